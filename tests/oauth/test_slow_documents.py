@@ -300,6 +300,18 @@ def test_the_next_document_takes_those_before_away(project, internet):
     assert [each.client_id for each in kept] == [f"{DOCUMENT}?2"]
 
 
+def test_a_person_who_reads_for_longer_is_asked_again(project, internet):
+    page = project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+    sent = {name: value or "" for name, value in page.context["form"].initial.items()}
+    age(client_id=DOCUMENT)
+    expire()
+    address = page.wsgi_request.get_full_path()
+    answer = project.browser.post(address, {**sent, "allow": "true"})
+    assert (answer.status_code, answer["Location"]) == (302, address)
+    again = project.browser.get(answer["Location"])
+    assert again.context["client"].name == "Published agent"
+
+
 def test_a_client_that_is_connected_is_kept(project, internet):
     code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
     age(client_id=DOCUMENT)

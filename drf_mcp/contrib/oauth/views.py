@@ -14,6 +14,7 @@ from django.utils.decorators import method_decorator
 from django.views.generic import TemplateView, View
 from oauth2_provider import views as toolkit
 from oauth2_provider.exceptions import OAuthToolkitError
+from oauth2_provider.models import get_application_model
 from oauth2_provider.scopes import get_scopes_backend
 from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
@@ -72,6 +73,14 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
             asked.setlist("resource", get_default_resources(request))
         request.GET = asked  # type: ignore[assignment]
         response: HttpResponse = super().get(request, *args, **kwargs)
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        client_id = form.cleaned_data["client_id"]
+        if not get_application_model().objects.filter(client_id=client_id).exists():
+            # It has expired while the person read: the document is read again, and they are asked.
+            return HttpResponseRedirect(self.request.get_full_path())
+        response: HttpResponse = super().form_valid(form)
         return response
 
     def validate_authorization_request(self, request: HttpRequest) -> Any:
