@@ -6,8 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.urls import include, path
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
+from drf_mcp.tools import mcp_tool
+from tests.agents import Agent
 
 
 def request_of(narrowing):
@@ -30,3 +37,23 @@ def test_anything_else_is_refused_before_it_could_open_more(wrong):
 def test_the_server_may_take_writing_away_by_caller(settings, answer):
     settings.DRF_MCP = {"READ_ONLY": lambda request: answer}
     assert list(get_own_narrowings(request_of(None))) == ([SERVER_READS] if answer else [])
+
+
+class Plain(APIView):
+    permission_classes = [AllowAny]
+
+    def get(self, request):
+        return Response({})
+
+
+def test_a_toolset_named_by_a_tag_takes_the_tag_letter_by_letter(expose, db):
+    """A tag may hold what is a pattern elsewhere."""
+    starred = mcp_tool(tags=["s*"])(type("Starred", (Plain,), {}))
+    sold = mcp_tool(tags=["sales"])(type("Sold", (Plain,), {}))
+    expose(
+        path("starred/", starred.as_view()),
+        path("sold/", sold.as_view()),
+        path("mcp/", include("drf_mcp.urls.toolsets")),
+    )
+    agent = Agent(Client(), "2025-11-25", "/mcp/x/s*")
+    assert [tool["name"] for tool in agent.result("tools/list")["tools"]] == ["starred"]

@@ -10,6 +10,7 @@ from oauth2_provider.models import get_access_token_model, get_refresh_token_mod
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 
+from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.views import MCPView
 from tests.oauth.conftest import ENDPOINT, HOST, Orders, Project, parameters_of
 
@@ -181,6 +182,13 @@ def test_an_endpoint_above_the_api_opens_tools_alone(configure, db):
     token = project.sign_in(resource=f"{EVERYTHING}/shop")["access_token"]
     assert project.list_tools(token, "/shop") == 200
     assert api(project, token, "/shop/orders/") == 401
+
+
+def test_a_door_of_this_process_takes_a_token_wherever_the_endpoint_is(project, settings):
+    urls = [path("agents/", include("drf_mcp.urls"))]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
+    caller = make_local_caller(authorization=f"Bearer {project.give(None)}")
+    assert caller.authenticate().user == project.user
 
 
 def test_a_programs_own_token_is_the_projects_affair(configure, db):

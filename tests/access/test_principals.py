@@ -1,0 +1,57 @@
+"""What is kept for a caller belongs to one user of one tenant, or to one credential."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, Group, User
+from django.test import RequestFactory
+
+from drf_mcp.access.principals import get_caller_key, get_principal, is_gone
+
+
+def request_of(tenant: Any = None, credential: str = "") -> Any:
+    headers = {"authorization": credential} if credential else {}
+    request = RequestFactory().post("/mcp", headers=headers)
+    if tenant is not None:
+        request.tenant = tenant
+    return request
+
+
+def test_one_user_is_another_in_each_tenant():
+    user = User(pk=1)
+    tenants = [None, Group(pk=1), Group(pk=2), SimpleNamespace(schema_name="first"), "second"]
+    keys = [get_principal(user, request_of(tenant)) for tenant in tenants]
+    assert len({*keys}) == len(keys)
+    assert keys[0] == "auth.User:1"
+
+
+def test_users_differ_and_strangers_have_no_key():
+    request = request_of("tenant")
+    assert get_principal(User(pk=1), request) != get_principal(User(pk=2), request)
+    assert get_principal(AnonymousUser(), request) == get_principal(None, request) == ""
+
+
+def test_a_credential_without_a_user_has_a_key_of_its_own():
+    first, second = request_of(credential="Bearer a"), request_of(credential="Bearer b")
+    keys = {get_caller_key(AnonymousUser(), object(), each) for each in (first, second)}
+    assert len(keys) == 2
+    assert not any("Bearer" in key for key in keys)
+    assert get_caller_key(AnonymousUser(), None, first) == ""
+
+
+@pytest.mark.parametrize(
+    ("user", "gone"),
+    [
+        (None, False),
+        (AnonymousUser(), False),
+        (User(), False),
+        (User(is_active=False), True),
+        (SimpleNamespace(is_authenticated=True), False),
+        (SimpleNamespace(is_active=False), True),
+    ],
+)
+def test_a_user_is_gone_who_is_known_and_not_active(user, gone):
+    assert is_gone(user) is gone
