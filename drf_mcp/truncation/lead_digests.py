@@ -167,11 +167,11 @@ class LeadDigester(Digester):
             rarity = sum(math.log(len(words) / common[word]) for word in each)
             rarity += 3 * sum(word[:1].isdigit() for word in each)
             leads = is_heading(before) and not is_heading(sentence)
-            shown = clip_text(f"{before}: {sentence}" if leads else sentence, 240)
-            weighed.append((rarity * (1.5 if leads else 1) / (len(shown) + 30), shown))
+            text = clip_text(f"{before}: {sentence}" if leads else sentence, 240)
+            weighed.append((rarity * (1.5 if leads else 1) / (len(text) + 30), text))
         ranked = sorted(weighed, key=lambda each: -each[0])
-        told = [shown for _weight, shown in ranked if len(shown) > 12]
-        return [clip_text(sentences[-1], 240), *told[:80]] if sentences else []
+        shown = [text for _weight, text in ranked if len(text) > 12]
+        return [clip_text(sentences[-1], 240), *shown[:80]] if sentences else []
 
     def find_evidence(self, head: str, query: str) -> Iterator[Evidence]:
         """Yield the sentences that hold words of the query, each once."""
