@@ -156,7 +156,7 @@ class StoredAnswer:
                 became of its object.
         """
         probe = self.get_probe()
-        if probe.is_routed or self.many:
+        if probe.is_routed:
             return self.look(names_object=False).rights
         # Objects that were sent as items are not in the path.
         probe.check_permissions()
