@@ -36,7 +36,7 @@ class StoredEntry(Entry):
         return entry
 
     @property
-    def rows(self) -> Sequence[Any]:  # type: ignore[override]
+    def rows(self) -> Sequence[Any]:
         # One for each item: not read with each slice.
         rows: Sequence[Any] = self.row.rows
         return rows

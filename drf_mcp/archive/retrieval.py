@@ -208,11 +208,11 @@ class ContentRetrieveView(GenericAPIView[Any]):
             self.arguments["offset"],
             self.arguments["limit"],
         )
-        readable = ReadableItems(entry.items, self.find_withheld(entry))
+        readable: Any = ReadableItems(entry.items, self.find_withheld(entry))
         if count := len(readable.withheld.keys):
             self.say_withheld(count)
         if query := self.arguments.get("query"):
-            passages = PassageSearch(query).find(self.filter_queryset(readable))  # type: ignore[type-var]
+            passages = PassageSearch(query).find(self.get_items(readable))
             if not passages:
                 call_context(self.request).suggest(
                     _("No item has a word of the query. Try other words, or read on without query.")
@@ -222,7 +222,10 @@ class ContentRetrieveView(GenericAPIView[Any]):
         if not self.arguments.get("ids") and len(readable.items) > 1:
             return slicer.slice_window(readable)
         form = canonical_form if self.arguments["canonical"] else None
-        return slicer.slice(self.filter_queryset(readable), form)  # type: ignore[type-var]
+        return slicer.slice(self.get_items(readable), form)
+
+    def get_items(self, readable: Any) -> Any:
+        return self.filter_queryset(readable)
 
     def find_withheld(self, entry: Entry) -> Withheld:
         # Refused in the words of what never existed.

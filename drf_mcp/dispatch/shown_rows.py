@@ -161,9 +161,10 @@ def find_every_key(rows: Iterable[Any]) -> set[Any]:
 
 def find_shown_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[ShownList]:
     """Yield the lists of an answer whose rows REST framework made of objects of one model."""
+    serializer: Any = getattr(data, "serializer", None)
     if isinstance(data, ReturnList):
-        if is_complete(data) and is_drf_code(type(data.serializer), "to_representation", "data"):
-            rows = list(data.serializer.instance)
+        if is_complete(data) and is_drf_code(type(serializer), "to_representation", "data"):
+            rows = list(serializer.instance)
             models = {getattr(row, "_meta", None) for row in rows}
             if len(models) == 1 and (meta := models.pop()) is not None:
                 yield ShownList(pointer, meta.label, tuple(str(row.pk) for row in rows))

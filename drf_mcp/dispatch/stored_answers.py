@@ -106,19 +106,16 @@ class StoredAnswer:
     def seal_objects(self) -> Sealed:
         places = range(len(self.kwargs[self.many]))
         known = get_rights_fingerprint(self.caller.authenticate())
-        found: dict[int, Finding] = {}
-        if has_own_handler(self.tool.endpoint) or self.has_hooks:
-            for place in places:
-                found.update(self.try_object(place))
+        found = dict.fromkeys(places, Finding(known))
+        if self.has_to_be_asked(()):
+            found = {place: each for place in places for each in self.try_object(place)}
             known = next((finding.rights for finding in found.values()), known)
-        else:
-            found = dict.fromkeys(places, Finding(known))
         keys = tuple(place if place in found else None for place in places)
         return self.make_sealed(known, [ShownList("", "", keys)])
 
-    def try_object(self, place: int) -> Iterator[tuple[int, Finding]]:
+    def try_object(self, place: int) -> Iterator[Finding]:
         try:
-            yield place, self.look(kwargs=self.get_kwargs_of(place))
+            yield self.look(kwargs=self.get_kwargs_of(place))
         except REFUSALS:
             return
 
@@ -204,15 +201,15 @@ class StoredAnswer:
         withheld, refusal = set(), None
         for place in places:
             try:
-                finding = self.look(kwargs=self.get_kwargs_of(place), archived=archived)
-                self.compare(finding, terms)
+                found = self.look(kwargs=self.get_kwargs_of(place), archived=archived)
+                self.compare(found, terms)
             except REFUSALS as exc:
                 if getattr(exc, "status_code", 403) >= 500:
                     raise
                 withheld.add(place)
                 refusal = exc
         if not places:
-            self.get_probe().check_permissions()
+            self.look()
         elif refusal and withheld == places:
             raise refusal
         return frozenset(withheld)
@@ -239,16 +236,24 @@ class StoredAnswer:
         Rows that this query leaves out are looked for without it: an order that its caller has
         closed is still theirs.
         """
+        if self.many and kwargs is None:
+            return self.look_at_none()
         question = partial(self.look_at, model=model, names_object=names_object, archived=archived)
         found = self.get_probe(kwargs).ask(partial(question, keys=set(keys)))
         missing = set(keys) - found.keys
         if not missing or not self.query_string:
             return found
-        probe = self.get_probe(kwargs, query_string="")
-        other: Finding = contain(
-            lambda: probe.ask(partial(question, keys=missing)), partial(find_nothing, found)
-        )
+        ask = partial(self.get_probe(kwargs, query_string="").ask, partial(question, keys=missing))
+        other: Finding = contain(ask, partial(find_nothing, found))
         return Finding(found.rights, found.keys | other.keys)
+
+    def look_at_none(self) -> Finding:
+        # The permissions of a call about several objects are those of none.
+        own: list[Any] = []
+        self.get_probe().check_permissions_alone(
+            lambda view: own.append(ask_view_for_rights(view, view.request))
+        )
+        return Finding(get_rights_fingerprint(self.caller.authenticate(), own[0]))
 
     def look_at(
         self,

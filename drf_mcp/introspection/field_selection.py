@@ -109,8 +109,9 @@ class FieldSelection:
         if isinstance(value, (list, tuple)):
             picked = [cls.pick(item, tree) for item in value]
             # The archive keeps the keys of the objects that the rows were made of.
-            is_made = isinstance(value, ReturnList)
-            return ReturnList(picked, serializer=value.serializer) if is_made else picked
+            if isinstance(value, ReturnList):
+                return ReturnList(picked, serializer=value.serializer)
+            return picked
         return value
 
 
