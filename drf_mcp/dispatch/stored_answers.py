@@ -152,13 +152,7 @@ class StoredAnswer:
             APIException, PermissionDenied, Http404: if the caller may not make the call, whatever
                 became of its object.
         """
-        probe = self.get_probe()
-        if probe.is_routed:
-            return self.look(names_object=False).rights
-        # Objects that were sent as items are not in the path.
-        probe.check_permissions()
-        own = ask_view_for_rights(probe.view, probe.view.request)
-        return get_rights_fingerprint(self.caller.authenticate(), own)
+        return self.look(names_object=False).rights
 
     def note_terms(self) -> dict[str, Any]:
         """Return what is kept with an answer that is given whole or not at all, as JSON."""
@@ -236,7 +230,7 @@ class StoredAnswer:
         Rows that this query leaves out are looked for without it: an order that its caller has
         closed is still theirs.
         """
-        if self.many and kwargs is None:
+        if kwargs is None and (self.many or not (names_object or self.get_probe().is_routed)):
             return self.look_at_none()
         question = partial(self.look_at, model=model, names_object=names_object, archived=archived)
         found = self.get_probe(kwargs).ask(partial(question, keys=set(keys)))
@@ -248,7 +242,7 @@ class StoredAnswer:
         return Finding(found.rights, found.keys | other.keys)
 
     def look_at_none(self) -> Finding:
-        # The permissions of a call about several objects are those of none.
+        # Objects that were sent as items are not in the path.
         own: list[Any] = []
         self.get_probe().check_permissions_alone(
             lambda view: own.append(ask_view_for_rights(view, view.request))
