@@ -165,6 +165,12 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
     "FALLBACK_USED": Severity.INFO,
 }
 
+# Codes of warnings that say no more than their sentence, and how serious those are.
+PLAIN_WARNINGS: Mapping[str, Severity] = {
+    "WARNING": Severity.WARNING,
+    "EMPTY_LIST": Severity.INFO,
+}
+
 
 def standard_code(status: int) -> str:
     """Return the standard code of a failed HTTP status."""

@@ -8,6 +8,7 @@ contract, and results hold against the definitions that the list gave.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,17 +56,21 @@ class Result:
     def problems(self) -> list[dict[str, Any]]:
         """The problems of a refusal: several, or the one that the details tell."""
         details = self.data.get("details", {})
-        if "constraint" not in details or "problems" in details:
-            return details.get("problems", [])
+        others = details.get("problems", [])
+        if "constraint" not in details:
+            return others
         field = details.get("field", "")
+        pointer = details.get("pointer", JSONPointer.from_dotted(field))
+        message = self.envelope["error"].removeprefix(f"{field}: ")
         return [
             {
-                "pointer": details.get("pointer", JSONPointer.from_dotted(field)),
+                "pointer": pointer,
                 "code": details["constraint"],
-                "message": self.envelope["error"].removeprefix(f"{field}: "),
+                "message": re.sub(r" \(\d+ more problems?\)$", "", message),
                 **{name: details[name] for name in ("received", "accepted") if name in details},
                 "remediation": self.data["remediation"],
-            }
+            },
+            *others,
         ]
 
 

@@ -197,7 +197,7 @@ DETAILS: Schema = {
         "received": {"description": "`received` of the first problem"},
         "accepted": {"description": "`accepted` of a single problem"},
         "pointer": {"description": "`pointer` of a single problem whose field does not lead to it"},
-        "problems": {"description": "All of them, where there are several", "items": PROBLEM},
+        "problems": {"description": "The other problems", "items": PROBLEM},
     }
 }
 ADVICE: Schema = {"properties": {"remediation": {**STRING, "description": "What to do"}}}

@@ -54,35 +54,35 @@ HASHED = "sha256:"
 WITHHELD = "CONTENT_WITHHELD"
 
 DESCRIPTION = gettext_lazy(
-    "Fetch the rest of a result that was shortened: all of it in order, the items of some ids, or "
-    "the passages about a query, best first. Go on at next_offset until it is null."
+    "Fetch what a shortened result left out: everything in order, the items of some ids, or the "
+    "passages about a query, best first. To go on, send next_offset as offset until it is null."
 )
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
         "type": "string",
-        "description": gettext_noop("A name or a value in content_archive_hashes."),
+        "description": gettext_noop("A key of content_archive_hashes in the result."),
     },
     "content_hash": {
         "type": "string",
-        "description": gettext_noop("Its value there, where it must be the same."),
+        "description": gettext_noop("The hash of that key, to be sure of the content."),
     },
     "query": {"type": "string"},
     "ids": {
         "type": "array",
         "items": {"type": "string"},
         "maxItems": MOST_IDS,
-        "description": gettext_noop("Some of dropped_content_ids."),
+        "description": gettext_noop("From dropped_content_ids."),
     },
     "offset": {
         "type": "integer",
         "minimum": 0,
-        "description": gettext_noop("Item, passage, or character of one long text."),
+        "description": gettext_noop("Items, passages or characters to skip."),
     },
     "limit": {"type": "integer", "minimum": 1},
     "canonical": {
         "type": "boolean",
-        "description": gettext_noop("Text as a digest's locators count in it."),
+        "description": gettext_noop("True: count characters as digests do."),
     },
 }
 

@@ -35,7 +35,8 @@ class MissingRows:
         if failure.message != _(Rule.REFERENCE.value[0]):
             return failure
         # The connection may be unusable, and a body need not be JSON.
-        problems = attempt(self.tool.name, lambda: tuple(self.find_problems()), "", [], ())
+        none: tuple[Problem, ...] = ()
+        problems = attempt(self.tool.name, lambda: tuple(self.find_problems()), "", [], none)
         if not problems:
             return failure
         return replace(failure, problems=problems, remediation=problems[0].remediation)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from drf_mcp.codes import HANDLING
+from drf_mcp.codes import HANDLING, PLAIN_WARNINGS
 from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
 from drf_mcp.envelopes.rules import drop_refused
 from drf_mcp.json_text import OBJECTS
@@ -209,7 +209,7 @@ class ContractEnvelope(Envelope):
             "content_fidelity_schema_version": fidelity.version,
             "dropped_content_ids": list(fidelity.dropped),
             "content_archive_hashes": fidelity.archives,
-            "warning_details": list(map(self.get_warning_detail, outcome.warnings)),
+            "warning_details": self.get_warning_details(outcome),
         }
 
     def get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
@@ -223,6 +223,17 @@ class ContractEnvelope(Envelope):
             "telemetry": self.get_telemetry(outcome),
             "suggestions": list(outcome.suggestions),
         }
+
+    def get_warning_details(self, outcome: Outcome) -> list[dict[str, Any]]:
+        """Return the warnings that say more than the sentence that ``warnings`` has."""
+        return [
+            self.get_warning_detail(warning)
+            for warning in outcome.warnings
+            if PLAIN_WARNINGS.get(warning.code) is not warning.severity
+            or warning.context
+            or warning.remediation
+            or warning.summary
+        ]
 
     def get_warning_detail(self, warning: Warning) -> dict[str, Any]:
         return {

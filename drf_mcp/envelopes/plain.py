@@ -50,7 +50,8 @@ class PlainEnvelope(ContractEnvelope):
         suggestions = list(outcome.suggestions)
         remarks = {"warning_details": details, "suggestions": suggestions}
         told = {"dry_run": outcome.dry_run, **outcome.meta}
-        return drop_empty({**remarks, **self.get_fidelity(outcome), **told})
+        # Nothing else of this contract has the sentences of warnings.
+        return drop_empty({**self.get_fidelity(outcome), **remarks, **told})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -49,6 +50,8 @@ STANDARD_DATA = frozenset(ERROR_DATA["properties"])
 STANDARD_META = frozenset({"version", "soft"})
 # Members by which ``details`` describe a problem with an argument.
 PROBLEM_MEMBERS = frozenset({"field", "pointer", "constraint", "code", "message"})
+# How the message of several problems ends.
+OTHERS = re.compile(r" \(\d+ [^()]+\)\Z")
 # What `error_response` fills in where no code is passed.
 DEFAULT_CODE = "INTERNAL_ERROR"
 
@@ -79,7 +82,7 @@ class ResponseV2Envelope(ContractEnvelope):
                 "version": VERSION,
                 **self.get_common_meta(
                     outcome,
-                    warning_details=[self.get_warning_detail(item) for item in outcome.warnings],
+                    warning_details=self.get_warning_details(outcome),
                 ),
                 **self.get_source(outcome),
             }
@@ -100,31 +103,33 @@ class ResponseV2Envelope(ContractEnvelope):
         problems = failure.problems
         if not problems:
             return {"details": failure.details} if failure.details else {}
-        first = problems[0]
+        first, others = problems[0], problems[1:]
+        if not self.is_told_by_details(first, failure):
+            listed = [self.problem(problem) for problem in problems]
+            return {"details": {"problems": listed, **failure.details}}
+        # A name with a dot in it leads to another pointer than its own.
+        is_own = JSONPointer.from_dotted(first.path) != first.pointer
+        further = {
+            "pointer": first.pointer if is_own else "",
+            "accepted": first.accepted,
+            "problems": [self.problem(problem) for problem in others],
+        }
         return {
             "details": {
                 **drop_empty({"field": first.path}),
                 "constraint": first.code,
                 **self.get_received(first),
-                **self.further_details(failure),
+                **drop_empty(further),
                 **failure.details,
             }
         }
 
-    def further_details(self, failure: Failure) -> dict[str, Any]:
-        first = failure.problems[0]
-        if not self.is_told_by_details(first, failure):
-            return {"problems": [self.problem(problem) for problem in failure.problems]}
-        # A name with a dot in it leads to another pointer than its own.
-        is_own = JSONPointer.from_dotted(first.path) != first.pointer
-        return drop_empty({"pointer": first.pointer if is_own else "", "accepted": first.accepted})
-
     def is_told_by_details(self, problem: Problem, failure: Failure) -> bool:
-        sentences = (problem.message, f"{problem.path}: {problem.message}")
+        # The message of several goes on with their number.
+        says_first = failure.message.removeprefix(f"{problem.path}: ").startswith(problem.message)
         return (
-            len(failure.problems) == 1
-            and not problem.context
-            and (not problem.message or failure.message in sentences)
+            not problem.context
+            and says_first
             and problem.remediation in ("", self.get_remediation(failure))
         )
 
@@ -219,12 +224,17 @@ class ResponseV2Envelope(ContractEnvelope):
     def parse_problems(
         self, details: Members, envelope: Members, remediation: str
     ) -> list[Problem]:
-        # Without ``problems``, ``details`` describe one, with the sentences of the failure.
+        # ``details`` describe the first, with the sentences of the failure, unless it is listed.
         entries = details.get_objects("problems")
-        if not entries and not PROBLEM_MEMBERS.isdisjoint(details.values):
-            message = envelope.get_text("error").removeprefix(f"{details.get_text('field')}: ")
+        place = details.get_text("pointer") or details.get_pointer("field")
+        message = envelope.get_text("error").removeprefix(f"{details.get_text('field')}: ")
+        is_listed = place and any(
+            place == (entry.get_text("pointer") or entry.get_pointer("field")) for entry in entries
+        )
+        if not is_listed and not PROBLEM_MEMBERS.isdisjoint(details.values):
+            message = OTHERS.sub("", message) if entries else message
             sentences = {"message": message, "remediation": remediation}
-            entries = [Members({**sentences, **details.values})]
+            entries = [Members({**sentences, **details.values}), *entries]
         return [
             Problem(
                 code=entry.get_text("code") or entry.get_text("constraint") or "invalid",

@@ -92,7 +92,7 @@ class ErrorData(TypedDict, total=False):
     remediation: Required[Annotated[str, Field(description=_("What to do, in one sentence"))]]
     details: Annotated[
         dict[str, Any],
-        Field(description=_("The first problem; problems has all where there are several")),
+        Field(description=_("The first problem; problems has the others")),
     ]
 
 

@@ -59,8 +59,7 @@ def test_a_detail_by_argument_points_at_the_arguments(serve):
         "name": [ErrorDetail("A name is needed.", "required")],
     }
     thing = serve(Checking.as_view(detail=detail))
-    envelope = thing.read(links=["a", "b"])
-    problems = envelope["data"]["details"]["problems"]
+    problems = thing.call(links=["a", "b"]).problems
     assert [(p["pointer"], p["code"], p["message"]) for p in problems] == [
         ("/links/1", "loose", "Link 1 is loose."),
         ("/name", "required", "A name is needed."),

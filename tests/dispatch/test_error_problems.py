@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -126,6 +127,16 @@ def test_details_speak_of_the_first_problem(serve):
     )
     assert result.data["remediation"] == result.problems[0]["remediation"]
     assert "'lines[0].quantity'" in result.data["remediation"]
+
+
+def test_no_sentence_of_several_problems_stands_twice(serve):
+    arguments = {"name": "x", "tier": "tin", "lines": [{"quantity": 0}]}
+    result = serve(validating(Basket)).call(**arguments)
+    text = result.raw["content"][0]["text"]
+    assert len(result.problems) > 1
+    for problem in result.problems:
+        assert text.count(json.dumps(problem["remediation"])) == 1
+        assert text.count(problem["message"].replace('"', '\\"')) == 1
 
 
 def test_of_many_choices_an_error_names_those_like_the_value(serve):

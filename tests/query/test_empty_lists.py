@@ -167,3 +167,10 @@ def test_a_filter_of_a_projects_own_may_read_a_range_as_it_likes(call):
 def test_an_empty_list_asks_the_database_what_http_asks(call, django_assert_num_queries):
     with django_assert_num_queries(1):
         call(country="XX")
+
+
+def test_the_sentence_of_an_empty_list_stands_once(call):
+    result = call(country="XX")
+    (sentence,) = warnings(result)
+    assert "warning_details" not in result.envelope["meta"]
+    assert result.raw["content"][0]["text"].count(sentence) == 1

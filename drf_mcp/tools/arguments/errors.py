@@ -95,7 +95,8 @@ class ArgumentErrors:
         A required argument that was sent by another name is the problem of that name.
         """
         required = {problem.pointer: problem for problem in missing}
-        renamed, others = [], []
+        renamed: list[Problem] = []
+        others: list[Problem] = []
         for problem in unknown:
             group = problem.pointer.rpartition("/")[0]
             meant = f"{group}/{JSONPointer.escape(problem.accepted or '')}"
