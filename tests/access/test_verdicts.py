@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.db import OperationalError, connection, transaction
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import include, path
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from rest_framework.authentication import BaseAuthentication
+from rest_framework.authentication import BaseAuthentication, TokenAuthentication
 from rest_framework.authtoken.models import Token
 from rest_framework.permissions import (
     BasePermission,
@@ -189,6 +190,31 @@ def test_instructions_ask_nothing_that_the_list_asked(serve):
 
 
 # --- Whose it is --------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_of_one_user_credential_way_tenant_and_host():
+    def identify(**changed):
+        usual = {"user": 1, "auth": None, "by": BaseAuthentication, "tenant": None}
+        facts = {**usual, "host": "a.example", "credential": "Token a", **changed}
+        request = RequestFactory().post("/mcp", headers={"host": facts["host"]})
+        request.META["HTTP_AUTHORIZATION"] = facts["credential"]
+        request.tenant = facts["tenant"]
+        known = SimpleNamespace(user=User(pk=facts["user"]), auth=facts["auth"], _request=request)
+        known.successful_authenticator = facts["by"]()
+        return verdicts.find_identity(known)
+
+    others = [
+        {"user": 2},
+        {"auth": Group(pk=1)},
+        {"auth": Group(pk=2)},
+        {"by": TokenAuthentication},
+        {"tenant": "second"},
+        {"host": "b.example"},
+        {"credential": "Token b"},
+    ]
+    identities = [identify(), *(identify(**changed) for changed in others)]
+    assert len({*identities}) == len(identities)
+    assert identify() == identities[0]
 
 
 class Tenants:
