@@ -18,6 +18,7 @@ from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.tools.preconditions import IF_MATCH
 
 NOTE = gettext_noop("Dry run: nothing was changed.")
+KEPT = gettext_noop("What it committed has been kept: read what was changed.")
 UNCOUNTED = gettext_noop(
     "Null: some rows change, which are not counted: no tool is known to show them to you."
 )
@@ -45,6 +46,8 @@ class DryRunGuard(Guard):
         with rollback.undoing():
             outcome = self.rehearse(pending, proceed, rollback, shown)
         if rollback.obstacle:
+            if not rollback.is_undone:
+                return self.refuse(pending, rollback.obstacle, _(KEPT), note=KEPT)
             return self.refuse(pending, rollback.obstacle, _("Nothing was changed."))
         return outcome if outcome.is_error else self.count(pending, outcome, rollback, shown)
 
@@ -121,7 +124,7 @@ class DryRunGuard(Guard):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else value
 
-    def refuse(self, pending: PendingCall, obstacle: str, state: str) -> Outcome:
+    def refuse(self, pending: PendingCall, obstacle: str, state: str, note: str = NOTE) -> Outcome:
         facts = {"tool": pending.tool.name, "obstacle": _(obstacle)}
         # Translators: the view "ends transactions itself", for one.
         refusal = _("%(tool)s has no dry run here: its view %(obstacle)s.") % facts
@@ -134,4 +137,4 @@ class DryRunGuard(Guard):
         failure = Failure(
             "VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,)
         )
-        return Outcome(pending.tool.name, 400, failure=failure, dry_run={"note": _(NOTE)})
+        return Outcome(pending.tool.name, 400, failure=failure, dry_run={"note": _(note)})

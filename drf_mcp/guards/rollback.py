@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from django.apps import apps
@@ -15,9 +17,11 @@ from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic
 from django.utils.translation import gettext_noop
 
-from drf_mcp.exceptions import NotUndone
+from drf_mcp.exceptions import NotUndone, contain
 from drf_mcp.guards.changes import LEAD, OTHER, Changes, Statement
 from drf_mcp.outcomes import Outcome
+
+logger = logging.getLogger("drf_mcp")
 
 # A savepoint is part of the transaction.
 CONTROL = re.compile(
@@ -25,6 +29,7 @@ CONTROL = re.compile(
     r"|ROLLBACK(?!\s+(?:TRANSACTION\s+|WORK\s+)?TO))\b",
     re.IGNORECASE | re.DOTALL,
 )
+COMMITS = gettext_noop("commits through the driver of the database")
 ENDS_TRANSACTIONS = gettext_noop("ends transactions itself")
 # Where Django refuses what would end a transaction, by its code.
 REFUSALS = {
@@ -39,12 +44,14 @@ class Rollback:
     Attributes:
         changes: what the call would have changed.
         obstacle: what the call did that no rollback takes back, "" for nothing.
+        is_undone: False where the view has committed through the driver, behind Django's back.
     """
 
     def __init__(self, aliases: Collection[str]) -> None:
         self.aliases = aliases
         self.changes = Changes()
         self.obstacle = ""
+        self.is_undone = True
 
     @classmethod
     def find_aliases(cls) -> list[str]:
@@ -85,11 +92,28 @@ class Rollback:
     def watch(self, caller: Any, make: Callable[[], Outcome]) -> Outcome:
         """Return the outcome of a call that is only tried, whose view may know it."""
         caller.dry_run = self
+        savepoints = {alias: transaction.savepoint(using=alias) for alias in self.aliases}
         try:
             with self.watching():
                 return make()
         finally:
             caller.dry_run = None
+            for alias, savepoint in savepoints.items():
+                contain(partial(self.release, connections[alias], savepoint), self.find_kept)
+
+    def release(self, connection: Any, savepoint: Any) -> None:
+        # A savepoint ends with its transaction, whoever ended that.
+        is_broken, connection.needs_rollback = connection.needs_rollback, False
+        if savepoint is None:
+            return
+        try:
+            (connection.savepoint_rollback if is_broken else connection.savepoint_commit)(savepoint)
+        finally:
+            connection.needs_rollback = is_broken
+
+    def find_kept(self, exc: Exception) -> None:
+        logger.error("What a view was only to try was committed by its driver", exc_info=exc)
+        self.obstacle, self.is_undone = COMMITS, False
 
     def __call__(
         self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any
