@@ -103,10 +103,10 @@ pictures: .venv/installed-test
 	@$(run) -m docs.pictures
 
 # What a tool call costs beside the same HTTP request, in one table. ARGUMENTS="--rounds 300"
-# measures longer.
+# measures longer; MEGABYTES="rows --size 2" is about long answers.
 bench: .venv/installed-test
 	@$(run) -m benchmarks $(ARGUMENTS)
-	@$(run) -m benchmarks.megabytes
+	@$(run) -m benchmarks.megabytes $(MEGABYTES)
 
 # The same requests in instructions of the processor, which no other work disturbs. Nightly, as it
 # takes some minutes; needs Valgrind.
