@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.http import JsonResponse
 from django.test import Client
 from django.urls import path
 from rest_framework.authtoken.models import Token
@@ -32,13 +33,14 @@ class Groups(CreateAPIView):
 def call(expose, db):
     """Return the answer to a call that the dispatcher refuses before the view runs."""
 
-    def call(headers, **arguments):
+    def call(headers, settings=None, /, **arguments):
         authenticated = "rest_framework.permissions.IsAuthenticated"
         view = mcp_tool(idempotency_key=True, dry_run=True)(type("Groups", (Groups,), {}))
         expose(
             path("groups/", view.as_view()),
             AUTHENTICATION_CLASSES=[TOKENS],
             PERMISSION_CLASSES=[authenticated],
+            **(settings or {}),
         )
         agent = Agent(Client(headers=headers), "2025-11-25")
         message, own = agent.frame("tools/call", {"name": "groups_create", "arguments": arguments})
@@ -71,3 +73,20 @@ def test_a_caller_who_is_known_is_told_of_the_arguments(call):
     answer = call({"authorization": f"Token {token}"}, nmae="a")
     assert answer.status_code == 200
     assert b"name" in answer.content
+
+
+class Closed:
+    """Answers in the place of every view."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return JsonResponse({"detail": "Closed until Monday."}, status=403)
+
+
+@pytest.mark.parametrize("headers", STRANGERS.values(), ids=STRANGERS)
+def test_a_stranger_gets_401_where_middleware_answers_for_the_view(call, headers):
+    answer = call(headers, {"CALL_MIDDLEWARE": ["tests.dispatch.test_strangers.Closed"]}, name="a")
+    assert answer.status_code == 401
+    assert b"Monday" not in answer.content
