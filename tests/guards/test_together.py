@@ -202,7 +202,7 @@ def test_several_objects_of_which_one_is_refused_free_the_key(teams, team):
 def test_a_confirmation_of_several_says_how_many(teams, db):
     agent = teams(bulk=True, confirm=True)
     asked = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}])
-    assert asked.envelope["error"].endswith("Create a group: 2 objects.")
+    assert asked.envelope["error"].endswith("Create a group. Object: 2 objects.")
     assert names() == []
     assert not agent.call(CREATE, **asked.data["next"]).is_error
     assert names() == ["a", "b"]
