@@ -63,4 +63,5 @@ class ListHint:
 
 def get_state_advice() -> tuple[str, ...]:
     """Return what is said where the state of an object may be the reason."""
-    return (*(HANDLING[each].remediation for each in STATES), _(CODE_REMEDIES["CONFLICT"]))
+    advice = CODE_REMEDIES["CONFLICT"]
+    return (*(HANDLING[each].remediation for each in STATES), _(advice))

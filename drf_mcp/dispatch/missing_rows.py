@@ -57,7 +57,8 @@ class MissingRows:
         return getattr(field, "related_model", None)
 
     def get_problem(self, argument: Any, model: Any, value: Any) -> Problem:
-        remediation = _(PROBLEM_REMEDIES["does_not_exist"]).format(name=f"'{argument.name}'")
+        advice = PROBLEM_REMEDIES["does_not_exist"]
+        remediation = _(advice).format(name=f"'{argument.name}'")
         if finder := self.tool.finders.find_list(model):
             text = _("Use %(tool)s to find existing ids, then call again with one of them.")
             remediation = text % {"tool": finder}
