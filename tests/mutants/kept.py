@@ -542,6 +542,27 @@ MUTANTS = (
         "return False",
         ("truncation/test_budget.py",),
     ),
+    Mutant(
+        "how many tasks a caller has",
+        "tasks/ledger.py",
+        "        if unfinished >= self.max_unfinished:",
+        "        if False:",
+        ("tasks/test_quota.py",),
+    ),
+    Mutant(
+        "how many streams a caller has",
+        "subscriptions/places.py",
+        "            if self.taken[owner] >= most:",
+        "            if False:",
+        ("subscriptions/test_places.py",),
+    ),
+    Mutant(
+        "how many changes are remembered for a caller",
+        "guards/idempotency/records.py",
+        'if usage["count"] < MAX_RECORDS and (usage["size"] or 0) < MAX_SIZE:',
+        "if True:",
+        ("guards/idempotency/test_quota.py",),
+    ),
     # --- What is said --------------------------------------------------------------------------
     Mutant(
         "the mark of a failure",
