@@ -7,11 +7,15 @@ from django.contrib.auth.models import Group, User
 from django.http import JsonResponse
 from django.test import Client
 from django.urls import path
+from rest_framework.authentication import TokenAuthentication
 from rest_framework.authtoken.models import Token
+from rest_framework.exceptions import NotAuthenticated
 from rest_framework.generics import CreateAPIView
 from rest_framework.serializers import ModelSerializer
 
-from drf_mcp.tools import mcp_tool
+from drf_mcp.dispatch.dispatcher import Dispatcher
+from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.transports.local_caller import make_local_caller
 from tests.agents import Agent
 
 TOKENS = "rest_framework.authentication.TokenAuthentication"
@@ -25,6 +29,8 @@ class GroupSerializer(ModelSerializer):
 
 
 class Groups(CreateAPIView):
+    # As the endpoint: then the view's own authentication is the only one.
+    authentication_classes = [TokenAuthentication]
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
 
@@ -90,3 +96,12 @@ def test_a_stranger_gets_401_where_middleware_answers_for_the_view(call, headers
     answer = call(headers, {"CALL_MIDDLEWARE": ["tests.dispatch.test_strangers.Closed"]}, name="a")
     assert answer.status_code == 401
     assert b"Monday" not in answer.content
+
+
+@pytest.mark.parametrize("arguments", [{"name": "a"}, {"nmae": "a"}])
+def test_the_dispatcher_gives_a_stranger_no_outcome(call, arguments):
+    """Also where the middleware of calls answered, and the view never ran."""
+    call({}, {"CALL_MIDDLEWARE": ["tests.dispatch.test_strangers.Closed"]})
+    tool = registry.tools()["groups_create"]
+    with pytest.raises(NotAuthenticated):
+        Dispatcher().dispatch(tool, arguments, make_local_caller())
