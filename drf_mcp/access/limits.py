@@ -144,8 +144,9 @@ def counted_once(caller: Any) -> Iterator[None]:
     throttles, request = caller.throttles, caller.authenticate()
     waits = [t.wait() for t in throttles if not t.allow_request(request, caller.view)]
     if waits:
-        exc = Throttled(max((seconds for seconds in waits if seconds is not None), default=None))
-        headers = {} if exc.wait is None else {"Retry-After": f"{exc.wait:.0f}"}
+        seconds = max((wait for wait in waits if wait is not None), default=None)
+        headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
+        exc = Throttled(seconds)
         raise Refused(exc.status_code, str(exc.detail), headers=headers)
     caller.throttles = ()
     try:

@@ -118,8 +118,9 @@ class FailureOutcomes:
                 return self.get_refused_outcome(tool, exceptions.PermissionDenied(*exc.args))
             if isinstance(exc, Http404):
                 return self.get_refused_outcome(tool, exceptions.NotFound())
-            refuses = isinstance(exc, APIException) and exc.status_code in (401, 403, 404)
-            return self.get_refused_outcome(tool, exc) if refuses else None
+            if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
+                return self.get_refused_outcome(tool, exc)
+            return None
 
         return contain(probe.check_permissions, judge)
 

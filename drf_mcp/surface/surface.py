@@ -151,8 +151,10 @@ class Surface:
             return Run(self, context, context, runner.refusing(*exc.problems))
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
-            is_seen = tool is not None and self.sees_any([tool])
-            problem = self.refuse_kind(tool) if is_seen else self.refuse_name(name)
+            if tool is not None and self.sees_any([tool]):
+                problem = self.refuse_kind(tool)
+            else:
+                problem = self.refuse_name(name)
             return Run(self, context, context, runner.refusing(problem))
         params = {**context.message.params, "name": name, "arguments": arguments}
         inner = context.for_params(context.message.method, params)
