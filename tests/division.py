@@ -45,6 +45,8 @@ PROGRAMS = (
     "tests/first_command/",
     "tests/guards/idempotency/test_workers.py",
     "tests/interop/",
+    "tests/introspection/test_forms.py::test_every_pattern_compiles_in_clients",
+    "tests/introspection/test_patterns.py",
     "tests/nasty/test_annotations.py::test_nothing_of_it_is_imported",
     "tests/nasty/test_patterns.py",
     "tests/observability/test_tracing.py::test_calls_work_where_it_is_not_installed",
@@ -57,6 +59,7 @@ PROGRAMS = (
     "tests/test_client/test_plugin.py::test_the_plugin_imports_nothing_of_django",
     "tests/test_structure.py::test_importing_the_package_loads",
     "tests/test_structure.py::test_listing_and_calling_tools_loads_nothing_heavy",
+    "tests/tokens/test_browser.py",
     "tests/transports/test_clients.py",
     "tests/transports/test_process.py",
 )

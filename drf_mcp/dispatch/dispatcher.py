@@ -269,12 +269,11 @@ class Dispatcher(FailureOutcomes):
         selection = tool.arguments.fields
         if call.fields and selection is not None and outcome.failure is None:
             unanswered = selection.find_unanswered(call.fields, outcome.data)
-            if len(unanswered) == len(call.fields):
-                failure = self.get_error_mapper().from_problems(tuple(unanswered))
-                return self.get_failed_outcome(tool, 400, failure)
             further = (lacks_field(problem) for problem in unanswered)
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
-            outcome = self.select_fields(outcome, call.fields)
+            # An answer that has none of the fields is given whole: its own fields are what to name.
+            if len(unanswered) < len(call.fields):
+                outcome = self.select_fields(outcome, call.fields)
         if tool.precondition is not None:
             outcome = tool.precondition.tell(outcome, answer.content.data, answer.headers)
         return outcome

@@ -165,6 +165,7 @@ class Tool:
         return (
             mcp_settings.FIELDS_ARGUMENT
             and self.endpoint.method in READ_ONLY_METHODS
+            and not self.endpoint.is_built_in
             and self.options.input_schema is None
             and not self.extra_query
         )

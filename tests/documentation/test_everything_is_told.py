@@ -25,6 +25,7 @@ from drf_mcp.guards.idempotency.guard import RIGHTS_CHANGED
 from drf_mcp.management import commands
 from drf_mcp.settings import DEFAULTS
 from drf_mcp.tools import registry
+from drf_mcp.tools.arguments.fields import UNKNOWN_FIELD
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.truncation.report import FULL, UNAVAILABLE
 from tests.documentation.pages import DOCS, FENCE, ROOT, name_of, pages
@@ -121,6 +122,7 @@ def test_every_standard_code_has_a_meaning():
         FULL.code,
         WITHHELD,
         RIGHTS_CHANGED,
+        UNKNOWN_FIELD,
         NOT_DECODED,
         EMPTY,
         "WARNING",

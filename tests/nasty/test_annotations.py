@@ -112,7 +112,9 @@ def test_an_operation_written_whole_counts(tool):
 
 
 def test_parameters_are_arguments_and_headers_are_not(properties, tool):
-    assert properties("/asked/") == {
+    described = properties("/asked/")
+    assert described.pop("fields")["items"] == {"type": "string"}
+    assert described == {
         "depth": {"type": "integer", "enum": [1, 2]},
         "ids": {"type": "array", "items": {"type": "integer"}},
         "since": {"type": "string"},
@@ -128,9 +130,9 @@ def test_whether_an_action_filters_is_what_its_decorator_says(expose):
     expose(path("", include(router.urls)))
     tools = registry.tools()
     arguments = {name: set(tools[name].input_schema["properties"]) for name in tools}
-    assert arguments["groups_list"] == set()
-    assert arguments["groups_retrieve"] == {"id", "search"}
-    assert arguments["groups_unsaid"] == set()
+    assert arguments["groups_list"] == {"fields"}
+    assert arguments["groups_retrieve"] == {"id", "search", "fields"}
+    assert arguments["groups_unsaid"] == {"fields"}
 
 
 def test_annotations_that_cannot_be_read_cost_only_themselves(tool):

@@ -162,7 +162,14 @@ def test_a_definition_says_everything_that_clients_ask_for(expose):
     assert tool["description"] == "Repeat a word."
     assert tool["inputSchema"] == {
         "type": "object",
-        "properties": {},
+        # Of an answer that is not known before, any field may be asked for.
+        "properties": {
+            "fields": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Only these fields of the answer.",
+            }
+        },
         "additionalProperties": False,
     }
     assert tool["annotations"] == {

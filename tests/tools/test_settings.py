@@ -98,6 +98,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("PORTABLE", None, "True or False"),
     ("DRY_RUN", "yes", "True or False"),
     ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
+    ("MAX_QUERY_LENGTH", "8 kB", "a whole number"),
     ("TOOL_SEARCH", None, "True or False"),
     ("PINNED_TOOLS", ["api/*"], "not a pattern"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),

@@ -125,7 +125,7 @@ def test_what_is_left_out_is_an_unknown_tool_to_a_call(tools):
     tools(Groups)
     error = Agent(Client()).error("tools/call", name="groups_update", arguments={"pk": 1})
     assert error["code"] == -32602
-    assert "groups_partial_update" in error["message"]
+    assert error["message"] == "Unknown tool: groups_update."
 
 
 def test_the_report_says_how_to_get_it_back(tools):

@@ -79,6 +79,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("bulk_limit", 0),
     ("task", True),
     ("defers", "yes"),
+    ("archive", "no"),
     ("icons", {"src": "https://example.com/a.png"}),
     ("icons", [{"mimeType": "image/png"}]),
     ("icons", [{"src": "http://example.com/a.png"}]),

@@ -25,6 +25,7 @@ from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, sugges
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 NAME = "fields"
+UNKNOWN_FIELD = "UNKNOWN_FIELD"
 ONLY_THESE = gettext_noop("Only these fields of the answer.")
 # An enumeration of more paths, or of longer ones together, costs more than it helps.
 MAX_ENUM = 12
@@ -150,5 +151,6 @@ class FieldsArgument(Argument):
 
 
 def lacks_field(problem: Problem) -> Warning:
-    message = _("The answer has no field '%(name)s'.") % {"name": problem.received}
-    return Warning("UNKNOWN_FIELD", message, remediation=problem.remediation)
+    facts = {"name": problem.received, "names": problem.accepted}
+    message = _("The answer has no field '%(name)s', but %(names)s.") % facts
+    return Warning(UNKNOWN_FIELD, message, remediation=problem.remediation)
