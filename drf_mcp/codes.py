@@ -169,6 +169,7 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
 PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
     "EMPTY_LIST": Severity.INFO,
+    "PAGE_SIZE_LIMITED": Severity.INFO,
 }
 
 

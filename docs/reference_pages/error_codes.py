@@ -38,6 +38,7 @@ WARNING_MEANINGS = {
     "ARCHIVE_FULL": "What was left out was not kept: the caller has as much there as one may have.",
     "CONTENT_WITHHELD": "Some rows of kept content may not be read any more.",
     "RIGHTS_CHANGED": "A change was made before, by a caller with other rights than now.",
+    "PAGE_SIZE_LIMITED": "A page has fewer rows than were asked for, and there are more.",
     "UNKNOWN_FIELD": "An answer lacks a field that was asked for; the others are given.",
     "EMPTY_LIST": "A list is empty, and the values of its filters or its parent may be why.",
     "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, and is a link.",

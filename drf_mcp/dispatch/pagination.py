@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus
 
-from drf_mcp.outcomes import Pagination
+from django.utils.translation import gettext as _
+
+from drf_mcp.codes import PLAIN_WARNINGS
+from drf_mcp.outcomes import Pagination, Warning
+
+PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
 
 ReplaceQuery = Callable[[Mapping[str, str]], "Mapping[str, Any] | None"]
 """Returns the call's arguments with other query parameters, None if none stands for one."""
@@ -47,6 +52,19 @@ class PageReader:
         # Of several, some may only be encoded in another way.
         here = parse_qs(self.query_string, keep_blank_values=True) if len(there) > 1 else {}
         return {name: value for name, value in there.items() if value not in here.get(name, ())}
+
+    def find_warnings(self, page: Pagination) -> Iterator[Warning]:
+        """Yield the warning of a page that has fewer rows than were asked for."""
+        paginator = self.paginator
+        name = getattr(paginator, "page_size_query_param", None)
+        name = name or getattr(paginator, "limit_query_param", None)
+        if not page.has_more or not name or f"{name}=" not in self.query_string:
+            return
+        asked = parse_qs(self.query_string).get(name, [""])[-1]
+        if page.page_size and asked.isdecimal() and int(asked) > page.page_size:
+            facts = {"count": page.page_size, "asked": asked}
+            text = _("A page has at most %(count)d rows, not %(asked)s: read on with 'next'.")
+            yield Warning(PAGE_SIZE_LIMITED, text % facts, PLAIN_WARNINGS[PAGE_SIZE_LIMITED])
 
     def get_page_size(self) -> int | None:
         page = getattr(self.paginator, "page", None)

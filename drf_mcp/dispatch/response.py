@@ -22,7 +22,7 @@ from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Outcome, Pagination, RateLimit
+from drf_mcp.outcomes import Outcome, RateLimit
 
 NO_NOTES = CallContext()
 
@@ -157,17 +157,20 @@ class OutcomeBuilder:
             detail = response.soft_detail
             failure = self.get_error_mapper(self.arguments).from_soft_failure(detail)
             return Outcome("", status, data=detail.answer, failure=failure, body=data)
-        return Outcome("", status, data=data, pagination=self.get_pagination(response))
+        reader = self.get_page_reader(response)
+        page = None if reader is None else reader.read(self.arguments.replace_query)
+        if reader is None or page is None:
+            return Outcome("", status, data=data)
+        warnings = tuple(reader.find_warnings(page))
+        return Outcome("", status, data=data, pagination=page, warnings=warnings)
 
-    def get_pagination(self, response: ViewResponse) -> Pagination | None:
+    def get_page_reader(self, response: ViewResponse) -> PageReader | None:
         data = response.content.data
         if not isinstance(data, OBJECTS) or not is_page(data):
             return None
         # Not before: reading the paginator of a view makes one.
         paginator = getattr(response.view, "paginator", None)
-        if paginator is None:
-            return None
-        return PageReader(paginator, data, response.query_string).read(self.arguments.replace_query)
+        return None if paginator is None else PageReader(paginator, data, response.query_string)
 
     def get_version(self, outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
         # The view's own envelope says them, else the call context, else attributes of the view.

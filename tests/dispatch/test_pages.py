@@ -257,3 +257,17 @@ def test_a_count_that_is_no_number_is_left_out(serve):
     thing = serve(Steps.as_view(body={"next": None, "count": "many"}))
     page = thing.call().envelope["meta"]["pagination"]
     assert page == {"has_more": False}
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+def test_a_page_that_has_fewer_rows_than_were_asked_for_says_so(pages, paginator):
+    limit = "max_limit" if paginator is Windows else "max_page_size"
+    thing = pages(type("Limited", (paginator,), {limit: 7}))
+    cut = thing.call(**{SIZES[paginator]: 20}).envelope["meta"]
+    assert cut["warnings"] == ["A page has at most 7 rows, not 20: read on with 'next'."]
+    assert "warnings" not in thing.call(**{SIZES[paginator]: 7}).envelope["meta"]
+
+
+def test_a_list_that_fits_its_page_has_no_warning(pages):
+    thing = pages(type("Limited", (Numbers,), {"max_page_size": COUNT}))
+    assert "warnings" not in thing.call(page_size=500).envelope["meta"]

@@ -20,6 +20,7 @@ from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.content import NOT_DECODED
 from drf_mcp.dispatch.empty_lists import EMPTY
+from drf_mcp.dispatch.pagination import PAGE_SIZE_LIMITED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.guards.idempotency.guard import RIGHTS_CHANGED
 from drf_mcp.management import commands
@@ -123,6 +124,7 @@ def test_every_standard_code_has_a_meaning():
         WITHHELD,
         RIGHTS_CHANGED,
         UNKNOWN_FIELD,
+        PAGE_SIZE_LIMITED,
         NOT_DECODED,
         EMPTY,
         "WARNING",
