@@ -62,8 +62,8 @@ class PageReader:
             return
         asked = parse_qs(self.query_string).get(name, [""])[-1]
         if page.page_size and asked.isdecimal() and int(asked) > page.page_size:
-            facts = {"count": page.page_size, "asked": asked}
-            text = _("A page has at most %(count)d rows, not %(asked)s: read on with 'next'.")
+            facts = {"name": name, "count": page.page_size, "asked": asked}
+            text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.")
             yield Warning(PAGE_SIZE_LIMITED, text % facts, PLAIN_WARNINGS[PAGE_SIZE_LIMITED])
 
     def get_page_size(self) -> int | None:

@@ -263,8 +263,9 @@ def test_a_count_that_is_no_number_is_left_out(serve):
 def test_a_page_that_has_fewer_rows_than_were_asked_for_says_so(pages, paginator):
     limit = "max_limit" if paginator is Windows else "max_page_size"
     thing = pages(type("Limited", (paginator,), {limit: 7}))
-    cut = thing.call(**{SIZES[paginator]: 20}).envelope["meta"]
-    assert cut["warnings"] == ["A page has at most 7 rows, not 20: read on with 'next'."]
+    name = SIZES[paginator]
+    cut = thing.call(**{name: 20}).envelope["meta"]
+    assert cut["warnings"] == [f"{name} is at most 7, not 20: read on with 'next'."]
     assert "warnings" not in thing.call(**{SIZES[paginator]: 7}).envelope["meta"]
 
 
