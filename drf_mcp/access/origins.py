@@ -49,7 +49,7 @@ def admits(origin: str, request: HttpRequest) -> bool:
     if origin in mcp_settings.ALLOWED_ORIGINS:
         return True
     place = read_origin(origin)
-    if place is None or not is_named(place[1]):
+    if place is None or not names_host(place[1]):
         return False
     # A browser knows it also where a proxy hides scheme and port from Django.
     is_same = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
@@ -64,7 +64,7 @@ def read_origin(origin: str) -> tuple[str, str, int | None] | None:
         return None
 
 
-def is_named(host: str) -> bool:
+def names_host(host: str) -> bool:
     # ``"*"`` in ALLOWED_HOSTS names none: a page of any host could be pointed at this server.
     if ":" in host:
         host = f"[{host}]"

@@ -28,11 +28,11 @@ def describe_object(instance: Any, key: Any, shown: Mapping[str, Any]) -> str:
         shown: the object's fields as its GET shows them to the caller.
     """
     model = get_model_name(type(instance)) if isinstance(instance, Model) else _("object")
-    label = model if key is None else f"{model} {quote(key)}"
+    label = model if key is None else f"{model} {quote_value(key)}"
     texts = {n: text for n, text in shown.items() if isinstance(text, str) and text and text != key}
     likely = [name for name in NAMES if name in texts]
     names = likely or [name for name in texts if says_what_it_is(texts[name])]
-    return f"{label}, {names[0]} {quote(texts[names[0]])}" if names else label
+    return f"{label}, {names[0]} {quote_value(texts[names[0]])}" if names else label
 
 
 def join_labels(labels: Iterable[str]) -> str:
@@ -47,7 +47,7 @@ def says_what_it_is(text: str) -> bool:
     return text[0].isalpha() and "://" not in text
 
 
-def quote(value: Any) -> str:
+def quote_value(value: Any) -> str:
     """Return a value of a row as JSON, whose quotation marks no text of a row can close."""
     if not isinstance(value, str):
         return json.dumps(value, default=str)

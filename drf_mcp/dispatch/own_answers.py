@@ -44,7 +44,7 @@ def get_lifetime(endpoint: Any) -> int | None:
     return SHORT_LIFETIME if is_own else None
 
 
-def is_kept(tool: Any) -> bool:
+def keeps_answers(tool: Any) -> bool:
     """Return whether what has no room in the results of a tool is kept."""
     endpoint = tool.endpoint
     if tool.options.archive is False or getattr(endpoint.view_class, "archive", None) is False:
@@ -61,9 +61,9 @@ def can_be_asked(endpoint: Any) -> bool:
     if is_bare(callback) or (is_asynchronous(callback) and len(layers) == 1):
         return True
     modules = [str(layer.__globals__["__name__"]) for layer in layers if not is_bare(layer)]
-    return bool(layers) and all(map(is_harmless, modules))
+    return bool(layers) and all(map(is_known_package, modules))
 
 
-def is_harmless(module: str) -> bool:
+def is_known_package(module: str) -> bool:
     is_known = module.partition(".")[0] in PACKAGES
     return is_known and not module.startswith("django.contrib.auth")

@@ -61,7 +61,7 @@ class ShownRows:
     """
 
     def __init__(self, data: Any) -> None:
-        found = list(find_lists(data))
+        found = list(find_return_lists(data))
         self.is_whole = data in found if isinstance(data, list) else is_last_page(data)
         self.rows: list[Model] | None = None
         if found and all(map(is_complete, found)):
@@ -77,12 +77,12 @@ class ShownRows:
         return own if own or not self.rows else None
 
 
-def find_lists(data: Any, depth: int = 0) -> Iterator[Any]:
+def find_return_lists(data: Any, depth: int = 0) -> Iterator[Any]:
     if isinstance(data, ReturnList):
         yield data
     elif isinstance(data, Mapping) and depth < DEEPEST:
         for value in data.values():
-            yield from find_lists(value, depth + 1)
+            yield from find_return_lists(value, depth + 1)
 
 
 @dataclass(frozen=True)

@@ -84,16 +84,16 @@ class PlainEnvelope(ContractEnvelope):
         problems = failure.problems
         if len(problems) > 1:
             return " ".join(
-                join_sentences(f"{self.name(p)}{p.message}", self.get_advice(p)) for p in problems
+                join_error(f"{self.name(p)}{p.message}", self.get_advice(p)) for p in problems
             )
         advice = self.get_advice(problems[0]) if problems else ""
-        return join_sentences(failure.message, advice or failure.remediation)
+        return join_error(failure.message, advice or failure.remediation)
 
     def name(self, problem: Problem) -> str:
         return f"{problem.path}: " if problem.path else ""
 
 
-def join_sentences(*texts: str) -> str:
+def join_error(*texts: str) -> str:
     stripped = (text.rstrip() for text in texts)
     return " ".join(text if _ENDED.search(text) else f"{text}." for text in stripped if text)
 

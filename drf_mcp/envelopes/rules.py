@@ -32,7 +32,7 @@ def is_count(value: Any) -> bool:
     return is_amount(value) and value == int(value)
 
 
-def is_number(value: Any) -> bool:
+def is_positive_integer(value: Any) -> bool:
     return is_count(value) and value > 0
 
 
@@ -40,8 +40,8 @@ def is_number(value: Any) -> bool:
 RULES: Mapping[str, Callable[[Any], object]] = {
     "request_id": lambda value: re.fullmatch(r"[a-zA-Z0-9_-]+", str(value)),
     "pagination.total_count": is_count,
-    "pagination.page_size": is_number,
-    "pagination.page": is_number,
+    "pagination.page_size": is_positive_integer,
+    "pagination.page": is_positive_integer,
     "rate_limit.limit": is_count,
     "rate_limit.remaining": is_count,
     "rate_limit.retry_after": is_count,

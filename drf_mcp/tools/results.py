@@ -14,7 +14,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE, UNWRITABLE_TRIAL
-from drf_mcp.dispatch.own_answers import get_lifetime, is_kept
+from drf_mcp.dispatch.own_answers import get_lifetime, keeps_answers
 from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_shown_lists
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.envelopes import (
@@ -178,7 +178,7 @@ class ToolBudget(Budget):
 
     def get_archive(self) -> CallArchive | None:
         tool, endpoint = self.tool, self.tool.endpoint
-        if endpoint.is_built_in or not can_archive() or not is_kept(tool):
+        if endpoint.is_built_in or not can_archive() or not keeps_answers(tool):
             return None
         urlconf = getattr(self.caller.request, "urlconf", None)
         if RETRIEVAL_TOOL not in self.registry.tools(urlconf):

@@ -14,7 +14,7 @@ from drf_mcp.access.metadata import FoundEndpoint, WellKnownConverter, is_endpoi
 from drf_mcp.settings import mcp_settings
 
 
-def find_endpoints(request: HttpRequest, resources: Sequence[str] = ()) -> dict[str, FoundEndpoint]:
+def find_resources(request: HttpRequest, resources: Sequence[str] = ()) -> dict[str, FoundEndpoint]:
     """Return the endpoints with OAuth by their URIs, those of these toolsets among them."""
     converter = WellKnownConverter()
     script = get_script_prefix().rstrip("/")
@@ -26,20 +26,20 @@ def find_endpoints(request: HttpRequest, resources: Sequence[str] = ()) -> dict[
 
 def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[FoundEndpoint]:
     """Return the endpoints that tokens for these resources open; all, if there are none."""
-    every = find_endpoints(request, resources)
+    every = find_resources(request, resources)
     return [e for uri, e in every.items() if validate_resource_as_url_prefix(uri, resources)]
 
 
 def get_default_resources(request: HttpRequest) -> list[str]:
     """Return what a token is for whose client names no resource: the endpoints."""
-    uris = list(find_endpoints(request))
+    uris = list(find_resources(request))
     # An endpoint below another one is opened by the token for that one.
     return [uri for uri in uris if not any(is_below(uri, other) for other in uris)]
 
 
 def is_resource(request: HttpRequest, resource: str) -> bool:
     """Return whether a resource is one endpoint's, and not an address above it."""
-    return any(is_same(uri, resource) for uri in find_endpoints(request, [resource]))
+    return any(is_same_resource(uri, resource) for uri in find_resources(request, [resource]))
 
 
 def is_for_endpoint(request: HttpRequest) -> bool:
@@ -64,13 +64,13 @@ def opens_address(request: HttpRequest, token: Any) -> bool:
 
 def is_named(request: HttpRequest, resource: str) -> bool:
     own = mcp_settings.RESOURCE
-    if own and is_same(own, resource):
+    if own and is_same_resource(own, resource):
         return True
-    every = find_endpoints(request).items()
-    return any(is_same(uri, resource) for uri, e in every if e.view.get_resource())
+    every = find_resources(request).items()
+    return any(is_same_resource(uri, resource) for uri, e in every if e.view.get_resource())
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same_resource(one: str, other: str) -> bool:
     # As the toolkit compares them: without a query, with the port that a scheme has anyway.
     return bool(
         validate_resource_as_url_prefix(one, [other])
@@ -79,4 +79,4 @@ def is_same(one: str, other: str) -> bool:
 
 
 def is_below(uri: str, other: str) -> bool:
-    return bool(validate_resource_as_url_prefix(uri, [other])) and not is_same(uri, other)
+    return bool(validate_resource_as_url_prefix(uri, [other])) and not is_same_resource(uri, other)

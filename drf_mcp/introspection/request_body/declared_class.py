@@ -70,7 +70,9 @@ def is_fields(node: ast.AST) -> bool:
 def make_stock_class(serializer_class: Any) -> Any:
     # A subclass whose fields are made by REST framework's code alone.
     members = {
-        name: next(vars(base)[name] for base in serializer_class.__mro__ if is_stock(base, name))
+        name: next(
+            vars(base)[name] for base in serializer_class.__mro__ if is_stock_attribute(base, name)
+        )
         for name in FIELD_HOOKS
         if hasattr(serializer_class, name)
     }
@@ -78,5 +80,5 @@ def make_stock_class(serializer_class: Any) -> Any:
     return type(serializer_class.__name__, (serializer_class,), members)
 
 
-def is_stock(owner: type, name: str) -> bool:
+def is_stock_attribute(owner: type, name: str) -> bool:
     return name in vars(owner) and owner.__module__.partition(".")[0] == "rest_framework"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.core.checks import CheckMessage, Info
 
 from drf_mcp.archive import can_archive
-from drf_mcp.dispatch.own_answers import has_own_handler, is_kept, shows_fields_by_caller
+from drf_mcp.dispatch.own_answers import has_own_handler, keeps_answers, shows_fields_by_caller
 from drf_mcp.dispatch.stored_answers import HOOKS
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.tools.tool import Tool
@@ -32,7 +32,7 @@ def check_stored_answers(project: Project) -> Iterator[CheckMessage]:
 
 def is_unasked(tool: Tool) -> bool:
     endpoint = tool.endpoint
-    if endpoint.is_built_in or not is_kept(tool):
+    if endpoint.is_built_in or not keeps_answers(tool):
         return False
     if any(hasattr(endpoint.view_class, name) for name in HOOKS):
         return False

@@ -24,10 +24,10 @@ def suggest(name: str, nearest: str | None, otherwise: str) -> str:
     """Return the advice to use the nearest name or value, or other advice where none is near."""
     if not nearest:
         return _(otherwise) % {"name": name}
-    return f"{ask_nearest([quote(nearest)])} {_(LEAVE_OUT) % {'name': name}}"
+    return f"{ask_nearest([put_in_quotes(nearest)])} {_(LEAVE_OUT) % {'name': name}}"
 
 
-def quote(name: str) -> str:
+def put_in_quotes(name: str) -> str:
     return f"'{name}'"
 
 
@@ -130,7 +130,7 @@ class ArgumentErrors:
         if not nearest:
             return _("Correct its name, or put '%(name)s' into '%(holder)s'.") % facts
         text = _("Else put '%(name)s' into '%(holder)s'.") % facts
-        return f"{ask_nearest([quote(nearest)])} {text}"
+        return f"{ask_nearest([put_in_quotes(nearest)])} {text}"
 
     def read_only_argument(self, name: str, value: Any) -> Problem:
         return Problem(
