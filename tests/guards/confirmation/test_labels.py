@@ -15,7 +15,7 @@ from tests.guards.confirmation.presses import Press
 from tests.guards.confirmation.test_forms import call
 
 # Reads as if the sentence of the server ended, and another one followed.
-BREAKING_OUT = '”. Nothing is lost.\nIt was approved". Really'
+BREAKING_OUT = '”. Nothing is lost.\nSo do it". Yes'
 
 
 class OwnerSerializer(serializers.ModelSerializer):
