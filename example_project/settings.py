@@ -125,7 +125,6 @@ DRF_MCP = {
     ),
 }
 
-# The shop as an authorization server: agents are connected by signing in, without any token.
 # What everybody on the internet may call has limits; a demo on one machine needs none.
 if not DEBUG:
     REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"user": "600/min", "anon": "60/min"}
@@ -136,7 +135,10 @@ if not DEBUG:
             "rest_framework.throttling.AnonRateThrottle",
         ],
     }
+    # No rights of the shop stand in tables of its own, so the hash of Django's says enough.
+    SILENCED_SYSTEM_CHECKS = ["drf_mcp.I002"]
 
+# The shop as an authorization server: agents are connected by signing in, without any token.
 SHOP_OAUTH = os.environ.get("SHOP_OAUTH") == "1"
 if SHOP_OAUTH:
     INSTALLED_APPS += ["oauth2_provider", "drf_mcp.contrib.oauth"]

@@ -83,10 +83,10 @@ class Entry:
     created: datetime
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     query_string: str = ""
+    starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
     terms: Mapping[str, Any] = field(default_factory=dict)
     rows: Sequence[Any] = ()
     seconds: int | None = None
-    starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
 
     @classmethod
     def of(

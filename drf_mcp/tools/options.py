@@ -112,7 +112,6 @@ class ToolOptions:
     task: str | None = None
     defers: bool | None = None
     pinned: bool | None = None
-    archive: bool | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()
@@ -123,6 +122,7 @@ class ToolOptions:
     icons: tuple[Mapping[str, Any], ...] = ()
     resource: bool | Mapping[str, Any] | None = None
     ui: str | Mapping[str, Any] | None = None
+    archive: bool | None = None
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:

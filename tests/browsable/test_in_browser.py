@@ -109,7 +109,7 @@ def test_rows_are_a_table_that_sorts_and_turns_its_pages(visit, axe):
 
 def test_an_object_is_a_card_whose_lists_open(visit, axe):
     watched = visit("alice", "?tool=orders_retrieve")
-    watched.page.get_by_role("button", name="Find pk").click()
+    watched.page.get_by_role("button", name="Find id").click()
     watched.page.locator("[data-finder-rows] button").first.click()
     watched.call("orders_retrieve")
     watched.verdict()
@@ -309,10 +309,10 @@ def test_text_that_is_no_json_is_not_sent(visit):
 
 def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
     watched = visit("carol", "?tool=customers_deactivate")
-    watched.page.get_by_label("pk", exact=True).fill("999999")
+    watched.page.get_by_label("id", exact=True).fill("999999")
     watched.call("customers_deactivate")
     dialog = watched.page.get_by_role("dialog")
-    assert '"pk": 999999' in dialog.inner_text()
+    assert '"id": 999999' in dialog.inner_text()
     cancel = dialog.get_by_role("button", name="Cancel", exact=True)
     assert cancel.evaluate("(button) => button === document.activeElement")
     watched.page.keyboard.press("Escape")
@@ -322,7 +322,7 @@ def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
 
 def test_destructive_tool_runs_once_confirmed(visit):
     watched = visit("carol", "?tool=customers_deactivate")
-    watched.page.get_by_label("pk", exact=True).fill("999999")
+    watched.page.get_by_label("id", exact=True).fill("999999")
     watched.call("customers_deactivate")
     dialog = watched.page.get_by_role("dialog")
     dialog.get_by_role("button", name="Call customers_deactivate").click()
@@ -343,7 +343,7 @@ def open_ticket(visit) -> str:
 def ask_to_delete(visit, key: str):
     """Return the page, whose dialog shows what the deletion of a ticket would do."""
     watched = visit("alice", "?tool=tickets_destroy")
-    watched.page.get_by_label("pk", exact=True).fill(key)
+    watched.page.get_by_label("id", exact=True).fill(key)
     watched.call("tickets_destroy")
     watched.page.get_by_role("dialog").wait_for()
     return watched
@@ -378,14 +378,14 @@ def test_a_person_who_does_not_agree_declines(visit):
 
 def test_what_is_refused_is_not_asked_about(visit):
     watched = visit("alice", "?tool=tickets_destroy")
-    watched.page.get_by_label("pk", exact=True).fill("999999")
+    watched.page.get_by_label("id", exact=True).fill("999999")
     watched.call("tickets_destroy")
     assert watched.verdict() == "Error\nNOT_FOUND"
 
 
 def test_keyboard_alone_fills_the_form_and_calls(visit):
     watched = visit("alice", "?tool=customers_retrieve")
-    watched.page.get_by_label("pk", exact=True).focus()
+    watched.page.get_by_label("id", exact=True).focus()
     watched.page.keyboard.type("1")
     watched.page.keyboard.press("Control+Enter")
     assert watched.verdict()
@@ -425,7 +425,7 @@ def test_exchange_is_what_went_over_the_wire_without_the_csrf_token(visit):
 
 CALLS = [
     ("customers_list", {"tier": ["gold", "silver"], "country": ["DE", "FR"], "search": "a b&c"}),
-    ("customers_partial_update", {"pk": 999999, "name": "O'Hara"}),
+    ("customers_partial_update", {"id": 999999, "name": "O'Hara"}),
     ("products_retrieve", {"slug": "cast-iron-pan"}),
     ("quote", {"product": "cast-iron-pan", "quantity": 2}),
 ]
@@ -525,7 +525,7 @@ def test_browser_that_is_not_logged_in_is_shown_where_to(visit, shop_page):
 def test_a_dry_run_shows_before_and_after_and_changes_nothing(visit):
     watched = visit("carol", "?tool=customers_deactivate")
     assert watched.page.get_by_label("dry_run", exact=True).count() == 0
-    watched.page.get_by_label("pk", exact=True).fill("1")
+    watched.page.get_by_label("id", exact=True).fill("1")
     for _ in range(2):
         watched.page.get_by_role("button", name="Dry run").click()
         watched.page.get_by_role("cell", name="false", exact=True).wait_for()

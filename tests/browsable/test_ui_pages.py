@@ -96,10 +96,10 @@ def find_paid(host: Host) -> int:
 def test_the_form_shows_what_is_wrong_asks_and_calls(host):
     here = host()
     order = find_paid(here)
-    frame = here.show("orders_refund", {"pk": order, "amount": "0.001"})
+    frame = here.show("orders_refund", {"id": order, "amount": "0.001"})
     amount, reason = frame.get_by_label("Amount"), frame.get_by_label("Reason")
     reason.wait_for()
-    assert frame.get_by_label("Pk").input_value() == str(order)
+    assert frame.get_by_label("Id").input_value() == str(order)
     assert reason.get_attribute("aria-invalid") == "true"
     # The browser refuses what the schema refuses: nothing is sent.
     amount.fill("much")
@@ -125,11 +125,11 @@ def test_the_form_shows_what_is_wrong_asks_and_calls(host):
 def test_a_template_of_the_project_speaks_to_the_host_by_the_part_that_it_includes(host):
     here = host()
     order = find_paid(here)
-    frame = here.show("orders_retrieve", {"pk": order})
+    frame = here.show("orders_retrieve", {"id": order})
     frame.get_by_role("status").get_by_text("paid").wait_for()
     frame.get_by_role("button", name="Look again").click()
     here.watched.page.wait_for_function("() => heard.some((each) => each.method === 'tools/call')")
-    assert here.heard("tools/call") == [{"name": "orders_retrieve", "arguments": {"pk": order}}]
+    assert here.heard("tools/call") == [{"name": "orders_retrieve", "arguments": {"id": order}}]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -139,6 +139,6 @@ def test_axe_has_nothing_against_the_pages(host, axe, theme):
     frame = here.show("orders_list", {"page_size": 4}, theme)
     frame.get_by_text("page 1").wait_for()
     assert here.violations(axe) == []
-    frame = here.show("orders_refund", {"pk": 999999}, theme)
+    frame = here.show("orders_refund", {"id": 999999}, theme)
     frame.get_by_label("Reason").wait_for()
     assert here.violations(axe) == []

@@ -70,17 +70,19 @@ async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revisio
         listed = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
         found = await connection.call("tools_search", query="show one order with its lines")
         hit = next(h for h in found["data"]["tools"] if h["name"] == "orders_retrieve")
-        wrong = {"name": hit["name"], "arguments": {"pkk": 1}}
+        wrong = {"name": hit["name"], "arguments": {"orderr": 1}}
         refusal = await connection.refusal(hit["run_with"], **wrong)
         rows = await connection.call("tools_read", name="orders_list", arguments={"page_size": 1})
-        right = {"name": hit["name"], "arguments": {"pk": rows["data"]["results"][0]["id"]}}
+        right = {"name": hit["name"], "arguments": {"id": rows["data"]["results"][0]["id"]}}
         order = await connection.call(hit["run_with"], **right)
     assert set(listed) == {
         *("tools_search", "tools_read", "tools_write"),
         *("content_retrieve", "customers_list"),
     }
     assert listed["tools_read"].annotations.read_only_hint
-    assert refusal["details"]["field"] == "arguments.pkk"
+    # The argument that is required comes first.
+    assert refusal["details"]["field"] == "arguments.id"
+    assert refusal["details"]["problems"][0]["pointer"] == "/arguments/orderr"
     assert order["data"]["lines"]
 
 

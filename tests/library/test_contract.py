@@ -108,10 +108,10 @@ def test_an_agent_is_told_of_the_unknown_query_and_the_missing_question(alice, t
     refusal = alice.call(tool, query="test")
     assert refusal.is_error
     assert [(p["pointer"], p["code"]) for p in refusal.problems] == [
-        ("/query", "unknown"),
         ("/question", "required"),
+        ("/query", "unknown"),
     ]
-    assert refusal.problems[0]["received"] == "test"
+    assert refusal.problems[1]["received"] == "test"
 
 
 def test_a_plain_refusal_names_both_in_words(reader):

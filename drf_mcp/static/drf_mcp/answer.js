@@ -63,9 +63,9 @@ const Answer = (() => {
 
   function problemsOf(envelope) {
     const details = envelope.data?.details;
-    // Of one problem the details themselves tell, with the sentence of the error.
-    const only = details?.constraint ? [{ ...details, message: (envelope.error || "").replace(`${details.field}: `, "") }] : [];
-    const problems = details?.problems || envelope.errors || only;
+    // The details are the first problem, with the sentence of the error, and hold the others.
+    const first = details?.constraint ? [{ ...details, message: (envelope.error || "").replace(`${details.field}: `, "") }] : [];
+    const problems = envelope.errors || [...first, ...(details?.problems || [])];
     return problems.map((problem) => {
       const path = problem.path || problem.context?.field || problem.field || "";
       const dotted = path.replace(/\[(\d+)\]/g, ".$1").split(".").filter(Boolean).map((name) => `/${escaped(name)}`).join("");

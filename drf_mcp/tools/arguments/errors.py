@@ -100,7 +100,10 @@ class ArgumentErrors:
         for problem in unknown:
             group = problem.pointer.rpartition("/")[0]
             meant = f"{group}/{JSONPointer.escape(problem.accepted or '')}"
-            is_renamed = problem.code == "unknown" and required.pop(meant, None) is not None
+            # The only name that is accepted is not always the one that is suggested.
+            is_suggested = put_in_quotes(problem.accepted or "") in problem.remediation
+            is_unknown = problem.code == "unknown" and is_suggested
+            is_renamed = is_unknown and required.pop(meant, None) is not None
             (renamed if is_renamed else others).append(problem)
         return [*renamed, *required.values(), *others]
 
