@@ -29,9 +29,12 @@ class ListHint:
 
     def add_to(self, outcome: Outcome) -> Outcome:
         failure = outcome.failure
-        if failure is not None and failure.remediation in get_state_advice():
+        if failure is None or (failure.problems and failure.problems[0].pointer):
+            # What is wrong with an argument says how to mend it.
+            return outcome
+        if failure.remediation in get_state_advice():
             return outcome.changed(failure=self.add_changes(failure))
-        if failure is None or failure.category is not Category.NOT_FOUND:
+        if failure.category is not Category.NOT_FOUND:
             return outcome
         if failure.remediation not in ("", HANDLING[Category.NOT_FOUND].remediation):
             return outcome

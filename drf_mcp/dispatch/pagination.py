@@ -58,11 +58,12 @@ class PageReader:
         paginator = self.paginator
         name = getattr(paginator, "page_size_query_param", None)
         name = name or getattr(paginator, "limit_query_param", None)
-        if not page.has_more or not name or f"{name}=" not in self.query_string:
+        if not page.has_more or not name or name not in self.query_string:
             return
-        asked = parse_qs(self.query_string).get(name, [""])[-1]
-        if page.page_size and asked.isdecimal() and int(asked) > page.page_size:
-            facts = {"name": name, "count": page.page_size, "asked": asked}
+        pairs = [pair.partition("=") for pair in self.query_string.split("&")]
+        asked = [value for parameter, _equals, value in pairs if parameter == name]
+        if page.page_size and asked and asked[-1].isdecimal() and int(asked[-1]) > page.page_size:
+            facts = {"name": name, "count": page.page_size, "asked": asked[-1]}
             text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.")
             yield Warning(PAGE_SIZE_LIMITED, text % facts, PLAIN_WARNINGS[PAGE_SIZE_LIMITED])
 

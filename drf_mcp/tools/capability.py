@@ -197,7 +197,8 @@ class ToolsCapability(Capability):
             run = surface.run(tool)
             context = run.context
             tool = run.refused or self.get_tool(context)
-        refused = self.check_request(tool, context)
+        is_checked = tool.mirrored or tool.options.required_capabilities
+        refused = self.check_request(tool, context) if is_checked else None
         subject = f"tools/call {tool.name}"
         if tool.options.task and (tasks := self.server.find_capability(TASKS_EXTENSION)):
             context.caller.task = tasks.offer(tool, context)
