@@ -8,9 +8,9 @@ from typing import Any
 
 def is_gone(user: Any) -> bool:
     """Return whether a user is one whose ``is_active`` is false: by no credential a caller."""
-    if user is None or not getattr(user, "is_authenticated", True):
+    if getattr(user, "is_active", True):
         return False
-    return not getattr(user, "is_active", True)
+    return bool(getattr(user, "is_authenticated", True))
 
 
 def get_principal(user: Any, request: Any) -> str:

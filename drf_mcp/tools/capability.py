@@ -197,8 +197,8 @@ class ToolsCapability(Capability):
             run = surface.run(tool)
             context = run.context
             tool = run.refused or self.get_tool(context)
-        is_checked = tool.mirrored or tool.options.required_capabilities
-        refused = self.check_request(tool, context) if is_checked else None
+        has_terms = tool.mirrored or tool.options.required_capabilities
+        refused = self.check_request(tool, context) if has_terms else None
         subject = f"tools/call {tool.name}"
         if tool.options.task and (tasks := self.server.find_capability(TASKS_EXTENSION)):
             context.caller.task = tasks.offer(tool, context)
@@ -223,8 +223,7 @@ class ToolsCapability(Capability):
         if outcome.is_deferred:
             Observer(context).record(tool, outcome, {}, started)
             return tasks.create(tool, run.sent if run else context)  # type: ignore[no-any-return]
-        is_done = outcome.failure is None and outcome.dry_run is None
-        if is_done and tool.options.undo and not tool.reads:
+        if tool.options.undo and not tool.reads and outcome.failure is None:
             outcome = self.add_undo(outcome, tool, context)
         if task is not None and task.is_running:
             task.terms = StoredAnswer(context.caller, tool, **outcome.call).note_terms()
@@ -252,8 +251,7 @@ class ToolsCapability(Capability):
         # Who may not call the tool does not learn which headers and capabilities it wants.
         try:
             context.check_headers(tool.mirrored)
-            if tool.options.required_capabilities:
-                context.check_capabilities(tool.options.required_capabilities)
+            context.check_capabilities(tool.options.required_capabilities or {})
         except ProtocolError:
             arguments, caller = context.message.params.get("arguments"), context.caller
             if refused := self.get_dispatcher().find_permission_refusal(tool, arguments, caller):
@@ -264,7 +262,9 @@ class ToolsCapability(Capability):
     def add_undo(self, outcome: Outcome, tool: Tool, context: RequestContext) -> Outcome:
         # A tool that the caller does not see is not named.
         inverse = self.get_offered_tools(context).get(tool.options.undo or "")
-        if inverse is None or not Visibility(context.caller).find_first([inverse], 1):
+        if outcome.dry_run is not None or inverse is None:
+            return outcome
+        if not Visibility(context.caller).find_first([inverse], 1):
             return outcome
 
         def go_without(exc: Exception) -> Outcome:
