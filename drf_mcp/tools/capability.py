@@ -210,8 +210,7 @@ class ToolsCapability(Capability):
         if (channel := context.caller.channel) is not None:
             context.caller.progress = Progress.wanted(context.message.meta, channel)
         started = time.perf_counter()
-        arguments = context.message.params.get("arguments")
-        dispatcher = self.get_dispatcher()
+        dispatcher, arguments = self.get_dispatcher(), context.message.params.get("arguments")
         budget = self.get_budget(tool, context)
         if tool.name in (RETRIEVAL_TOOL, SEARCH):
             # Their slices are as long as the client takes them.
