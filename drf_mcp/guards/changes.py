@@ -153,7 +153,9 @@ class Changes:
         if model is None or found is None or not (column := model._meta.pk.column):
             return
         table = found["table"]
-        select = f"SELECT {table}.{connection.ops.quote_name(column)} FROM {table}{found['rest']}"
+        pk = connection.ops.quote_name(column)
+        # The text and the parameters are those of the statement that is about to run.
+        select = f"SELECT {table}.{pk} FROM {table}{found['rest']}"  # nosec B608
         with connection.cursor() as cursor:
             cursor.execute(select, params)
             rows = cursor.fetchmany(MOST_KEYS + 1)
