@@ -23,6 +23,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import PendingCall
 from drf_mcp.guards.preview import Preview
 from drf_mcp.guards.rollback import Rollback
+from drf_mcp.interaction.exchange import Asked
 from drf_mcp.interaction.state import hash_json
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.outcomes import Outcome
@@ -133,8 +134,16 @@ class Previewer:
         unknown = Preview(label, own=target.own, state=self.get_state(target))
         if self.tool.options.dry_run is False or rollback.find_obstacle(callback):
             return unknown
-        with rollback.undoing():
-            outcome = rollback.watch(self.pending.caller, lambda: self.perform(None))
+        caller = self.pending.caller
+        # A view that is only tried asks its questions later, and has no answers to them.
+        rounds, caller.rounds = caller.rounds, None
+        try:
+            with rollback.undoing():
+                outcome = rollback.watch(caller, lambda: self.perform(None))
+        except Asked:
+            return unknown
+        finally:
+            caller.rounds = rounds
         if rollback.obstacle:
             return unknown
         if outcome.failure is not None:
