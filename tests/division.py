@@ -57,6 +57,7 @@ PROGRAMS = (
     "tests/parity/test_host.py",
     "tests/test_client/test_plugin.py::test_a_project_gets_the_fixture_and_the_ready_test",
     "tests/test_client/test_plugin.py::test_the_plugin_imports_nothing_of_django",
+    "tests/services/",
     "tests/test_structure.py::test_importing_the_package_loads",
     "tests/test_structure.py::test_listing_and_calling_tools_loads_nothing_heavy",
     "tests/tokens/test_browser.py",
