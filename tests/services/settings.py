@@ -3,7 +3,7 @@
 import os
 
 from example_project.production import *  # noqa: F403
-from example_project.production import DATABASES
+from example_project.production import DATABASES, DRF_MCP
 
 DATABASES["default"]["OPTIONS"]["application_name"] = f"pid {os.getpid()}"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -13,3 +13,7 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "loggers": {"drf_mcp": {"handlers": ["console"], "level": "WARNING"}},
 }
+
+# A load is what one user sends here: of the limits of the internet none holds.
+
+DRF_MCP = {**DRF_MCP, "THROTTLE_CLASSES": [], "TIME_LIMIT": None}
