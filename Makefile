@@ -1,7 +1,7 @@
 # A fresh machine needs Python 3.10+, git and make, and two commands:
 #   make demo    a shop with an MCP endpoint on http://127.0.0.1:8000/mcp
 #                (make demo OAUTH=1: agents are connected by signing in)
-#   make test    everything that is checked before a change goes in
+#   make test    what guards the behaviour of the package, in three minutes
 # and one for reading:
 #   make docs    the documentation as a site, in docs/_build/html
 
@@ -24,12 +24,12 @@ test_extras := demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,tes
 
 run := .venv/bin/python
 
-# The tests start a hundred interpreters. Each takes twice as long where a shell says that none may
+# Some tests start interpreters. Each takes twice as long where a shell says that none may
 # keep what it has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo docs pictures test test-fast test-nightly test-services test-postgresql test-sites \
-  fuzz access-matrix mutants first-command lint node clean bench bench-agents bench-instructions \
+.PHONY: demo docs pictures test test-fast test-programs test-projects test-documentation \
+  test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command lint node clean bench bench-agents bench-instructions \
   conformance sbom
 
 # A shell may name the settings of another project.
@@ -45,20 +45,33 @@ cores = $(shell getconf _NPROCESSORS_ONLN)
 # One more than there are cores: tests that start a server or a browser wait for it.
 workers = $(shell expr $(cores) + 1)
 
+# What guards the behaviour of the package, in the process of the tests: no Node.js, no browser, no
+# service is needed.
 test: lint
-	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
-	$(run) -m pytest -n $(workers)
-	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
-	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+	$(run) -m pytest -q -n $(cores)
 
-# While you work: each test that starts no program, with one of its parameters, which are others
-# in each run, and with a fifth of the examples of each property.
+# While you work: each test with one of its parameters, and few examples of each property.
 test-fast: .venv/installed-test
 	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant" $(ARGUMENTS)
 
-# Nightly: the same tests, with eight times as many examples of each property.
+# Servers, clients, browsers, terminals and interpreters that are started.
+test-programs: .venv/installed-test
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
+	$(run) -m pytest -q -n $(workers) tests/programs $(ARGUMENTS)
+	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
+	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+
+# Whole projects: a library with searches, four that were migrated, a newcomer's.
+test-projects: .venv/installed-test
+	$(run) -m pytest -q -n $(cores) tests/projects $(ARGUMENTS)
+
+# What the pages of the documentation show, name and link to.
+test-documentation: .venv/installed-test
+	$(run) -m pytest -q -n $(cores) tests/documentation $(ARGUMENTS)
+
+# Nightly: all of these, with many more examples of each property.
 test-nightly: .venv/installed-test
-	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
+	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto tests tests/programs tests/projects tests/documentation
 
 # The archive and the guards of writes on PostgreSQL; two sites over one PostgreSQL and one Redis,
 # what is broken under them, and a table of what calls were answered. Debian's packages are
@@ -96,7 +109,7 @@ first-command: .venv/installed-test
 # The official conformance suite against a live server, in every revision: a line each.
 # ARGUMENTS="--missing" names what does not pass, ARGUMENTS="--server gunicorn" serves by WSGI.
 conformance: .venv/installed-test node
-	@$(run) -m tests.conformance $(ARGUMENTS)
+	@$(run) -m tests.programs.conformance $(ARGUMENTS)
 
 # The pictures of the documentation, taken anew: docs/images. Nightly; needs Chromium.
 pictures: .venv/installed-test
@@ -140,7 +153,7 @@ lint: .venv/installed-test
 	$(run) -m bandit -q -c pyproject.toml -r drf_mcp example_project
 
 # Node.js, the official conformance suite, the TypeScript SDK, old and new, the MCP Inspector and
-# an authorization server for tests/interop; axe-core for tests/browsable; gpt-tokenizer for
+# an authorization server for tests/programs/interop; axe-core for tests/programs/browser; gpt-tokenizer for
 # benchmarks/agents.
 node: .venv/node/installed
 

@@ -19,7 +19,7 @@ from rest_framework.test import APIClient
 from drf_mcp.archive.readable import recently_withheld
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
-from tests.division import PROGRAMS, Division, Programs, mark_variants, put_slow_ones_first
+from tests.division import Division, Programs, mark_variants, put_slow_ones_first
 from tests.oracles.watching import Watch
 from tests.seeded import SeededShop
 
@@ -46,11 +46,6 @@ def pytest_configure(config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log) -> Division:
     return Division(config, log)
-
-
-def pytest_itemcollected(item) -> None:
-    if item.nodeid.startswith(PROGRAMS):
-        item.add_marker("slow")
 
 
 # Around pytest's own, which leaves out what `-m` says, and pytest-randomly's.

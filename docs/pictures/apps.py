@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from docs.pictures.page import DOTS, save
-from tests.browsable.browser import chromium
-from tests.browsable.ui_host import Host
-from tests.browsable.watched import Watched
-from tests.interop.servers import Shop, running
+from tests.programs.browser.browser import chromium
+from tests.programs.browser.ui_host import Host
+from tests.programs.browser.watched import Watched
+from tests.programs.interop.servers import Shop, running
 
 COLUMNS = ["number", "customer", "status_label", "placed_at", "total"]
 # File -> the tool, its arguments, the theme of the host.
@@ -24,7 +24,7 @@ SIZE = {"width": 760, "height": 640}
 def photograph_apps(folder: Path) -> None:
     """Serve a shop of its own and take every picture."""
     with tempfile.TemporaryDirectory() as scratch:
-        shop = Shop(Path(scratch) / "shop.sqlite3", "tests.browsable.settings")
+        shop = Shop(Path(scratch) / "shop.sqlite3", "tests.programs.browser.settings")
         shop.seed()
         with running("uvicorn", shop, Path(scratch) / "log") as server, chromium() as browser:
             for name, (tool, arguments, theme) in PICTURES.items():

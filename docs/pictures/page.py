@@ -10,8 +10,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import FloatRect, Page
 
-from tests.browsable.browser import chromium, log_in
-from tests.interop.servers import Shop, running
+from tests.programs.browser.browser import chromium, log_in
+from tests.programs.interop.servers import Shop, running
 
 
 def call(page: Page, url: str, tool: str, arguments: dict[str, str], button: str = "") -> None:
@@ -100,7 +100,7 @@ DOTS = 2
 def photograph(folder: Path) -> None:
     """Serve a shop of its own and take every picture."""
     with tempfile.TemporaryDirectory() as scratch:
-        shop = Shop(Path(scratch) / "shop.sqlite3", "tests.browsable.settings")
+        shop = Shop(Path(scratch) / "shop.sqlite3", "tests.programs.browser.settings")
         shop.seed()
         with running("uvicorn", shop, Path(scratch) / "log") as server, chromium() as browser:
             for name, (state, user, scheme, first, last) in PICTURES.items():

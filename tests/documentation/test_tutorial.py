@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.documentation.tutorial import BLOCK, PAGE, Reader, commands, masked, shown
-from tests.interop.servers import ROOT, stop
+from tests.programs.interop.servers import ROOT, stop
 
 RECORDING = ROOT / "docs" / "images" / "terminal.cast"
 COLOURS = re.compile(r"\x1b\[[\d;]*[A-Za-z]")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.interop.servers import ROOT, free_port, wait_until_ready
+from tests.programs.interop.servers import ROOT, free_port, wait_until_ready
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from tests.interop.servers import ROOT
+from tests.programs.interop.servers import ROOT
 
 README = (ROOT / "README.md").read_text()
 # The tool, the arguments and the answer of each call that is shown.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import re
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drf_mcp.introspection.names import is_ecmascript, translate_pattern
-from tests.nasty.test_patterns import refused
 
 SHARED = [
     "^[-a-zA-Z0-9_]+$",
@@ -79,7 +77,6 @@ TRANSLATED = [
 @pytest.mark.parametrize(("pattern", "expected"), TRANSLATED)
 def test_what_python_writes_in_its_own_way_is_translated(pattern, expected):
     assert translate_pattern(pattern) == expected
-    assert refused([expected]) == []
 
 
 @pytest.mark.parametrize("pattern", [r"^\w+$", r"(a)\1", r"(?P<a>x)(?P=a)", "(?i)a", "a++", r"\bx"])
@@ -116,19 +113,6 @@ def test_a_translation_means_the_same(pattern, text):
         translated = translate_pattern(pattern)
         assume(translated is not None)
         assert bool(re.search(pattern, text)) is bool(re.search(translated, text))
-
-
-PIECES = re.split(
-    " ", r"a - 0 ] [ [^ ( (?: (?= (?<! { {2} {1,} * + ? . ^ $ | \d \S \- \. \] \@ , /"
-)
-
-
-def test_a_real_engine_compiles_whatever_is_kept():
-    chance = random.Random(7)
-    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 7))) for _ in range(20_000))
-    kept = list(filter(is_ecmascript, made))
-    assert len(kept) > 1000
-    assert refused(kept + SHARED) == []
 
 
 @given(st.text())

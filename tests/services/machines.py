@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.interop import servers
+from tests.programs.interop import servers
 
 SOCKETS = os.environ.get("DRF_MCP_TEST_POSTGRESQL", "")
 PG_CTL = shlex.split(os.environ.get("DRF_MCP_TEST_PG_CTL", ""))

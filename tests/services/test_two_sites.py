@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.interop.python_sdk import connected
+from tests.programs.interop.python_sdk import connected
 from tests.services.client import Listener, WrongAnswer
 from tests.services.machines import wait_until
 

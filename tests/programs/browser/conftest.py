@@ -1,0 +1,94 @@
+"""The shop with its page on a real server, and a real browser in front of it."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.programs.browser.browser import chromium, log_in, program
+from tests.programs.browser.watched import Watched
+from tests.programs.interop.conftest import NODE_MODULES, REQUIRE_NODE
+from tests.programs.interop.servers import RunningServer, Shop, running
+
+# Set to 1 where tests that need a browser may not be left out.
+REQUIRE_CHROMIUM = "DRF_MCP_REQUIRE_CHROMIUM"
+
+
+def leave_out(reason: str, required: str) -> None:
+    if os.environ.get(required) == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    source = NODE_MODULES / "axe-core" / "axe.min.js"
+    if not source.exists():
+        leave_out(
+            f"axe-core is not installed in {NODE_MODULES.parent}: run make node", REQUIRE_NODE
+        )
+    return source.read_text()
+
+
+@pytest.fixture(scope="session")
+def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
+    if program() is None:
+        leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
+    folder = tmp_path_factory.mktemp("page")
+    shop = Shop(folder / "shop.sqlite3", "tests.programs.browser.settings")
+    shop.seed()
+    with running("uvicorn", shop, folder / "log") as server:
+        yield server
+
+
+# Not for the whole session: while Playwright runs, this thread counts as asynchronous, and
+# Django refuses the database to every test.
+@pytest.fixture(scope="module")
+def browser(shop_page):
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def session_of(browser, shop_page) -> Callable[[str | None], Any]:
+    @functools.cache
+    def session(username: str | None) -> Any:
+        if username is None:
+            return None
+        page = browser.new_page()
+        log_in(page, shop_page.url, username)
+        cookies = page.context.storage_state()
+        page.close()
+        return cookies
+
+    return session
+
+
+@pytest.fixture
+def visit(browser, shop_page, session_of) -> Iterator[Callable[..., Watched]]:
+    """Pages, each of a browser of its own: ``visit("alice", "?tool=stats")``.
+
+    Whatever one complains about fails the test.
+    """
+    opened: list[Watched] = []
+
+    def open_page(username: str | None, query: str = "", **options) -> Watched:
+        size = options.pop("viewport", {"width": 1280, "height": 860})
+        cookies = session_of(username)
+        # A colour that fades has no contrast that axe-core could measure.
+        still = {"reduced_motion": "reduce", "storage_state": cookies}
+        context = browser.new_context(viewport=size, **still, **options)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        watched = Watched(context.new_page())
+        opened.append(watched)
+        watched.page.goto(shop_page.url + query)
+        return watched
+
+    yield open_page
+    for watched in opened:
+        watched.page.context.close()
+    assert [watched.complaints for watched in opened if watched.complaints] == []

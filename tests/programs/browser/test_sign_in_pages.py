@@ -1,0 +1,143 @@
+"""The pages on which people connect agents, in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+
+from tests.programs.browser.browser import log_in, program
+from tests.programs.browser.conftest import REQUIRE_CHROMIUM, leave_out
+from tests.programs.browser.watched import Watched
+from tests.programs.interop.servers import RunningServer, Shop, running
+
+VERIFIER = "v" * 64
+CALLBACK = "http://127.0.0.1:4000/callback"
+
+
+@pytest.fixture(scope="module")
+def sign_in_shop(tmp_path_factory) -> Iterator[RunningServer]:
+    if program() is None:
+        leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
+    folder = tmp_path_factory.mktemp("sign_in_pages")
+    shop = Shop(folder / "shop.sqlite3", "tests.programs.browser.oauth_settings")
+    shop.seed()
+    with running("uvicorn", shop, folder / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def base(sign_in_shop) -> str:
+    return sign_in_shop.url.removesuffix("/mcp")
+
+
+@pytest.fixture(scope="module")
+def client_id(base) -> str:
+    metadata = {
+        "client_name": "Claude Code",
+        "redirect_uris": [CALLBACK],
+        "token_endpoint_auth_method": "none",
+    }
+    return httpx2.post(f"{base}/o/register/", json=metadata).json()["client_id"]
+
+
+@pytest.fixture(scope="module")
+def question(base, client_id) -> str:
+    """The address that a client opens in the browser."""
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
+    asked = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": CALLBACK,
+        "scope": "shop",
+        "state": "s",
+        "code_challenge": challenge.decode().rstrip("="),
+        "code_challenge_method": "S256",
+        "resource": f"{base}/mcp",
+    }
+    return str(httpx2.URL(f"{base}/o/authorize/", params=asked))
+
+
+@pytest.fixture(scope="module")
+def cookies(browser, sign_in_shop) -> Any:
+    page = browser.new_page()
+    log_in(page, sign_in_shop.url, "alice")
+    state = page.context.storage_state()
+    page.close()
+    return state
+
+
+@pytest.fixture
+def visit(browser, cookies) -> Iterator[Any]:
+    """Pages of alice's browser: ``visit(address, width)``."""
+    opened: list[Watched] = []
+
+    def open_page(address: str, width: int = 1100) -> Watched:
+        size = {"width": width, "height": 900}
+        context = browser.new_context(viewport=size, storage_state=cookies, reduced_motion="reduce")
+        opened.append(Watched(context.new_page()))
+        opened[-1].page.goto(address)
+        return opened[-1]
+
+    yield open_page
+    for watched in opened:
+        watched.page.context.close()
+
+
+def connect(watched: Watched, base: str, client_id: str) -> int:
+    """Press the button, bring the code to the client, and return the status of the token."""
+    page = watched.page
+    gone: list[str] = []
+    page.on("request", lambda request: gone.append(request.url))
+    page.get_by_role("button", name="Connect").click()
+    page.wait_for_timeout(500)
+    # Nobody listens there: the browser has tried to go.
+    (back,) = (url for url in gone if url.startswith(CALLBACK))
+    sent = {
+        "grant_type": "authorization_code",
+        "client_id": client_id,
+        "redirect_uri": CALLBACK,
+        "code_verifier": VERIFIER,
+        "code": parse_qs(urlsplit(back).query)["code"][0],
+    }
+    return httpx2.post(f"{base}/o/token/", data=sent).status_code
+
+
+def test_the_button_connects_and_the_other_disconnects(visit, base, question, client_id):
+    assert connect(visit(question), base, client_id) == 200
+    page = visit(f"{base}/o/connections/").page
+    assert page.get_by_role("heading", name="Claude Code").count() == 1
+    page.get_by_role("button", name="Disconnect").click()
+    page.get_by_text("No program acts for you.").wait_for()
+
+
+def test_the_tools_are_shown_on_demand(visit, question):
+    page = visit(question).page
+    assert not page.get_by_text("customers_list").is_visible()
+    page.get_by_text("Reads with").click()
+    assert page.get_by_text("customers_list").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_the_question_fits_and_axe_has_nothing_against_it(visit, axe, question, width):
+    watched = visit(question, width)
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert watched.violations(axe) == []
+    assert watched.complaints == []
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_the_connections_fit_and_axe_has_nothing_against_them(
+    visit, axe, base, question, client_id, width
+):
+    assert connect(visit(question), base, client_id) == 200
+    watched = visit(f"{base}/o/connections/", width)
+    watched.page.get_by_role("heading", name="Claude Code").wait_for()
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert watched.violations(axe) == []
+    assert watched.complaints == []

@@ -1,0 +1,68 @@
+"""The page of tokens in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs.browser.conftest import (  # noqa: F401
+    axe,
+    browser,
+    session_of,
+    shop_page,
+    visit,
+)
+
+PAGE = "/tokens/"
+SIZES = {"desk": {"width": 1280, "height": 860}, "phone": {"width": 360, "height": 740}}
+
+
+def make_token(page, name: str) -> str:
+    """Make a token in the form and return what is shown."""
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Tools", exact=True).fill("orders_*")
+    page.get_by_role("button", name="Make the token").click()
+    return page.locator("#made-key").inner_text()
+
+
+def test_a_token_is_made_copied_seen_and_revoked(visit):  # noqa: F811
+    page = visit("alice", PAGE).page
+    key = make_token(page, "Desk agent")
+    assert key.startswith("mcp_")
+    page.get_by_role("button", name="Copy the token").click()
+    assert page.evaluate("navigator.clipboard.readText()") == key
+    page.get_by_role("link", name="Tokens").click()
+    row = page.get_by_role("row", name="Desk agent")
+    assert "read-only" in row.inner_text()
+    assert key not in page.content()
+    row.get_by_role("button", name="Revoke Desk agent").click()
+    assert "revoked" in page.get_by_role("row", name="Desk agent").inner_text()
+
+
+def test_a_wrong_pattern_is_said_at_its_field(visit):  # noqa: F811
+    watched = visit("alice", PAGE)
+    page = watched.page
+    page.get_by_label("Name").fill("Desk agent")
+    page.get_by_label("Tools", exact=True).fill("refunds_*")
+    page.get_by_role("button", name="Make the token").click()
+    field = page.locator(".field", has=page.get_by_label("Tools", exact=True))
+    assert "None of your tools matches refunds_*." in field.inner_text()
+    assert page.get_by_label("Name").input_value() == "Desk agent"
+    # The browser's console tells of the answer 400, as of any.
+    watched.complaints = [text for text in watched.complaints if "400" not in text]
+
+
+def test_the_page_is_reached_from_the_tools(visit):  # noqa: F811
+    page = visit("alice").page
+    page.get_by_role("link", name="Tokens").click()
+    page.wait_for_url("**/mcp/tokens/")
+    page.get_by_role("link", name="Tools", exact=True).click()
+    page.wait_for_url("**/mcp")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nobody_is_shut_out(visit, axe, size):  # noqa: F811
+    watched = visit("carol", PAGE, viewport=SIZES[size])
+    make_token(watched.page, "Phone agent")
+    assert watched.violations(axe) == []
+    wide = watched.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not wide

@@ -1,0 +1,42 @@
+"""A project with nothing but the fixtures, open to anybody: the suite sends no credentials."""
+
+from __future__ import annotations
+
+import os
+
+SECRET_KEY = "for-the-suite-on-this-machine-only"
+DEBUG = False
+ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "rest_framework",
+    "django_tasks_db",
+    "drf_mcp",
+    "tests.programs.conformance",
+]
+ROOT_URLCONF = "tests.programs.conformance.urls"
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        # The server and its workers share it.
+        "NAME": os.environ.get("CONFORMANCE_DB", ":memory:"),
+        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
+    },
+}
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+TEMPLATES = [
+    {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True},
+]
+USE_TZ = True
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+}
+DRF_MCP = {
+    # The scheme of the suite's resources.
+    "SERVER_NAME": "test",
+    "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "ARCHIVE_CLASS": None,
+    "RESOURCES": True,
+}

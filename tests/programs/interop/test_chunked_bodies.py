@@ -1,0 +1,57 @@
+"""A message in chunks, to real servers: by WSGI and by ASGI."""
+
+from __future__ import annotations
+
+import json
+import socket
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.programs.interop.servers import RunningServer
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+def posted_in_chunks(server: RunningServer) -> tuple[int, dict]:
+    """Send a message in three chunks, without a Content-Length; return status and answer."""
+    text = json.dumps(PING).encode()
+    headers = {
+        "Authorization": f"Token {server.shop.tokens['alice']}",
+        "Content-Type": "application/json",
+    }
+    url = urlsplit(server.url)
+    connection = HTTPConnection(url.hostname, url.port, timeout=30)
+    try:
+        chunks = iter([text[:5], text[5:20], text[20:]])
+        connection.request("POST", url.path, chunks, headers, encode_chunked=True)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("kind", ["gunicorn", "uvicorn"])
+def test_a_server_that_puts_the_chunks_together_is_answered(server_of, kind):
+    status, answer = posted_in_chunks(server_of(kind))
+    assert (status, answer["result"]) == (200, {})
+
+
+def test_djangos_own_server_asks_for_a_length(server_of):
+    status, _ = posted_in_chunks(server_of("runserver"))
+    assert status == 411
+
+
+@pytest.mark.parametrize(("kind", "status"), [("gunicorn", 400), ("uvicorn", 400)])
+def test_a_chunk_of_a_malformed_size_is_the_clients_fault(server_of, kind, status):
+    server = server_of(kind)
+    url = urlsplit(server.url)
+    head = (
+        f"POST {url.path} HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Type: application/json\r\n"
+        f"Authorization: Token {server.shop.tokens['alice']}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    with socket.create_connection((url.hostname, url.port), timeout=30) as connection:
+        connection.sendall(f"{head}zz\r\nnonsense\r\n0\r\n\r\n".encode())
+        answer = connection.recv(1000)
+    assert answer.split()[1] == str(status).encode()

@@ -1,0 +1,175 @@
+"""The official Python client signs in to the shop, on a real server, as `make demo OAUTH=1` does.
+
+A person's browser is played by HTTP requests and form posts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.oauth2 import AuthorizationCodeResult
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
+
+from tests.access.test_sign_in import Memory
+from tests.programs.interop.person import Person
+from tests.programs.interop.servers import RunningServer, Shop, running
+
+REDIRECT = "http://127.0.0.1:4000/callback"
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sign_in")
+    shop = Shop(folder / "shop.sqlite3", "tests.programs.interop.oauth_settings")
+    shop.seed()
+    with running("uvicorn", shop, folder / "log") as server:
+        yield server
+
+
+class SignIn:
+    """The client, and the person who uses it."""
+
+    def __init__(self, server: RunningServer, username: str = "alice") -> None:
+        self.url = server.url
+        self.person = Person(username)
+        self.memory = Memory()
+        self.back: dict[str, str] = {}
+
+    async def open_browser(self, url: str) -> None:
+        self.back = await anyio.to_thread.run_sync(self.person.consent, url)
+
+    async def come_back(self) -> AuthorizationCodeResult:
+        found = {name: self.back.get(name) for name in ("code", "state", "iss")}
+        return AuthorizationCodeResult(**found)
+
+    def send(self, *messages: dict[str, Any]) -> list[httpx2.Response]:
+        async def run() -> list[httpx2.Response]:
+            metadata = OAuthClientMetadata(redirect_uris=[REDIRECT], client_name="Official client")
+            login = OAuthClientProvider(
+                self.url, metadata, self.memory, self.open_browser, self.come_back
+            )
+            async with httpx2.AsyncClient(auth=login, timeout=30) as client:
+                return [await client.post(self.url, json=message) for message in messages]
+
+        return anyio.run(run)
+
+
+@pytest.fixture
+def sign_in_of(server) -> Iterator[Callable[..., SignIn]]:
+    """The client of a user: ``sign_in_of("bob")``."""
+    opened: list[SignIn] = []
+
+    def sign_in(username: str = "alice") -> SignIn:
+        opened.append(SignIn(server, username))
+        return opened[-1]
+
+    yield sign_in
+    for one in opened:
+        one.person.browser.close()
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    params = {"name": name, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+
+
+def data_of(response: httpx2.Response) -> Any:
+    (block,) = response.json()["result"]["content"]
+    return json.loads(block["text"])["data"]
+
+
+def test_a_client_registers_signs_in_and_calls_tools_as_the_person(server, sign_in_of):
+    sign_in = sign_in_of()
+    listed, called = sign_in.send(LIST, call("customers_list", page_size=100))
+    assert listed.status_code == 200
+    by_token = httpx2.get(
+        server.url.replace("/mcp", "/api/customers/?page_size=100"),
+        headers={"Authorization": f"Token {server.shop.tokens['alice']}"},
+    ).json()
+    assert data_of(called)["results"] == by_token["results"]
+    assert sign_in.memory.tokens.scope == "shop"
+
+
+def test_the_answer_of_the_server_names_the_issuer(server, sign_in_of):
+    sign_in = sign_in_of()
+    sign_in.send(LIST)
+    assert sign_in.back["iss"] == server.url.replace("/mcp", "/o")
+
+
+def test_the_consent_page_names_client_user_scope_and_tools(server, sign_in_of):
+    sign_in = sign_in_of()
+    sign_in.send(LIST)
+    page = sign_in.person.pages[-1]
+    for said in ("Official client", "alice", "127.0.0.1", "customers_list", "<code>shop</code>"):
+        assert said in page
+    assert "Go on only if" in page
+
+
+def test_a_token_for_the_endpoint_is_good_for_tools_and_not_for_the_api(server, sign_in_of):
+    sign_in = sign_in_of()
+    _, called = sign_in.send(LIST, call("customers_list"))
+    assert data_of(called)["results"]
+    bearer = {"Authorization": f"Bearer {sign_in.memory.tokens.access_token}"}
+    direct = httpx2.get(server.url.replace("/mcp", "/api/customers/"), headers=bearer)
+    assert direct.status_code == 401
+
+
+def test_a_disconnected_client_is_refused_at_once(server, sign_in_of):
+    sign_in = sign_in_of("bob")
+    sign_in.send(LIST)
+    bearer = {"Authorization": f"Bearer {sign_in.memory.tokens.access_token}"}
+    assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 200
+    base = server.url.removesuffix("/mcp")
+    page = sign_in.person.go(f"{base}/o/connections/")
+    assert "Official client" in page.text
+    path = page.text.split('action="')[1].split('"')[0]
+    token = page.text.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+    sign_in.person.browser.post(f"{base}{path}", data={"csrfmiddlewaretoken": token})
+    assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 401
+    assert "Official client" not in sign_in.person.go(f"{base}/o/connections/").text
+
+
+def test_a_refreshed_token_goes_on(server, sign_in_of):
+    sign_in = sign_in_of()
+    sign_in.send(LIST)
+    first = sign_in.memory.tokens
+    base = server.url.removesuffix("/mcp")
+    sent = {
+        "grant_type": "refresh_token",
+        "refresh_token": first.refresh_token,
+        "client_id": sign_in.memory.client.client_id,
+        "resource": server.url,
+    }
+    if secret := sign_in.memory.client.client_secret:
+        sent["client_secret"] = secret
+    renewed = httpx2.post(f"{base}/o/token/", data=sent).json()
+    bearer = {"Authorization": f"Bearer {renewed['access_token']}"}
+    assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 200
+    assert httpx2.post(f"{base}/o/token/", data=sent).json()["error"] == "invalid_grant"
+    # Whoever copied it has lost it as well.
+    assert httpx2.post(server.url, json=LIST, headers=bearer).status_code == 401
+
+
+def test_a_person_who_refuses_gives_no_code(server, sign_in_of):
+    sign_in = sign_in_of()
+    sign_in.send(LIST)
+    client: OAuthClientInformationFull = sign_in.memory.client
+    base = server.url.removesuffix("/mcp")
+    asked = {
+        "response_type": "code",
+        "client_id": client.client_id,
+        "redirect_uri": REDIRECT,
+        "code_challenge": "x" * 43,
+        "code_challenge_method": "S256",
+        "state": "1",
+    }
+    url = str(httpx2.URL(f"{base}/o/authorize/", params=asked))
+    back = sign_in.person.consent(url, answer="")
+    assert (back["error"], back["state"], "code" in back) == ("access_denied", "1", False)

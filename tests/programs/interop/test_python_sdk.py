@@ -1,0 +1,224 @@
+"""The official Python SDK's client at real servers, in each revision it speaks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from mcp import MCPError
+from mcp_types import ElicitResult, PromptReference
+
+from tests.agents import REVISIONS, STATELESS
+from tests.programs.interop.python_sdk import connected
+
+pytestmark = pytest.mark.anyio
+every_revision = pytest.mark.parametrize("revision", REVISIONS)
+
+ALICES_CUSTOMERS = 30
+
+
+@pytest.fixture(scope="session")
+def tokens(shop):
+    """The token of each user, by name."""
+    return shop.tokens
+
+
+async def customer_of(connection) -> int:
+    """Return the primary key of a customer that the user sees."""
+    listed = await connection.call("customers_list", page_size=1)
+    return listed["data"]["results"][0]["id"]
+
+
+async def product_in_stock(connection) -> str:
+    """Return the slug of a product that can be ordered."""
+    listed = await connection.call("products_list", in_stock=True, limit=1)
+    return listed["data"]["results"][0]["slug"]
+
+
+@every_revision
+async def test_client_settles_on_the_revision(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        assert connection.client.protocol_version == revision
+        assert connection.client.server_info.name == "shop"
+        assert connection.client.instructions.startswith("A shop's back office")
+
+
+@every_revision
+async def test_client_lists_the_tools_of_the_user(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        names = {tool.name for tool in (await connection.client.list_tools()).tools}
+    assert {"customers_list", "orders_create", "stats", "status"} <= names
+    assert "customers_deactivate" not in names
+
+
+@every_revision
+async def test_client_pages_through_every_customer(uvicorn, tokens, revision):
+    seen, following = [], {"page_size": 7}
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        while following is not None:
+            listed = await connection.call("customers_list", **following)
+            seen += [row["id"] for row in listed["data"]["results"]]
+            following = listed["meta"]["pagination"].get("next")
+    assert len(seen) == len(set(seen)) == ALICES_CUSTOMERS
+
+
+@every_revision
+async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revision):
+    few = replace(uvicorn, url=f"{uvicorn.url}/search")
+    async with connected(few, tokens["alice"], revision) as connection:
+        listed = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
+        found = await connection.call("tools_search", query="show one order with its lines")
+        hit = next(h for h in found["data"]["tools"] if h["name"] == "orders_retrieve")
+        wrong = {"name": hit["name"], "arguments": {"orderr": 1}}
+        refusal = await connection.refusal(hit["run_with"], **wrong)
+        rows = await connection.call("tools_read", name="orders_list", arguments={"page_size": 1})
+        right = {"name": hit["name"], "arguments": {"id": rows["data"]["results"][0]["id"]}}
+        order = await connection.call(hit["run_with"], **right)
+    assert set(listed) == {
+        *("tools_search", "tools_read", "tools_write"),
+        *("content_retrieve", "customers_list"),
+    }
+    assert listed["tools_read"].annotations.read_only_hint
+    # The argument that is required comes first.
+    assert refusal["details"]["field"] == "arguments.id"
+    assert refusal["details"]["problems"][0]["pointer"] == "/arguments/orderr"
+    assert order["data"]["lines"]
+
+
+@every_revision
+async def test_client_creates_an_order(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        customer = await customer_of(connection)
+        line = {"product": await product_in_stock(connection), "quantity": 2}
+        created = await connection.call("orders_create", customer=customer, lines=[line])
+        found = await connection.call("orders_retrieve", pk=created["data"]["id"])
+    assert found["data"] == created["data"]
+    assert found["data"]["lines"][0]["product"] == line["product"]
+
+
+@every_revision
+async def test_client_learns_what_to_correct(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        line = {"product": await product_in_stock(connection), "quantity": 0}
+        customer = await customer_of(connection)
+        refusal = await connection.refusal("orders_create", customer=customer, lines=[line])
+    assert refusal["error_code"] == "VALIDATION_ERROR"
+    assert refusal["details"] == {
+        "field": "lines[0].quantity",
+        "constraint": "min_value",
+        "received": 0,
+        "accepted": "an integer from 1 to 100",
+    }
+    assert refusal["remediation"].startswith("Use a larger value")
+
+
+async def new_order(connection) -> int:
+    """Return the primary key of an order that nobody has paid."""
+    line = {"product": await product_in_stock(connection), "quantity": 1}
+    customer = await customer_of(connection)
+    return (await connection.call("orders_create", customer=customer, lines=[line]))["data"]["id"]
+
+
+async def test_the_user_of_a_client_that_shows_forms_confirms(uvicorn, tokens):
+    asked = []
+
+    async def agree(context, params) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={})
+
+    options = {"elicitation_callback": agree}
+    async with connected(uvicorn, tokens["alice"], **options) as connection:
+        cancelled = await connection.call("orders_cancel", pk=await new_order(connection))
+    assert cancelled["data"]["status"] == "cancelled"
+    assert 'number "S-' in asked[0]
+
+
+async def test_a_client_without_forms_confirms_by_an_argument(uvicorn, tokens):
+    async with connected(uvicorn, tokens["alice"]) as connection:
+        first = await connection.call("orders_cancel", pk=await new_order(connection))
+        cancelled = await connection.call("orders_cancel", **first["data"]["next"])
+    assert cancelled["data"]["status"] == "cancelled"
+
+
+@every_revision
+async def test_action_hidden_from_a_user_refuses_to_be_called(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        customer = await customer_of(connection)
+        refusal = await connection.refusal("customers_deactivate", pk=customer)
+    assert refusal["error_code"] == "FORBIDDEN"
+
+
+@every_revision
+async def test_action_for_staff_works_for_staff(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["carol"], revision) as connection:
+        names = {tool.name for tool in (await connection.client.list_tools()).tools}
+        customer = await customer_of(connection)
+        closed = await connection.call("customers_deactivate", pk=customer)
+    assert "customers_deactivate" in names
+    assert (closed["data"]["id"], closed["data"]["is_active"]) == (customer, False)
+
+
+@every_revision
+async def test_wrong_token_is_answered_with_a_challenge(uvicorn, revision):
+    responses = []
+    refused = pytest.RaisesExc(MCPError, check=lambda exc: exc.error.code == 401)
+    with pytest.RaisesGroup(refused, flatten_subgroups=True):
+        async with connected(uvicorn, "wrong", revision, responses) as connection:
+            await connection.client.list_tools()
+    assert {response.status_code for response in responses} == {401}
+    assert {response.headers["WWW-Authenticate"] for response in responses} == {"Token"}
+
+
+async def test_unknown_tool_is_a_protocol_error(uvicorn, tokens):
+    async with connected(uvicorn, tokens["alice"]) as connection:
+        with pytest.raises(MCPError) as refused:
+            await connection.client.call_tool("customers_lits", {})
+    assert refused.value.error.code == -32602
+
+
+@pytest.mark.parametrize("revision", [STATELESS, "2025-06-18"])
+async def test_wsgi_servers_serve_the_same(wsgi_server, tokens, revision):
+    """Workers of gunicorn share nothing, so nothing may be kept between requests."""
+    async with connected(wsgi_server, tokens["alice"], revision) as connection:
+        names = {tool.name for tool in (await connection.client.list_tools()).tools}
+        listed = [await connection.call("customers_list", page_size=3) for _ in range(6)]
+        refusal = await connection.refusal("customers_deactivate", pk=1)
+    assert "customers_list" in names
+    assert all(answer["data"] == listed[0]["data"] for answer in listed)
+    assert refusal["error_code"] == "FORBIDDEN"
+
+
+async def test_each_worker_finds_what_another_left_out(server_of, tokens):
+    """With default settings, over ten connections to three workers."""
+    server = server_of("gunicorn")
+    for _ in range(10):
+        async with connected(server, tokens["alice"]) as connection:
+            shortened = await connection.call("documents_texts", search="exception", page_size=20)
+        (archive_id,) = shortened["meta"]["content_archive_hashes"]
+        async with connected(server, tokens["alice"]) as connection:
+            fetched = await connection.call("content_retrieve", archive_id=archive_id)
+        assert fetched["data"]["archive_id"] == archive_id
+
+
+@every_revision
+async def test_client_reads_resources(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        listed = await connection.client.list_resources()
+        assert "shop://guides/returns" in [str(each.uri) for each in listed.resources]
+        templates = (await connection.client.list_resource_templates()).resource_templates
+        assert "shop://api/products/{slug}" in [each.uri_template for each in templates]
+        uri = f"shop://api/products/{await product_in_stock(connection)}"
+        (contents,) = (await connection.client.read_resource(uri)).contents
+        assert json.loads(contents.text)["in_stock"] is True
+
+
+@every_revision
+async def test_client_fills_in_a_prompt(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        (prompt,) = (await connection.client.list_prompts()).prompts
+        ref = PromptReference(name=prompt.name)
+        completed = await connection.client.complete(ref, {"name": "order", "value": ""})
+        arguments = {"order": completed.completion.values[0], "tone": "formal"}
+        messages = (await connection.client.get_prompt(prompt.name, arguments)).messages
+        assert "formal tone" in messages[-1].content.text

@@ -1,0 +1,104 @@
+"""The wheel in an environment where nothing else was installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.documentation.tutorial import Reader
+from tests.programs.interop.servers import ROOT
+
+# What the dependencies need in their turn, and what makes the environment.
+BROUGHT = {
+    *("annotated-types", "asgiref", "pip", "pydantic-core", "setuptools", "sqlparse"),
+    *("typing-extensions", "typing-inspection", "tzdata"),
+}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment.
+
+    Attributes:
+        folder: where it is.
+    """
+
+    folder: Path
+
+    @property
+    def python(self) -> str:
+        """Its interpreter."""
+        return str(self.folder / "bin" / "python")
+
+    def run(self, *arguments: str) -> str:
+        """Run its interpreter, which sees nothing of this checkout, and return what it prints."""
+        kept = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
+        process = subprocess.run(
+            [self.python, *arguments],
+            cwd=self.folder,
+            env=kept,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
+        return process.stdout
+
+
+@pytest.fixture
+def environment(tmp_path, distributions) -> Environment:
+    folder = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    made = Environment(folder)
+    made.run("-m", "pip", "install", "--quiet", str(distributions.wheel))
+    return made
+
+
+def check_environment(environment: Environment) -> None:
+    """Hold what was installed against what the package says it needs."""
+    environment.run("-m", "pip", "check")
+    installed = json.loads(environment.run("-m", "pip", "list", "--format=json"))
+    names = {package["name"].lower().replace("_", "-") for package in installed}
+    wanted = {"drf-mcp-server", "django", "djangorestframework", "pydantic"}
+    assert wanted <= names <= wanted | BROUGHT
+    place = environment.run("-c", "import drf_mcp; print(drf_mcp.__file__)")
+    assert place.startswith(str(environment.folder))
+
+
+async def check_registered_server(environment: Environment, manage: Path, token: str) -> None:
+    """Start the server as ``server.json`` tells clients to, and call a tool."""
+    (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
+    asked = {"manage_py": str(manage)}
+    arguments = [
+        argument.get("value") or asked[argument["valueHint"]]
+        for argument in package["packageArguments"]
+    ]
+    (variable,) = package["environmentVariables"]
+    parameters = StdioServerParameters(
+        command=str(environment.folder / "bin" / package["identifier"]),
+        args=arguments,
+        env={variable["name"]: token},
+    )
+    async with Client(parameters) as client:
+        assert client.server_info.name == "office"
+        result = await client.call_tool("tasks_list", {})
+    (task,) = result.structured_content["data"]["results"]
+    assert task["title"] == "Order a new lamp"
+
+
+@pytest.mark.anyio
+async def test_the_tutorials_first_call_and_the_registered_server_run_from_the_wheel(
+    environment, tmp_path
+):
+    """One test, since making the environment takes longest."""
+    check_environment(environment)
+    reader = Reader(tmp_path, environment.python, path="")
+    reader.follow(until="mcp_call tasks_create title")
+    await check_registered_server(environment, reader.place / "manage.py", reader.token)

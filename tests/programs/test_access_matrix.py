@@ -1,0 +1,53 @@
+"""The table of every tool for every credential, made by its command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WRITES = (
+    *("_create", "_update", "_destroy", "_deactivate"),
+    *("_cancel", "_refund", "_reopen", "_reorder"),
+)
+
+
+@pytest.fixture(scope="module")
+def printed() -> list[str]:
+    command = [sys.executable, "-m", "tests.access_matrix", "shop"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def cells(printed) -> dict[str, dict[str, str]]:
+    names = printed[0].replace("no scope", "scopeless").split()
+    rows = [line.split() for line in printed[1:-1]]
+    return {tool: dict(zip(names, found, strict=True)) for tool, *found in rows}
+
+
+def test_no_tool_answers_otherwise_than_http(printed, cells):
+    assert printed[-1].endswith("0 different (!)")
+    assert len(cells) > 40
+    for credential in ("plain", "owner", "staff", "token", "OAuth"):
+        assert {row[credential][-1] for row in cells.values()} == {"="}, credential
+
+
+def test_credentials_of_one_user_say_the_same(cells):
+    for row in cells.values():
+        assert row["owner"] == row["token"] == row["OAuth"]
+
+
+def test_a_narrowed_token_writes_nothing_and_reads_what_its_user_reads(cells):
+    for tool, row in cells.items():
+        writes = tool.endswith(WRITES)
+        assert row["narrowed"] == ("403-" if writes else row["owner"]), tool
+
+
+def test_without_a_credential_or_a_scope_no_tool_answers(cells):
+    assert {row["anonymous"][:3] for row in cells.values()} == {"401"}
+    assert {row["scopeless"][:3] for row in cells.values()} == {"403"}

@@ -1,0 +1,90 @@
+"""The JavaScript engine that clients use takes every pattern that is emitted."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from drf_mcp.introspection.names import is_ecmascript
+from drf_mcp.tools import registry
+from tests.introspection.test_forms import FIELDS, pattern_of
+from tests.introspection.test_patterns import SHARED, TRANSLATED
+from tests.nasty.conftest import nasty  # noqa: F401
+
+SCRIPT = """
+const patterns = JSON.parse(require('fs').readFileSync(0))
+const refused = patterns.filter(p => { try { new RegExp(p, 'u') } catch { return true } })
+console.log(JSON.stringify(refused))
+"""
+
+
+def patterns_in(schema):
+    if isinstance(schema, list):
+        for member in schema:
+            yield from patterns_in(member)
+    elif isinstance(schema, dict):
+        if isinstance(schema.get("pattern"), str):
+            yield schema["pattern"]
+        for member in schema.values():
+            yield from patterns_in(member)
+
+
+def refused(patterns):
+    """Return the patterns that node does not compile with the u flag."""
+    if shutil.which("node") is None:
+        reason = "node is not installed: PATTERNS ARE NOT TRIED IN A JAVASCRIPT ENGINE"
+        if os.environ.get("DRF_MCP_REQUIRE_NODE") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    ran = subprocess.run(
+        ["node", "-e", SCRIPT],
+        input=json.dumps(sorted(patterns)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(ran.stdout)
+
+
+def emitted():
+    schemas = [[tool.input_schema, tool.schema.output] for tool in registry.tools().values()]
+    return set(patterns_in(schemas))
+
+
+def test_node_would_tell_of_a_bad_pattern():
+    assert refused({r"^\w+\Z", "^a$"}) == [r"^\w+\Z"]
+
+
+@pytest.mark.parametrize("portable", [True, False])
+def test_every_pattern_of_the_nasty_project_compiles(nasty, portable):  # noqa: F811
+    nasty(PORTABLE=portable)
+    patterns = emitted()
+    assert patterns
+    assert refused(patterns) == []
+
+
+def test_every_pattern_of_the_example_project_compiles():
+    assert refused(emitted()) == []
+
+
+PIECES = re.split(
+    " ", r"a - 0 ] [ [^ ( (?: (?= (?<! { {2} {1,} * + ? . ^ $ | \d \S \- \. \] \@ , /"
+)
+
+
+def test_a_real_engine_compiles_whatever_is_kept():
+    chance = random.Random(7)
+    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 7))) for _ in range(20_000))
+    kept = list(filter(is_ecmascript, made))
+    assert len(kept) > 1000
+    assert refused([*kept, *SHARED, *(written for _, written in TRANSLATED)]) == []
+
+
+def test_every_pattern_of_a_form_compiles():
+    assert refused([pattern_of(field) for field, _, _ in FIELDS.values()]) == []

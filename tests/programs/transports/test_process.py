@@ -1,0 +1,160 @@
+"""``manage.py mcp_stdio`` as a client sees it: lines in, lines out, nothing else."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.agents import REVISIONS, STATELESS
+from tests.programs.interop.servers import ROOT
+from tests.programs.transports.processes import SECONDS, wait_for
+
+HANDSHAKES = [revision for revision in REVISIONS if revision != STATELESS]
+INITIALIZE = {"capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("first", "unbuffered"), [((), ""), (("-m", "drf_mcp"), "1")], ids=["buffered", "unbuffered"]
+)
+def test_stdout_holds_nothing_but_the_protocol_however_much_is_printed(serve, first, unbuffered):
+    settings = "tests.programs.transports.noisy_settings"
+    server = serve(settings=settings, first=first, PYTHONUNBUFFERED=unbuffered)
+    server.call(1, "noise")
+    server.call(2, "noise")
+    answers = server.close()
+    assert {answer["id"] for answer in answers} == {1, 2}
+    assert answers[0]["result"]["structuredContent"]["data"] == {"read": "", "said": "ünïcode"}
+    errors = server.log.read_text()
+    for said in (
+        "the settings are loaded",
+        "the settings warn",
+        "printed\n",
+        "printed to the real one",
+        "written to the descriptor",
+        "printed by a child",
+        "warned",
+        "logged",
+    ):
+        assert said in errors
+
+
+@pytest.mark.parametrize("revision", HANDSHAKES)
+def test_the_revision_of_the_handshake_holds_for_the_whole_connection(serve, revision):
+    server = serve("--as", "alice")
+    server.send("initialize", 1, protocolVersion=revision, **INITIALIZE)
+    assert server.answer()["result"]["protocolVersion"] == revision
+    server.send("notifications/initialized")
+    server.call(2, "stats")
+    result = server.answer()["result"]
+    assert ("structuredContent" in result) is (revision != "2025-03-26")
+    assert server.close() == []
+
+
+def test_a_line_that_is_no_message_is_answered_without_an_id(noisy):
+    noisy.write(b"nonsense\n\n   \n[]\n")
+    errors = [answer["error"]["code"] for answer in (noisy.answer(), noisy.answer())]
+    assert sorted(errors) == [-32700, -32600]
+    noisy.send("notifications/initialized")
+    noisy.send("ping", 1)
+    assert noisy.close() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    assert noisy.process.returncode == 0
+
+
+def test_everything_asked_is_answered_before_the_end_of_stdin_ends_the_server(serve):
+    server = serve("--as", "alice")
+    for number in range(20):
+        server.call(number, "stats")
+    server.send_stateless("server/discover", 20)
+    assert {answer["id"] for answer in server.close()} == set(range(21))
+    assert server.process.returncode == 0
+
+
+def test_a_slow_call_does_not_keep_others_waiting(noisy, tmp_path):
+    noisy.call(1, "wait", name="a")
+    wait_for(tmp_path / "a")
+    noisy.send("ping", 2)
+    assert noisy.answer()["id"] == 2
+    (tmp_path / "a").unlink()
+    assert noisy.answer()["id"] == 1
+
+
+def test_a_cancelled_call_is_not_answered(noisy, tmp_path):
+    noisy.call(1, "wait", name="a")
+    wait_for(tmp_path / "a")
+    noisy.send("notifications/cancelled", requestId=1)
+    noisy.send("ping", 2)
+    assert noisy.answer()["id"] == 2
+    (tmp_path / "a").unlink()
+    assert noisy.close() == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_cleanly(noisy, how):
+    noisy.send("ping", 1)
+    noisy.answer()
+    noisy.process.send_signal(how)
+    assert noisy.rest() == []
+    assert noisy.process.returncode == 0
+    assert "Traceback" not in noisy.log.read_text()
+
+
+def test_a_call_that_runs_is_finished_when_the_server_is_told_to_end(noisy, tmp_path):
+    noisy.call(1, "wait", name="a")
+    wait_for(tmp_path / "a")
+    noisy.process.send_signal(signal.SIGTERM)
+    (tmp_path / "a").unlink()
+    noisy.rest()
+    assert noisy.process.returncode == 0
+    assert (tmp_path / "a.done").exists()
+
+
+def test_a_second_signal_ends_the_server_at_once(noisy, tmp_path):
+    noisy.call(1, "wait", name="a")
+    wait_for(tmp_path / "a")
+    noisy.process.send_signal(signal.SIGTERM)
+    noisy.process.send_signal(signal.SIGTERM)
+    assert noisy.process.wait(SECONDS) in (0, -signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "word"), [([], ""), (["--scheme", "Token"], ""), ([], "Token ")]
+)
+def test_a_token_of_the_environment_says_who_is_calling(serve, shop, scheme, word):
+    server = serve(*scheme, MCP_TOKEN=word + shop.tokens["carol"])
+    server.call(1, "customers_deactivate", pk=10**9)
+    result = server.answer()["result"]["structuredContent"]
+    assert result["data"]["error_code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("environment", [{}, {"MCP_TOKEN": "wrong"}])
+def test_a_stranger_is_refused_request_by_request(serve, environment):
+    server = serve(**environment)
+    server.call(1, "stats")
+    error = server.answer()
+    assert (error["id"], error["error"]["code"]) == (1, 401)
+    server.send("notifications/initialized")
+    assert server.close() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "told"),
+    [
+        (["--as", "nobody"], {}, "There is no user 'nobody'."),
+        (["--as", "alice"], {"MCP_TOKEN": "x"}, "not both"),
+    ],
+)
+def test_a_server_that_cannot_start_says_so_on_stderr(shop, arguments, environment, told):
+    run = subprocess.run(
+        [sys.executable, "manage.py", "mcp_stdio", *arguments],
+        cwd=ROOT,
+        env={**shop.environment, **environment},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert told in run.stderr

@@ -1,0 +1,68 @@
+"""Prints the tools of a project as JSON, in the environment that ``record`` made for it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import sys
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+import django
+from django.test.utils import setup_test_environment
+
+MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+def ask_over_http() -> list[dict[str, Any]]:
+    from django.contrib.auth.models import User
+    from django.test import Client
+    from rest_framework.views import APIView
+
+    # Who calls is of no account for the list.
+    APIView.perform_authentication = lambda view, request: setattr(request, "user", User())
+    for path in ("/mcp/", "/mcp"):
+        response = Client().post(
+            path,
+            json.dumps(MESSAGE),
+            content_type="application/json",
+            headers={"accept": "application/json, text/event-stream"},
+        )
+        if response.status_code == 200:
+            return json.loads(response.content)["result"]["tools"]
+    raise SystemExit(f"{response.status_code} {response.content!r}")
+
+
+def ask_server(module: str) -> list[dict[str, Any]]:
+    from fastmcp import Client
+
+    async def ask() -> list[dict[str, Any]]:
+        async with Client(importlib.import_module(module).mcp) as client:
+            return [
+                tool.model_dump(by_alias=True, mode="json") for tool in await client.list_tools()
+            ]
+
+    return asyncio.run(ask())
+
+
+def main(project: str, package: str) -> None:
+    django.setup()
+    setup_test_environment()
+    server = f"tests.projects.migrating.{project}.before.server"
+    tools = ask_server(server) if find_spec(server) else ask_over_http()
+    kept = ("name", "description", "inputSchema")
+    found = {
+        "package": package,
+        "version": version(package),
+        "tools": [
+            {name: tool[name] for name in kept}
+            for tool in sorted(tools, key=lambda tool: tool["name"])
+        ],
+    }
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,117 @@
+"""The projects that moved here: what their agents saw before, and what was changed."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tests.documentation.pages import DOCS
+
+FOLDER = Path(__file__).parent
+ROW = re.compile(
+    r"^\| `(\w+)` \| (?:`(\w+)`|(none)[^|]*) \| (?:`(\w+) (\S+)`)? ?\| (.*?) ?\|$", re.M
+)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A row of a page's table of tools.
+
+    Attributes:
+        before: the tool of the other package.
+        after: the tool here; None where the page says that there is none.
+        renamed: arguments with the name that each has here, None where it is no longer taken.
+    """
+
+    before: str
+    after: str | None
+    method: str
+    path: str
+    renamed: dict[str, str | None]
+
+    def translate(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call of before as the row says that they are named here."""
+        translated: dict[str, Any] = {}
+        for path, value in find_leaves(arguments):
+            *groups, name = (self.renamed.get(path, path) or "").split(".")
+            place = translated
+            for group in groups:
+                place = place.setdefault(group, {})
+            if name:
+                place[name] = value
+        return translated
+
+
+def find_leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The members that are no groups, each with the names of its groups before its own."""
+    for name, member in value.items():
+        if isinstance(member, dict):
+            yield from find_leaves(member, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", member
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with ``before`` and ``after``, and the page that tells how it moved."""
+
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        return FOLDER / self.name
+
+    @property
+    def page(self) -> Path:
+        return DOCS / f"migrating_{self.name}.md"
+
+    @cached_property
+    def recorded(self) -> dict[str, Any]:
+        recorded: dict[str, Any] = json.loads((self.folder / "tools.json").read_text())
+        return recorded
+
+    @property
+    def moves(self) -> list[Move]:
+        return [
+            Move(before, after or None, method, path, self.renamed(told))
+            for before, after, _, method, path, told in ROW.findall(self.page.read_text())
+        ]
+
+    @staticmethod
+    def renamed(told: str) -> dict[str, str | None]:
+        pairs = re.findall(r"`([\w.]+)` is (?:`([\w.]+)`|not taken)", told)
+        return {before: after or None for before, after in pairs}
+
+    def module(self, name: str) -> ModuleType:
+        return importlib.import_module(f"tests.projects.migrating.{self.name}.{name}")
+
+    def diff(self) -> Iterator[str]:
+        """The lines of a unified diff of all files, without their places."""
+        names = {path.name for path in self.folder.glob("*/*.py")} - {"__init__.py"}
+        for name in sorted(names):
+            old, new = self.lines("before", name), self.lines("after", name)
+            changes = [*difflib.unified_diff(old, new, name, name, lineterm="", n=1)]
+            yield from (f"--- {name}" if line.startswith("--- ") else line for line in changes[:1])
+            yield from ("@@" if line.startswith("@@") else line.rstrip() for line in changes[2:])
+
+    def lines(self, side: str, name: str) -> list[str]:
+        file = self.folder / side / name
+        # Of a project in one place, the package of its URLconf would not change.
+        text = file.read_text() if file.exists() else ""
+        return re.sub(r"tests\.migrating\.\w+\.(?:before|after)", "project", text).splitlines()
+
+    def counted(self) -> tuple[int, int]:
+        """How many lines went, and how many came."""
+        changed = [line[:1] for line in self.diff() if not line.startswith("--- ")]
+        return changed.count("-"), changed.count("+")
+
+
+PROJECTS = [Project(path.parent.name) for path in sorted(FOLDER.glob("*/tools.json"))]
