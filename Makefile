@@ -29,8 +29,8 @@ run := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-programs test-projects test-documentation \
-  test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command lint node clean bench bench-agents bench-instructions \
-  conformance sbom
+  test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command \
+  lint node clean bench bench-agents bench-instructions conformance sbom
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -54,7 +54,7 @@ test: lint
 test-fast: .venv/installed-test
 	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant" $(ARGUMENTS)
 
-# Servers, clients, browsers, terminals and interpreters that are started.
+# What starts servers, clients, browsers and interpreters.
 test-programs: .venv/installed-test
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -q -n $(workers) tests/programs $(ARGUMENTS)
@@ -71,7 +71,8 @@ test-documentation: .venv/installed-test
 
 # Nightly: all of these, with many more examples of each property.
 test-nightly: .venv/installed-test
-	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto tests tests/programs tests/projects tests/documentation
+	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto tests tests/programs tests/projects \
+	  tests/documentation
 
 # The archive and the guards of writes on PostgreSQL; two sites over one PostgreSQL and one Redis,
 # what is broken under them, and a table of what calls were answered. Debian's packages are
@@ -153,7 +154,7 @@ lint: .venv/installed-test
 	$(run) -m bandit -q -c pyproject.toml -r drf_mcp example_project
 
 # Node.js, the official conformance suite, the TypeScript SDK, old and new, the MCP Inspector and
-# an authorization server for tests/programs/interop; axe-core for tests/programs/browser; gpt-tokenizer for
+# an authorization server, axe-core for pages in a browser: tests/programs; gpt-tokenizer for
 # benchmarks/agents.
 node: .venv/node/installed
 

@@ -10,15 +10,15 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from django.utils.module_loading import import_string
 
 from tests.documentation.pages import DOCS
-from tests.programs.interop.servers import ROOT
 
 PAGE = DOCS / "reference" / "api.md"
-RELEASED = ROOT / "tests" / "packaging" / "released_api.json"
+RELEASED = Path(__file__).with_name("released_api.json")
 DIRECTIVE = re.compile(
     r"^\.\. (?P<kind>currentmodule|automodule|auto\w+|py:data):: (?P<name>\S+)"
     r"(?P<options>(?:\n {3}:\w.*)*)",

@@ -12,10 +12,10 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md")}
 # What .ci/first_command.py runs is the first command of the README.
 RUN = "".join(
-    (ROOT / ".ci" / name).read_text() for name in ("run", "advertised", "first_command.py")
+    (ROOT / ".ci" / name).read_text() for name in ("jobs", "advertised", "first_command.py")
 )
 # By another command: its prerequisites, and the parts of a whole.
-WITHIN = {"lint": "test", "node": "test", "test-postgresql": "test-services"}
+WITHIN = {"lint": "test", "node": "test-programs", "test-postgresql": "test-services"}
 WITHIN |= {"test-sites": "test-services", "demo": "first-command"}
 COMMAND = re.compile(r"(?:make [a-z-]+|tox\b|\.venv/bin/python -m [\w.]+)")
 
@@ -44,7 +44,7 @@ def is_nightly(command: str) -> bool:
 
 def is_run(command: str) -> bool:
     name = WITHIN.get(command.removeprefix("make "))
-    words = re.escape(f"make {name}" if name else command).replace("make\\ ", r"make (?:-j2 )?")
+    words = re.escape(f"make {name}" if name else command)
     return bool(re.search(rf"^\s*{words}(?![\w-])", RUN, re.M))
 
 
