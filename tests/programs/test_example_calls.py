@@ -39,10 +39,7 @@ def shell(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["orders_list", "products_retrieve", "tickets_retrieve", "customers_orders_create", "quote"],
-)
+@pytest.mark.parametrize("name", ["orders_list", "customers_orders_create"])
 def test_the_call_that_is_printed_can_be_pasted_and_succeeds(shell, name):
     printed = shell(f"python manage.py mcp_tools {name}").stdout.splitlines()
     place = next(i for i, line in enumerate(printed) if line.startswith("Example"))
