@@ -1,4 +1,4 @@
-"""What envelopes render, where no view of tests/contracts and no golden file shows it."""
+"""What envelopes render, where no view and no golden file shows it."""
 
 from __future__ import annotations
 

@@ -569,7 +569,7 @@ MUTANTS = (
         "tools/results.py",
         '            result["isError"] = True',
         "            pass",
-        ("server/test_results.py", "golden/test_envelopes.py"),
+        ("server/test_results.py", "envelopes/test_golden.py"),
     ),
     Mutant(
         "secrets among the arguments",

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from drf_mcp.tools import registry
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "tools.json"
+GOLDEN = Path(__file__).with_name("tools.json")
 ACTUAL = GOLDEN.with_suffix(".actual.json")
 
 

@@ -23,9 +23,9 @@ from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, Sta
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent
-from tests.golden.cases import ANSWERED, RAISED
+from tests.envelopes.cases import ANSWERED, RAISED
 
-GOLDEN = Path(__file__).parent / "envelopes"
+GOLDEN = Path(__file__).with_name("golden")
 ENVELOPES = {
     "response_v2": ResponseV2Envelope,
     "ok": OkEnvelope,

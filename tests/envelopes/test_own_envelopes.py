@@ -32,8 +32,8 @@ from drf_mcp.envelopes import (
     success_response,
 )
 from drf_mcp.outcomes import Category
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
+from tests.envelopes.conftest import ENVELOPES
 from tests.envelopes.samples import STRUCTURED, parsed
 from tests.envelopes.test_arbitrary_outcomes import values
 

@@ -18,8 +18,8 @@ from django.core.checks import run_checks
 from django.core.management import call_command
 from rest_framework import serializers
 
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import validating
+from tests.envelopes.conftest import ENVELOPES
 
 DOCS = Path(django_settings.BASE_DIR) / "docs"
 EXCHANGE = re.compile(

@@ -13,8 +13,8 @@ from drf_mcp import call_context
 from drf_mcp.interaction.call_context import notes_of
 from drf_mcp.outcomes import Severity
 from tests.agents import REVISIONS
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering, raising
+from tests.envelopes.conftest import ENVELOPES
 
 
 def noted(request) -> Response:

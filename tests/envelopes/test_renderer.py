@@ -23,9 +23,9 @@ from drf_mcp.exceptions import FeatureDisabled, SoftFailure
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer
-from tests.contracts.conftest import ENVELOPES, told
 from tests.dispatch.views import answering, raising
-from tests.golden.cases import RAISED
+from tests.envelopes.cases import RAISED
+from tests.envelopes.conftest import ENVELOPES, told
 
 STRUCTURED = ["response_v2", "ok", "status"]
 

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from drf_mcp.json_text import is_nested_deeper, parse_json_text
 from drf_mcp.tools.results import MAX_DEPTH
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
+from tests.envelopes.conftest import ENVELOPES
 
 NESTED = f"it is nested deeper than {MAX_DEPTH} levels"
 

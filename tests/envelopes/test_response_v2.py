@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from drf_mcp import call_context
 from drf_mcp.codes import CODES, HANDLING, Category
 from drf_mcp.envelopes import error_response, success_response
-from tests.contracts.conftest import told
 from tests.dispatch.views import answering, raising, validating
+from tests.envelopes.conftest import told
 
 
 class Spec(serializers.Serializer):

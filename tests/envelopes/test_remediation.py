@@ -19,9 +19,9 @@ from drf_mcp.tools import registry
 from example_project.shop.models import Product
 from example_project.shop.pagination import NumberedPages
 from example_project.shop.serializers import ProductSerializer
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering, raising
-from tests.golden.cases import RAISED
+from tests.envelopes.cases import RAISED
+from tests.envelopes.conftest import ENVELOPES
 
 GENERAL = "Look up which identifiers exist, then call again with one of them."
 

@@ -17,8 +17,8 @@ from drf_mcp.codes import STATUS_CODES
 from drf_mcp.dispatch.errors.remediation import BY_CATEGORY, STATUS_ADVICE
 from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering, raising, validating
+from tests.envelopes.conftest import ENVELOPES
 
 AGAIN_AS_IT_IS = ("Try again later", "Wait", "Find out whether")
 CORRECTED = ("Correct", "Send", "Ask for a part", "Use another", "Provide", "Look up", "Where an")

@@ -16,8 +16,8 @@ from rest_framework.response import Response
 from drf_mcp import call_context
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
 from drf_mcp.envelopes import success_response
-from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
+from tests.envelopes.conftest import ENVELOPES
 
 
 class Secret:

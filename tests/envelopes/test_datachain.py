@@ -17,7 +17,7 @@ from drf_mcp import call_context
 from drf_mcp.envelopes import OkEnvelope
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.renderers import EnvelopeJSONRenderer
-from tests.contracts.conftest import told
+from tests.envelopes.conftest import told
 
 # Two versions of a schema: what may and must stand in a datachain.
 SCHEMAS: dict[str, Any] = {
