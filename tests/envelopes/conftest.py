@@ -1,20 +1,33 @@
-"""One view in all four envelopes, and over plain HTTP."""
+"""One view in all four envelopes, and over plain HTTP; and what a body of its own comes to."""
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import path
+from jsonschema import Draft202012Validator
+from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.envelopes import (
+    OkEnvelope,
+    PlainEnvelope,
+    ResponseV2Envelope,
+    StatusEnvelope,
+    parse_own_envelope,
+)
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent, Result
+from tests.dispatch.views import answering
+from tests.envelopes.samples import parsed
+from tests.oracles.contract import judge_response_v2
 
 ENVELOPES = {
     "response_v2": ResponseV2Envelope,
@@ -33,6 +46,27 @@ def told(envelope: Any) -> Any:
     return {name: told(value) for name, value in envelope.items() if name not in VOLATILE}
 
 
+SCHEMAS = {
+    name: Draft202012Validator(ENVELOPES[name]().schema({}))
+    for name in ("response_v2", "ok", "status")
+}
+
+
+def reread(body: Any, envelope: str = "response_v2", status: int = 200) -> dict[str, Any]:
+    """Return what an envelope makes of a body that a view built in any contract.
+
+    As the pipeline does, without a call. The result is held against its schema and its contract.
+    """
+    outcome = parse_own_envelope(body, status)
+    assert outcome is not None
+    request_id = outcome.request_id or "req_1"
+    answer = parsed(ENVELOPES[envelope](), replace(outcome, tool="thing", request_id=request_id))
+    SCHEMAS[envelope].validate(answer)
+    if envelope == "response_v2":
+        judge_response_v2(answer)
+    return answer
+
+
 class Served:
     """One view: plain HTTP, and an endpoint for each envelope.
 
@@ -45,6 +79,18 @@ class Served:
         self.http = APIClient(raise_request_exception=False)
         self.tool = next(iter(registry.tools()))
         self.agents: dict[str, Agent] = {}
+        self.act: Callable[[Any], Any] = lambda request: Response({})
+
+    def comes_to(self, what: Any, status: int = 200) -> Served:
+        """Let the view of `thing` raise an exception, call a function, or answer with a value."""
+
+        def act(request) -> Any:
+            if isinstance(what, BaseException):
+                raise what
+            return what(request) if inspect.isfunction(what) else Response(what, status=status)
+
+        self.act = act
+        return self
 
     def agent(self, envelope: str) -> Agent:
         """Return an agent at the endpoint of that envelope."""
@@ -76,3 +122,10 @@ def serve(expose, db) -> Callable[..., Served]:
         return Served()
 
     return mount
+
+
+@pytest.fixture
+def thing(serve) -> Served:
+    """A served view that comes to what the test says, for the rows of a table one by one."""
+    served: Served = serve(answering(lambda request: served.act(request)))
+    return served

@@ -1,18 +1,19 @@
-"""Envelopes that a view built itself: rendered in the active one, never wrapped twice."""
+"""Envelopes that a view built itself: rendered in the active one, never wrapped twice.
+
+`reread` is what becomes of such a body; the first tests hold that calls do the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime, timezone
-from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from rest_framework.response import Response
 
 from drf_mcp.codes import HANDLING
 from drf_mcp.envelopes import (
@@ -32,8 +33,7 @@ from drf_mcp.envelopes import (
     success_response,
 )
 from drf_mcp.outcomes import Category
-from tests.dispatch.views import answering
-from tests.envelopes.conftest import ENVELOPES
+from tests.envelopes.conftest import reread, told
 from tests.envelopes.samples import STRUCTURED, parsed
 from tests.envelopes.test_arbitrary_outcomes import values
 
@@ -67,77 +67,93 @@ def failed_status() -> StandardMCPResponse:
     return response
 
 
-def view(make: Callable[[], Any], status: int = 200) -> Any:
-    return answering(lambda request: Response(make(), status=status))
+def v2(**members: Any) -> dict[str, Any]:
+    meta = {"version": "response-v2", **members.pop("meta", {})}
+    return {"success": True, "data": {}, "error": None, "meta": meta, **members}
 
 
-@pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize("make", WORKED.values(), ids=WORKED)
-def test_a_success_is_rendered_in_the_active_envelope(serve, make, envelope):
-    result = serve(view(make)).call(envelope)
-    assert "isError" not in result.raw
-    assert ANSWERED[envelope](result.envelope) == ({"a": 1}, ["Old."])
+def refused(data: dict[str, Any]) -> dict[str, Any]:
+    return v2(success=False, error="No.", data=data)
 
 
-@pytest.mark.parametrize("make", FAILED.values(), ids=FAILED)
-def test_a_failure_sets_is_error_whatever_the_http_status(serve, make):
-    result = serve(view(make)).call()
-    assert result.is_error
-    assert (result.code, result.envelope["error"]) == ("SPEC_NOT_FOUND", "No such spec.")
-    ok = serve(view(make)).call("ok")
-    assert [error["code"] for error in ok.envelope["errors"]] == ["spec_not_found"]
+def meta_of(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what becomes of the ``meta`` of a dict."""
+    return reread(v2(meta=said))["meta"]
 
 
-def test_a_success_with_an_error_status_is_a_failure(serve):
-    assert serve(view(lambda: success_response({"a": 1}), status=500)).call().is_error
+# --- By calls ------------------------------------------------------------------------------
 
 
-def test_a_failure_may_say_that_it_is_soft(serve):
-    def make() -> Any:
-        return error_response(**SAID, data={"hits": [1]}, meta={"soft": True})
+def test_a_success_is_rendered_in_the_active_envelope(thing):
+    for make in WORKED.values():
+        for envelope, read in ANSWERED.items():
+            result = thing.comes_to(make()).call(envelope)
+            assert "isError" not in result.raw
+            assert read(result.envelope) == ({"a": 1}, ["Old."])
+            if envelope in ("response_v2", "ok"):
+                assert told(result.envelope) == told(reread(make(), envelope))
 
-    result = serve(view(make)).call("ok")
+
+def test_a_failure_sets_is_error_whatever_the_http_status(thing):
+    for make in FAILED.values():
+        result = thing.comes_to(make()).call()
+        assert result.is_error
+        assert (result.code, result.envelope["error"]) == ("SPEC_NOT_FOUND", "No such spec.")
+        assert [error["code"] for error in thing.read("ok")["errors"]] == ["spec_not_found"]
+    assert thing.comes_to(success_response({"a": 1}), status=500).call().is_error
+
+
+def test_plain_http_gives_the_envelope_itself(thing):
+    """REST framework's own renderer writes the models as they stand."""
+    for make in (*WORKED.values(), *FAILED.values()):
+        body, made = thing.comes_to(make()).get(), make()
+        expected = dict(made if isinstance(made, dict) else made.as_json())
+        for volatile in (body, expected):
+            volatile.pop("metadata", None)
+        assert body == expected
+
+
+def test_a_failure_may_say_that_it_is_soft(thing):
+    soft = error_response(**SAID, data={"hits": [1]}, meta={"soft": True})
+    result = thing.comes_to(soft).call("ok")
     assert "isError" not in result.raw
     assert (result.envelope["ok"], result.envelope["data"]) == (False, {"hits": [1]})
 
 
-def test_an_ok_that_says_no_with_a_good_status_is_soft(serve):
-    def make() -> OkResponse:
-        error = OkError(code="loose", message="Loose.", path="links[1]", fix_hint="Fix it.")
-        return OkResponse(ok=False, errors=[error], data=[1, None], meta=OkMeta())
-
-    soft, hard = serve(view(make)).call("ok"), serve(view(make, status=409)).call("ok")
-    assert "isError" not in soft.raw
+def test_an_ok_that_says_no_with_a_good_status_is_soft(thing):
+    """It keeps its errors and its data under plain."""
+    loose = OkError(code="loose", message="Link 1 is loose", path="links[1]", fix_hint="Fix it")
+    errors = [loose, OkError(code="long", message="It is too long.")]
+    body = OkResponse(ok=False, errors=errors, data=[1, None], meta=OkMeta())
+    plain = thing.comes_to(body).call("plain")
+    soft, hard = thing.call("ok"), thing.comes_to(body, status=409).call("ok")
+    assert ["isError" in result.raw for result in (soft, hard, plain)] == [False, True, False]
     assert soft.envelope["data"] == [1, None]
-    assert hard.is_error
-    for result in (soft, hard):
-        (error,) = result.envelope["errors"]
-        assert error == {
-            "code": "loose",
-            "message": "Loose.",
-            "path": "links[1]",
-            "fix_hint": "Fix it.",
-        }
-
-
-def test_a_soft_no_keeps_its_errors_and_its_data_under_plain(serve):
-    errors = [
-        OkError(code="loose", message="Link 1 is loose", path="links[1]", fix_hint="Fix it"),
-        OkError(code="long", message="It is too long."),
-    ]
-
-    def make() -> OkResponse:
-        return OkResponse(ok=False, errors=errors, data=[1, None], meta=OkMeta())
-
-    result = serve(view(make)).call("plain")
-    assert "isError" not in result.raw
-    assert result.envelope == {
+    assert [error["message"] for error in soft.envelope["errors"]] == [e.message for e in errors]
+    assert soft.envelope["errors"][0] == hard.envelope["errors"][0] == loose.model_dump()
+    assert plain.envelope == {
         "detail": "links[1]: Link 1 is loose. Fix it. It is too long.",
         "data": [1, None],
     }
 
 
-def test_everything_that_meta_may_say_is_kept(serve):
+def test_what_only_resembles_an_envelope_is_data(thing):
+    for body in (
+        {"success": True},
+        {"success": True, "meta": None},
+        {"success": False, "meta": {"version": "response-v1"}},
+        {"data": {}, "meta": {"version": "response-v2"}},
+        StandardMCPResponse(data={"a": 1}).finalize(),
+    ):
+        assert parse_own_envelope(body, 200) is None
+    finalized = thing.comes_to(body).read()["data"]
+    assert (finalized["status"], finalized["data"]) == ("success", {"a": 1})
+
+
+# --- What meta says ------------------------------------------------------------------------
+
+
+def test_everything_that_meta_may_say_is_kept():
     said = {
         "pagination": {"cursor": "c2", "has_more": True, "total_count": 9},
         "rate_limit": {"limit": 100, "remaining": 50, "reset_at": "2026-09-21T14:13:20Z"},
@@ -150,55 +166,45 @@ def test_everything_that_meta_may_say_is_kept(serve):
             {"code": "STALE_CACHE", "severity": "info", "message": "Old.", "context": {"h": 1}}
         ],
     }
-    meta = serve(view(lambda: success_response({}, **said))).read()["meta"]
+    meta = reread(success_response({}, **said))["meta"]
     assert {name: meta[name] for name in said} == said
 
 
 RESETS = "2026-09-21T14:13:20Z"
+RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    # A time of reset is a text however it is said.
+    ({"reset_at": RESETS}, {"reset_at": RESETS}),
+    (
+        {"reset_at": "2026-09-21T16:13:20+02:00"},
+        {"reset_at": "2026-09-21T16:13:20+02:00"},
+    ),
+    ({"reset_at": 1_790_000_000}, {"reset_at": RESETS}),
+    ({"reset_at": 1_790_000_000.0}, {"reset_at": RESETS}),
+    ({"reset_at": datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc)}, {"reset_at": RESETS}),
+    # One without a zone is in that of the project.
+    ({"reset_at": "2026-09-21T14:13:20"}, {"reset_at": "2026-09-21T14:13:20+02:00"}),
+    ({"reset_at": "2026-09-21 14:13"}, {"reset_at": "2026-09-21T14:13:00+02:00"}),
+    ({"reset_at": datetime(2026, 9, 21, 14, 13, 20)}, {"reset_at": "2026-09-21T14:13:20+02:00"}),
+    # So is a period.
+    ({"period": "hour"}, {"period": "hour"}),
+    ({"period": 60}, {"period": "minute"}),
+    ({"period": 86400}, {"period": "day"}),
+    ({"period": 90}, {"period": "90 seconds"}),
+    ({"burst": 2, "scope": "search"}, {"burst": 2, "scope": "search"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        (RESETS, RESETS),
-        ("2026-09-21T16:13:20+02:00", "2026-09-21T16:13:20+02:00"),
-        (1_790_000_000, RESETS),
-        (1_790_000_000.0, RESETS),
-        (datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc), RESETS),
-    ],
-)
-def test_a_time_of_reset_is_a_text_however_it_is_said(serve, said, told):
-    limit = {"limit": 1, "reset_at": said}
-    as_model = serve(view(lambda: success_response({}, rate_limit=limit)))
-    as_dict = serve(view(lambda: v2(meta={"rate_limit": limit})))
-    assert as_model.read()["meta"]["rate_limit"] == {"limit": 1, "reset_at": told}
-    assert as_dict.read()["meta"]["rate_limit"] == {"limit": 1, "reset_at": told}
+def test_times_and_periods_are_texts_however_they_are_said(settings):
+    settings.TIME_ZONE = "Europe/Stockholm"
+    for said, expected in RATE_LIMITS:
+        limit = {"limit": 1, **said}
+        for body in (success_response({}, rate_limit=limit), v2(meta={"rate_limit": limit})):
+            assert reread(body)["meta"]["rate_limit"] == {"limit": 1, **expected}
+    for said in ("soon", 1e300, [1], float("nan")):
+        assert meta_of({"rate_limit": {"limit": 1, "reset_at": said}})["rate_limit"] == {"limit": 1}
 
 
-@pytest.mark.parametrize(
-    ("said", "told"), [("hour", "hour"), (60, "minute"), (86400, "day"), (90, "90 seconds")]
-)
-def test_a_period_is_a_text_however_it_is_said(serve, said, told):
-    made = serve(view(lambda: v2(meta={"rate_limit": {"limit": 1, "period": said}})))
-    assert made.read()["meta"]["rate_limit"] == {"limit": 1, "period": told}
-
-
-@pytest.mark.parametrize("said", ["soon", 1e300, [1], float("nan")])
-def test_a_time_of_reset_that_is_no_time_is_not_told(serve, said):
-    outcome = parse_own_envelope(v2(meta={"rate_limit": {"limit": 1, "reset_at": said}}), 200)
-    assert outcome.rate_limit.reset_at is None
-
-
-def v2(**members: Any) -> dict[str, Any]:
-    meta = {"version": "response-v2", **members.pop("meta", {})}
-    return {"success": True, "data": {}, "error": None, "meta": meta, **members}
-
-
-def refused(data: dict[str, Any]) -> dict[str, Any]:
-    return v2(success=False, error="No.", data=data)
-
-
-REFUSED = [
+REFUSED: list[tuple[str, Any]] = [
     ("request_id", "a b"),
     ("request_id", "é"),
     ("pagination", {"page": 0}),
@@ -215,153 +221,114 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "said"), REFUSED)
-def test_what_the_contract_does_not_allow_is_left_out_and_logged(serve, caplog, name, said):
-    served = serve(view(lambda: v2(meta={name: said, "more": 1})))
-    meta = served.read()["meta"]
-    assert meta["more"] == 1
-    assert meta.get(name) != said
-    assert name == "request_id" or name not in meta
-    (place,) = said if isinstance(said, dict) else [""]
-    assert f"{name}.{place}".rstrip(".") in caplog.text
-
-
-@pytest.mark.parametrize(("name", "said"), REFUSED)
-def test_the_helpers_refuse_what_the_contract_does_not_allow(name, said):
-    for make in (success_response, partial(error_response, "No.")):
+def test_what_the_contract_does_not_allow_is_left_out_and_logged(caplog):
+    """The helpers refuse to make it."""
+    for name, said in REFUSED:
+        caplog.clear()
+        meta = meta_of({name: said, "more": 1})
+        assert meta["more"] == 1
+        assert meta.get(name) in (None, "req_1")
+        (place,) = said if isinstance(said, dict) else [""]
+        assert f"{name}.{place}".rstrip(".") in caplog.text
+        arguments: Any = {name: said}
         with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
-            make(**{name: said})
+            success_response(**arguments)
+        with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
+            error_response("No.", **arguments)
 
 
-@pytest.mark.parametrize(
-    "said",
-    ["2026-09-21T14:13:20", "2026-09-21 14:13", datetime(2026, 9, 21, 14, 13, 20)],
-)
-def test_a_time_without_a_zone_is_in_the_zone_of_the_project(serve, settings, said):
-    settings.TIME_ZONE = "Europe/Stockholm"
-    limit = {"limit": 1, "reset_at": said}
-    for make in (
-        lambda: success_response({}, rate_limit=limit),
-        lambda: v2(meta={"rate_limit": limit}),
-    ):
-        told = serve(view(make)).read()["meta"]["rate_limit"]["reset_at"]
-        assert told.startswith("2026-09-21T14:13")
-        assert told.endswith("+02:00")
+def test_what_meta_leaves_out_is_filled_in_and_the_rest_is_kept():
+    """Pages that do not say whether more follow are told as they are."""
+    pages = [
+        ({"cursor": "c2", "page_count": 3}, {"cursor": "c2", "page_count": 3, "has_more": True}),
+        ({"cursor": "c2", "links": {"up": "/a"}}, {"links": {"up": "/a"}, "has_more": True}),
+        ({"total_count": 3}, {"total_count": 3}),
+    ]
+    for said, expected in pages:
+        page = meta_of({"pagination": said})["pagination"]
+        assert page == {**said, **expected}
+    dropped = {"dropped_content_ids": ["x"]}, {"content_archive_hashes": {"a": "sha256:b"}}
+    for said in dropped:
+        level = {"content_fidelity": "partial", "content_fidelity_schema_version": "1.0"}
+        assert (said | level).items() <= meta_of(said).items()
 
 
-@pytest.mark.parametrize("code", ["spec_not_found", "specNotFound", "Spec not found"])
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda code: error_response("No.", error_code=code),
-        lambda code: refused({"error_code": code}),
-    ],
-    ids=["helper", "dict"],
-)
-def test_a_code_in_any_case_has_its_type_and_advice(serve, make, code):
-    data = serve(view(lambda: make(code))).read()["data"]
-    assert (data["error_code"], data["error_type"]) == ("SPEC_NOT_FOUND", "not_found")
-    assert data["remediation"] == HANDLING[Category.NOT_FOUND].remediation
-
-
-@pytest.mark.parametrize(
-    "make", [lambda **meta: success_response({}, **meta), lambda **m: v2(meta=m)]
-)
-def test_a_warning_in_any_case_has_its_code_and_severity(serve, make):
+def test_a_warning_in_any_case_has_its_code_and_severity():
+    """Members that no contract names belong to its context."""
     detail = {"code": "fallback_used", "message": "From the backup."}
-    served = serve(view(lambda: make(warning_details=[detail])))
-    (told,) = served.read()["meta"]["warning_details"]
-    assert told == {**detail, "code": "FALLBACK_USED", "severity": "info"}
+    expected = {**detail, "code": "FALLBACK_USED", "severity": "info"}
+    for body in (
+        success_response({}, warning_details=[detail]),
+        v2(meta={"warning_details": [detail]}),
+    ):
+        assert reread(body)["meta"]["warning_details"] == [expected]
+    further = {**detail, "source": "a", "context": {"hours": 2}}
+    (written,) = meta_of({"warning_details": [further]})["warning_details"]
+    assert written["context"] == {"source": "a", "hours": 2}
 
 
-def test_unknown_members_of_pagination_and_rate_limit_are_kept(serve):
-    said = {
-        "pagination": {"cursor": "c2", "page_count": 3, "links": {"up": "/a"}},
-        "rate_limit": {"limit": 9, "burst": 2, "scope": "search"},
-    }
-    meta = serve(view(lambda: v2(meta=said))).read()["meta"]
-    assert meta["pagination"] == {**said["pagination"], "has_more": True}
-    assert meta["rate_limit"] == said["rate_limit"]
+# --- What an error says --------------------------------------------------------------------
 
 
-def test_pages_that_do_not_say_whether_more_follow_are_told_as_they_are(serve):
-    made = serve(view(lambda: v2(meta={"pagination": {"total_count": 3}})))
-    assert made.read()["meta"]["pagination"] == {"total_count": 3}
+def test_a_code_in_any_case_has_its_type_and_advice():
+    for code in ("spec_not_found", "specNotFound", "Spec not found"):
+        for body in (error_response("No.", error_code=code), refused({"error_code": code})):
+            assert reread(body)["data"] == {
+                "error_code": "SPEC_NOT_FOUND",
+                "error_type": "not_found",
+                "remediation": HANDLING[Category.NOT_FOUND].remediation,
+            }
 
 
-def test_details_of_any_kind_are_kept(serve):
-    details = {"limit": 5, "used": {"today": 7}}
-    data = serve(view(lambda: refused({"error_code": "CONFLICT", "details": details}))).read()[
-        "data"
-    ]
-    assert data["details"] == details
+def test_details_are_kept_but_for_those_of_a_wrong_type():
+    kept = {"limit": 5, "used": {"today": 7}}
+    for wrong in ({}, {"problems": [None]}, {"field": 3}, {"constraint": None}):
+        details = {**kept, **wrong}
+        found = reread(refused({"error_code": "CONFLICT", "details": details}))["data"]["details"]
+        assert kept.items() <= found.items()
+        assert not wrong or not wrong.items() <= found.items()
 
 
-def test_details_that_name_an_argument_are_its_problem_too(serve):
+def test_details_that_name_an_argument_are_its_problem_too():
     details = {"field": "lines[0].name", "constraint": "required", "hint": "Look."}
-    served = serve(view(lambda: refused({"error_code": "MISSING_REQUIRED", "details": details})))
-    told = served.read()["data"]["details"]
-    assert {name: told[name] for name in details} == details
-    assert (told["received"], "problems" in told) == (None, False)
-    assert served.read("ok")["errors"][0]["path"] == "lines[0].name"
+    body = refused({"error_code": "MISSING_REQUIRED", "details": details})
+    assert reread(body)["data"]["details"] == {**details, "received": None}
+    assert reread(body, "ok")["errors"][0]["path"] == "lines[0].name"
 
 
-@pytest.mark.parametrize("wrong", [{"problems": [None]}, {"field": 3}, {"constraint": None}])
-def test_details_of_a_wrong_type_count_for_nothing(serve, wrong):
-    told = serve(view(lambda: refused({"error_code": "CONFLICT", "details": {"a": 1, **wrong}})))
-    details = told.read()["data"]["details"]
-    assert details["a"] == 1
-    assert not wrong.items() <= details.items()
+TYPES = [
+    ({"error_code": "CONFLICT"}, 404, "conflict"),
+    ({"error_code": "SPEC_NOT_FOUND"}, 200, "not_found"),
+    ({"error_code": "SPEC_NOT_FOUND"}, 400, "not_found"),
+    ({"error_code": "OUT_OF_INK"}, 409, "conflict"),
+    ({"error_code": "OUT_OF_INK"}, 503, "unavailable"),
+    ({"error_code": "OUT_OF_INK"}, 200, "internal"),
+    ({"error_code": "OUT_OF_INK", "error_type": "validation"}, 409, "validation"),
+    ({}, 404, "not_found"),
+]
 
 
-def test_unknown_members_of_a_warning_belong_to_its_context(serve):
-    detail = {"code": "STALE_CACHE", "message": "Old.", "source": "a", "context": {"hours": 2}}
-    (told,) = serve(view(lambda: v2(meta={"warning_details": [detail]}))).read()["meta"][
-        "warning_details"
-    ]
-    assert told["context"] == {"source": "a", "hours": 2}
+def test_the_type_of_an_error_follows_its_code_then_its_ending_then_the_status():
+    for data, http_status, error_type in TYPES:
+        found = reread(refused(data), status=http_status)["data"]
+        assert found["error_type"] == error_type
+        assert ("Try again" in found["remediation"]) is (error_type in ("internal", "unavailable"))
 
 
-@pytest.mark.parametrize(
-    "said", [{"dropped_content_ids": ["x"]}, {"content_archive_hashes": {"a": "sha256:b"}}]
-)
-def test_what_was_dropped_is_told_where_no_level_is(serve, said):
-    meta = serve(view(lambda: v2(meta=said))).read()["meta"]
-    assert meta["content_fidelity"] == "partial"
-    assert meta["content_fidelity_schema_version"] == "1.0"
-    assert {name: meta[name] for name in said} == said
+def test_what_error_response_filled_in_gives_way_to_the_status():
+    filled = error_response("Out of ink.")
+    for body in (filled, asdict(filled)):
+        assert reread(body, status=409)["data"] == {
+            "error_code": "CONFLICT",
+            "error_type": "conflict",
+            "remediation": HANDLING[Category.CONFLICT].remediation,
+        }
 
 
-@pytest.mark.parametrize(
-    ("data", "status", "error_type"),
-    [
-        ({"error_code": "CONFLICT"}, 404, "conflict"),
-        ({"error_code": "SPEC_NOT_FOUND"}, 200, "not_found"),
-        ({"error_code": "SPEC_NOT_FOUND"}, 400, "not_found"),
-        ({"error_code": "OUT_OF_INK"}, 409, "conflict"),
-        ({"error_code": "OUT_OF_INK"}, 503, "unavailable"),
-        ({"error_code": "OUT_OF_INK"}, 200, "internal"),
-        ({"error_code": "OUT_OF_INK", "error_type": "validation"}, 409, "validation"),
-        ({}, 404, "not_found"),
-    ],
-)
-def test_the_type_of_an_error_follows_its_code_then_its_ending_then_the_status(
-    serve, data, status, error_type
-):
-    told = serve(view(lambda: refused(data), status=status)).read()["data"]
-    assert told["error_type"] == error_type
-    assert ("Try again" in told["remediation"]) is (error_type in ("internal", "unavailable"))
+# --- The standard response -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [lambda made: made, asdict], ids=["model", "asdict"])
-def test_what_error_response_filled_in_gives_way_to_the_status(serve, make):
-    served = serve(view(lambda: make(error_response("Out of ink.")), status=409))
-    data = served.read()["data"]
-    assert (data["error_code"], data["error_type"]) == ("CONFLICT", "conflict")
-    assert data["remediation"] == HANDLING[Category.CONFLICT].remediation
-
-
-def test_everything_that_a_standard_response_says_is_kept(serve):
+def test_everything_that_a_standard_response_says_is_kept():
     said = {
         "request_id": "own",
         "timestamp": "2025-08-07T10:30:00Z",
@@ -374,62 +341,30 @@ def test_everything_that_a_standard_response_says_is_kept(serve):
     errors = [
         {"message": "Two names.", "severity": "warning", "code": "names", "recoverable": False}
     ]
-
-    def make() -> StandardMCPResponse:
-        return StandardMCPResponse(metadata=ResponseMetadata(**said), errors=errors, data={"a": 1})
-
-    envelope = serve(view(make)).read("status")
-    assert envelope["metadata"] == said
-    assert (envelope["errors"], envelope["warnings"]) == (errors, [])
-    assert (envelope["status"], envelope["data"]) == ("partial_success", {"a": 1})
-
-
-def test_a_standard_response_that_failed_keeps_its_data(serve):
-    """As the contract's ``create_failure`` makes one."""
-    error = {"message": "Gone.", "severity": "error", "code": "gone", "recoverable": True}
-
-    def make() -> StandardMCPResponse:
-        return StandardMCPResponse(success=False, errors=[error], data={"package_name": "a"})
-
-    envelope = serve(view(make)).read("status")
-    assert (envelope["errors"], envelope["data"]) == ([error], {"package_name": "a"})
-    assert serve(view(make)).read()["data"]["package_name"] == "a"
-
-
-def test_a_tool_whose_version_nobody_says_has_the_contracts(serve):
-    served = serve(answering(lambda request: Response({})))
-    assert served.read("status")["metadata"]["tool_version"] == "1.0.0"
-
-
-@pytest.mark.parametrize("make", [*WORKED.values(), *FAILED.values()])
-def test_plain_http_gives_the_envelope_itself(serve, make):
-    """REST framework's own renderer writes the models as they stand."""
-    body, made = serve(view(make)).get(), make()
-    expected = made if isinstance(made, dict) else made.as_json()
-    volatile = ("metadata",)
-    assert {k: v for k, v in body.items() if k not in volatile} == {
-        k: v for k, v in expected.items() if k not in volatile
+    body: Any = StandardMCPResponse(
+        metadata=ResponseMetadata(**said), errors=errors, data={"a": 1}
+    )
+    assert reread(body, "status") == {
+        "status": "partial_success",
+        "success": True,
+        "errors": errors,
+        "warnings": [],
+        "suggestions": [],
+        "metadata": said,
+        "data": {"a": 1},
     }
 
 
-def test_a_finalized_response_is_plain_data(serve):
-    envelope = serve(view(lambda: StandardMCPResponse(data={"a": 1}).finalize())).read()
-    assert envelope["data"]["status"] == "success"
-    assert envelope["data"]["data"] == {"a": 1}
+def test_a_standard_response_that_failed_keeps_its_data():
+    """As the contract's ``create_failure`` makes one."""
+    error = {"message": "Gone.", "severity": "error", "code": "gone", "recoverable": True}
+    body: Any = StandardMCPResponse(success=False, errors=[error], data={"package_name": "a"})
+    envelope = reread(body, "status")
+    assert (envelope["errors"], envelope["data"]) == ([error], {"package_name": "a"})
+    assert reread(body)["data"]["package_name"] == "a"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"success": True},
-        {"success": True, "meta": None},
-        {"success": False, "meta": {"version": "response-v1"}},
-        {"data": {}, "meta": {"version": "response-v2"}},
-    ],
-)
-def test_what_only_resembles_an_envelope_is_data(serve, body):
-    assert serve(view(lambda: body)).read()["data"] == body
-
+# --- Whatever a dict holds -----------------------------------------------------------------
 
 METAS = (response_v2.META, ok.META, status.METADATA)
 RESERVED = sorted({"soft", "extra"}.union(*(meta["properties"] for meta in METAS)))

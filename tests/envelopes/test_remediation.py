@@ -1,28 +1,48 @@
-"""Every error tells the model what it can do."""
+"""Every error tells the model what it can do, and what is right for every cause of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.urls import include, path, re_path
 from rest_framework import generics, viewsets
+from rest_framework import serializers as s
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import APIException, NotFound
+from rest_framework.generics import ListAPIView
+from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
 
 from drf_mcp import mcp_viewset
+from drf_mcp.codes import STATUS_CODES
+from drf_mcp.dispatch.errors.remediation import BY_CATEGORY, STATUS_ADVICE
 from drf_mcp.envelopes import error_response
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.tools import registry
 from example_project.shop.models import Product
 from example_project.shop.pagination import NumberedPages
 from example_project.shop.serializers import ProductSerializer
-from tests.dispatch.views import answering, raising
+from tests.dispatch.views import validating
 from tests.envelopes.cases import RAISED
 from tests.envelopes.conftest import ENVELOPES
 
+AGAIN_AS_IT_IS = ("Try again later", "Wait", "Find out whether")
+CORRECTED = ("Correct", "Send", "Ask for a part", "Use another", "Provide", "Look up", "Where an")
+CHANGED = ("The same call would be refused again",)
+NEVER = ("Do not repeat", "It is gone", "This operation does not exist", "Do not send")
+FIRST_LOOK = ("Read the", "Mend what", "Do what the message")
+EXPECTED = {
+    400: CHANGED, 401: CORRECTED, 402: NEVER, 403: NEVER, 404: CORRECTED, 405: NEVER, 406: NEVER,
+    407: FIRST_LOOK, 408: AGAIN_AS_IT_IS, 409: FIRST_LOOK, 410: NEVER, 411: NEVER, 412: FIRST_LOOK,
+    413: CORRECTED, 414: CORRECTED, 415: CORRECTED, 416: CORRECTED, 417: NEVER, 418: FIRST_LOOK,
+    421: NEVER, 422: CHANGED, 423: AGAIN_AS_IT_IS, 424: FIRST_LOOK, 425: AGAIN_AS_IT_IS,
+    426: NEVER, 428: NEVER, 429: AGAIN_AS_IT_IS, 431: NEVER, 444: FIRST_LOOK, 451: NEVER,
+    499: FIRST_LOOK, 500: AGAIN_AS_IT_IS, 501: NEVER, 502: AGAIN_AS_IT_IS, 503: AGAIN_AS_IT_IS,
+    504: AGAIN_AS_IT_IS, 505: NEVER, 507: AGAIN_AS_IT_IS, 508: AGAIN_AS_IT_IS, 511: NEVER,
+}  # fmt: skip
+"""What a caller can do about each status: the same call again, another, none, or look first."""
 GENERAL = "Look up which identifiers exist, then call again with one of them."
 
 
@@ -34,37 +54,192 @@ def said(result: Any) -> str:
     return result.data["remediation"]
 
 
-@pytest.mark.parametrize("make", RAISED.values(), ids=RAISED)
-def test_every_exception_has_a_remediation_in_every_envelope_with_room(serve, make):
-    thing = serve(raising(make()))
-    assert len(said(thing.call())) > 10
-    assert all(len(error["fix_hint"]) > 10 for error in thing.read("ok")["errors"])
-    assert all(len(error["suggestion"]) > 10 for error in thing.read("status")["errors"])
+def failing(status: int, code: str = "error") -> APIException:
+    members = {"status_code": status, "default_code": code, "default_detail": "Said."}
+    return type("ProjectError", (APIException,), members)()
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "list_tool"),
-    [
-        ("customers_retrieve", {"pk": 10**9}, "customers_list"),
-        ("customers_retrieve", {"pk": "none"}, "customers_list"),
-        ("customers_destroy", {"pk": 10**9}, "customers_list"),
-        ("customers_summary", {"pk": 10**9}, "customers_list"),
-        ("products_retrieve", {"slug": "no-such"}, "products_list"),
-        ("customers_orders_list", {"customer_pk": 10**9}, "customers_list"),
-        ("tickets_retrieve", {"ids": [10**9]}, "tickets_list"),
-        # The nearest list is the one.
-        ("customers_orders_retrieve", {"customer_pk": 0, "pk": 0}, "customers_orders_list"),
-    ],
-)
-def test_what_is_not_found_points_at_the_list_tool(alice, tool, arguments, list_tool):
-    result = alice.call_with(tool, arguments)
-    assert (result.code, said(result)) == ("NOT_FOUND", hint(list_tool))
+# --- Statuses and exceptions ---------------------------------------------------------------
 
 
-def test_a_page_that_does_not_exist_is_not_looked_up(alice):
-    result = alice.call("customers_list", page=99)
-    assert result.code == "NOT_FOUND"
-    assert said(result) == "Start at the first page, and go on with the arguments of the next."
+def test_a_status_has_advice_that_its_cause_can_be_mended_by(thing):
+    """Whether or not the project's exception has a code of its own."""
+    assert STATUS_ADVICE.keys() | STATUS_CODES.keys() | BY_CATEGORY <= EXPECTED.keys()
+    told = {
+        (status, code): said(thing.comes_to(failing(status, code)).call())
+        for status in EXPECTED
+        for code in ("error", "own_code")
+    }
+    assert {key: told[key] for key in told if not told[key].startswith(EXPECTED[key[0]])} == {}
+
+
+def test_what_no_call_can_mend_is_not_recoverable(thing):
+    expected = {402: False, 410: False, 418: True, 451: False, 504: True}
+    found = {}
+    for status in expected:
+        (error,) = thing.comes_to(failing(status)).read("status")["errors"]
+        found[status] = error["recoverable"]
+    assert found == expected
+
+
+def test_every_exception_has_a_remediation_in_every_envelope_with_room(thing):
+    short = set()
+    for name, make in RAISED.items():
+        thing.comes_to(make())
+        told = [said(thing.call())]
+        told += [error["fix_hint"] for error in thing.read("ok")["errors"]]
+        told += [error["suggestion"] for error in thing.read("status")["errors"]]
+        short |= {name for text in told if len(text) <= 10}
+    assert short == set()
+
+
+def test_an_answer_that_json_cannot_hold_is_not_asked_for_again(thing):
+    for value in (float("nan"), object()):
+        for envelope in ENVELOPES:
+            told = str(thing.comes_to({"rate": value}).call(envelope).raw)
+            assert "Do not repeat the call: it may have taken effect" in told
+            assert "Try again" not in told
+            assert '"recoverable":true' not in told.replace(" ", "")
+
+
+def test_what_the_view_said_itself_is_kept(thing):
+    body = error_response("Gone.", error_code="NOT_FOUND", remediation="Ask Eve.")
+    thing.comes_to(body, status=404)
+    assert [name for name in ENVELOPES if "Ask Eve." not in str(thing.call(name).raw)] == []
+
+
+# --- Arguments -----------------------------------------------------------------------------
+
+
+def test_an_argument_that_is_named_is_corrected_whatever_the_status(serve):
+    class Plan(s.Serializer):
+        plan = s.CharField()
+
+        def validate_plan(self, plan: str) -> str:
+            raise type("Unpaid", (APIException,), {"status_code": 402})({"plan": ["Too small."]})
+
+    assert said(serve(validating(Plan)).call(plan="free")).startswith("Correct 'plan'.")
+
+
+class Line(s.Serializer):
+    copy_out = s.IntegerField()
+    copy_in = s.IntegerField(required=False)
+
+
+class Form(s.Serializer):
+    number = s.IntegerField()
+    size = s.IntegerField(required=False)
+    price = s.DecimalField(max_digits=4, decimal_places=2, required=False)
+    tags = s.ListField(child=s.CharField(), allow_empty=False, required=False)
+    lines = Line(many=True, required=False)
+
+
+PROBLEMS: dict[str, dict[str, Any]] = {
+    "Provide 'number'.": {},
+    "Send a value other than null for 'number'.": {"number": None},
+    "Send a value other than null for 'size', or leave it out.": {"number": 1, "size": None},
+    "Do not send 'tags' empty.": {"number": 1, "tags": []},
+    "Use fewer digits for 'price'.": {"number": 1, "price": "12345"},
+    "Use fewer digits before the decimal point for 'price'.": {"number": 1, "price": "123.4"},
+    "Use fewer decimal places for 'price'.": {"number": 1, "price": "1.234"},
+    "Use fewer digits for 'number'.": {"number": "1" * 2000},
+    "Send a value other than null for 'lines[0].copy_out'.": {
+        "number": 1,
+        "lines": [{"copy_out": None}],
+    },
+    "Send a value other than null for 'lines[0].copy_in', or leave it out.": {
+        "number": 1,
+        "lines": [{"copy_out": 1, "copy_in": None}],
+    },
+}
+
+
+def test_a_problem_has_advice_that_mends_it(serve):
+    served = serve(validating(Form))
+    told = {advice: said(served.call(**arguments)) for advice, arguments in PROBLEMS.items()}
+    wrong = {
+        advice: text
+        for advice, text in told.items()
+        if not text.startswith(advice) or ("leave it out" in text) is not ("leave it out" in advice)
+    }
+    assert wrong == {}
+
+
+class Papers(s.Serializer):
+    paper = s.FileField(max_length=5)
+
+
+def test_a_file_has_advice_of_its_own(serve):
+    class Upload(APIView):
+        permission_classes = []
+        parser_classes = [MultiPartParser]
+        serializer_class = Papers
+
+        def post(self, request) -> Response:
+            self.serializer_class(data=request.data).is_valid(raise_exception=True)
+            return Response({})
+
+    served = serve(Upload.as_view())
+    long = said(served.call(paper="data:text/plain;name=much_too_long.txt;base64,aGk="))
+    assert long.startswith("Shorten the file name of 'paper'.")
+    empty = said(served.call(paper="data:text/plain;name=a.txt;base64,"))
+    assert empty.startswith("Send a file that is not empty for 'paper'.")
+
+
+def test_a_required_row_of_a_list_is_not_left_out(serve):
+    for style, name in (("flat", "items"), ("grouped", "body")):
+        served = serve(validating(Form, many=True), ARGUMENTS=style)
+        assert "leave it out" not in said(served.call(**{name: [{"number": None}]}))
+
+
+def test_values_that_are_taken_together_are_no_argument_of_their_own(serve):
+    class Pair(s.Serializer):
+        number = s.IntegerField()
+
+        def validate(self, attrs: Any) -> Any:
+            raise s.ValidationError("Taken.", "unique")
+
+    told = said(serve(validating(Pair)).call(number=1))
+    assert told == "Use another combination of values; this one is taken."
+
+
+# --- What is not found ---------------------------------------------------------------------
+
+NOT_FOUND: list[tuple[str, dict[str, Any], str]] = [
+    ("customers_retrieve", {"pk": 10**9}, "customers_list"),
+    ("customers_retrieve", {"pk": "none"}, "customers_list"),
+    ("customers_destroy", {"pk": 10**9}, "customers_list"),
+    ("customers_summary", {"pk": 10**9}, "customers_list"),
+    ("products_retrieve", {"slug": "no-such"}, "products_list"),
+    ("customers_orders_list", {"customer_pk": 10**9}, "customers_list"),
+    ("tickets_retrieve", {"ids": [10**9]}, "tickets_list"),
+    # The nearest list is the one.
+    ("customers_orders_retrieve", {"customer_pk": 0, "pk": 0}, "customers_orders_list"),
+]
+
+
+def test_what_is_not_found_points_at_the_list_tool(alice):
+    """Of a page that does not exist, the first is the way out."""
+    results = [alice.call_with(tool, arguments) for tool, arguments, _ in NOT_FOUND]
+    assert {result.code for result in results} == {"NOT_FOUND"}
+    assert [said(result) for result in results] == [hint(tool) for *_, tool in NOT_FOUND]
+    paged = alice.call("customers_list", page=99)
+    assert paged.code == "NOT_FOUND"
+    assert said(paged) == "Start at the first page, and go on with the arguments of the next."
+
+
+class Unpaged(ListAPIView):
+    queryset = Product.objects.all()
+    serializer_class = ProductSerializer
+    permission_classes = []
+    pagination_class = None
+
+    def get_queryset(self) -> Any:
+        raise NotFound("No catalogue.")
+
+
+def test_a_list_without_pages_is_not_begun_at_the_first(serve):
+    assert "page" not in said(serve(path("things/", Unpaged.as_view())).call())
 
 
 class Things(viewsets.ModelViewSet):
@@ -76,7 +251,7 @@ class Things(viewsets.ModelViewSet):
 
 def routed(viewset: type, **options: Any) -> Any:
     router = SimpleRouter(**options)
-    router.register("things", viewset)
+    router.register("things", viewset, "thing")
     return path("", include(router.urls))
 
 
@@ -95,22 +270,14 @@ def test_paths_without_a_slash_at_the_end_are_understood(serve):
     assert said(result) == hint("things_list")
 
 
-class Listed(generics.ListAPIView):
-    queryset = Product.objects.all()
-    serializer_class = ProductSerializer
-    permission_classes = []
-
-
-class Shown(generics.RetrieveAPIView):
-    queryset = Product.objects.all()
-    serializer_class = ProductSerializer
-    permission_classes = []
-
-
 def test_generic_views_under_regular_expressions_are_understood(serve):
+    members = {name: vars(Things)[name] for name in ("queryset", "serializer_class")}
+    members["permission_classes"] = []
+    listed = type("Listed", (generics.ListAPIView,), members)
+    shown = type("Shown", (generics.RetrieveAPIView,), members)
     served = serve(
-        re_path(r"^things/$", Listed.as_view()),
-        re_path(r"^things/(?P<pk>[0-9]+)/$", Shown.as_view()),
+        re_path(r"^things/$", listed.as_view()),
+        re_path(r"^things/(?P<pk>[0-9]+)/$", shown.as_view()),
     )
     result = served.agent("response_v2").call("things_retrieve", pk=10**9)
     assert said(result) == hint("things_list")
@@ -127,22 +294,9 @@ def test_a_view_that_is_no_list_is_not_named(serve):
         def newest(self, request) -> Response:
             raise NotFound()
 
-    router = SimpleRouter()
-    router.register("others", Other, "other")
-    served = serve(path("", include(router.urls)))
-    agent = served.agent("response_v2")
-    assert said(agent.call("others_retrieve", pk=1)) == GENERAL
-    assert said(agent.call("others_newest")) == GENERAL
-
-
-@pytest.mark.parametrize("envelope", ENVELOPES)
-def test_what_the_view_said_itself_is_kept(serve, envelope):
-    def answer(request) -> Response:
-        return Response(
-            error_response("Gone.", error_code="NOT_FOUND", remediation="Ask Eve."), status=404
-        )
-
-    assert "Ask Eve." in str(serve(answering(answer)).call(envelope).raw)
+    agent = serve(routed(Other)).agent("response_v2")
+    assert said(agent.call("things_retrieve", pk=1)) == GENERAL
+    assert said(agent.call("things_newest")) == GENERAL
 
 
 def test_a_soft_failure_of_nothing_found_points_at_the_list_too(serve):

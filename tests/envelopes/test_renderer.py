@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.urls import include, path
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import cache_page
@@ -23,21 +24,26 @@ from drf_mcp.exceptions import FeatureDisabled, SoftFailure
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer
-from tests.dispatch.views import answering, raising
+from tests.dispatch.views import answering
 from tests.envelopes.cases import RAISED
 from tests.envelopes.conftest import ENVELOPES, told
 
 STRUCTURED = ["response_v2", "ok", "status"]
 
 
-def renderer(envelope: str) -> type[EnvelopeJSONRenderer]:
-    members = {"envelope_class": ENVELOPES[envelope]}
-    return type("Renderer", (EnvelopeJSONRenderer,), members)
+class Chosen(EnvelopeJSONRenderer):
+    """Writes the envelope that a test has chosen."""
 
 
-def enveloped(view: Any, envelope: str) -> Any:
-    view.cls.renderer_classes = [renderer(envelope)]
-    return view
+@pytest.fixture
+def choosing(monkeypatch):
+    """Let every view that is made from here on have the renderer, and choose its envelope."""
+    monkeypatch.setattr(APIView, "renderer_classes", [Chosen])
+
+    def choose(envelope: str) -> None:
+        monkeypatch.setattr(Chosen, "envelope_class", ENVELOPES[envelope], raising=False)
+
+    return choose
 
 
 # These leave REST framework: Django answers them with a page of its own.
@@ -51,19 +57,15 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("envelope", STRUCTURED)
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-def test_a_success_has_the_body_of_the_tool(serve, answer, envelope):
-    thing = serve(enveloped(answering(lambda request: Response(answer)), envelope))
-    assert told(thing.get()) == told(thing.read(envelope))
-
-
-@pytest.mark.parametrize("envelope", STRUCTURED)
-@pytest.mark.parametrize("make", HANDLED.values(), ids=HANDLED)
-def test_an_error_has_the_body_of_the_tool(serve, make, envelope):
-    thing = serve(enveloped(raising(make()), envelope))
-    response = thing.http.get("/thing/")
-    assert told(response.json()) == told(thing.read(envelope))
+def test_the_body_is_that_of_the_tool(choosing, thing):
+    """Of every success, and of every error that REST framework answers."""
+    different = []
+    for envelope in STRUCTURED:
+        choosing(envelope)
+        for name, what in {**ANSWERS, **{name: HANDLED[name]() for name in HANDLED}}.items():
+            body = told(thing.comes_to(what).get())
+            different += [(envelope, name)] if body != told(thing.read(envelope)) else []
+    assert different == []
 
 
 class Window(LimitOffsetPagination):
@@ -76,38 +78,27 @@ class Products(viewsets.ReadOnlyModelViewSet):
     lookup_field = "slug"
     permission_classes = []
     pagination_class = Window
-    envelope = "response_v2"
-
-    def get_renderers(self) -> list[Any]:
-        return [renderer(self.envelope)()]
+    renderer_classes = [Chosen]
 
 
-@pytest.fixture
-def products(serve):
-    def make(envelope: str) -> Any:
-        router = SimpleRouter()
-        router.register("products", type("Products", (Products,), {"envelope": envelope}))
-        return serve(path("", include(router.urls)))
-
-    return make
+def products() -> Any:
+    router = SimpleRouter()
+    router.register("products", Products)
+    return path("", include(router.urls))
 
 
-@pytest.mark.parametrize("envelope", STRUCTURED)
-def test_a_page_has_the_body_of_the_tool(products, envelope):
-    served = products(envelope)
-    body = served.get("/products/?limit=2&offset=4")
-    assert told(body) == told(served.read(envelope, limit=2, offset=4))
-    assert told(served.get("/products/")) == told(served.read(envelope))
-
-
-@pytest.mark.parametrize("envelope", STRUCTURED)
-def test_what_is_not_found_points_at_the_list_tool_in_both(products, envelope):
-    served = products(envelope)
-    agent = served.agent(envelope)
-    result = agent.call("products_retrieve", slug="no-such")
-    body = served.get("/products/no-such/")
-    assert told(body) == told(result.envelope)
-    assert "Use products_list to find existing ids" in str(body)
+def test_pages_and_what_is_not_found_have_the_body_of_the_tool(serve, choosing):
+    """What is not found points at the list tool in both."""
+    served = serve(products())
+    for envelope in STRUCTURED:
+        choosing(envelope)
+        body = served.get("/products/?limit=2&offset=4")
+        assert told(body) == told(served.read(envelope, limit=2, offset=4))
+        assert told(served.get("/products/")) == told(served.read(envelope))
+        missed = served.get("/products/no-such/")
+        result = served.agent(envelope).call("products_retrieve", slug="no-such")
+        assert told(missed) == told(result.envelope)
+        assert "Use products_list to find existing ids" in str(missed)
 
 
 class Line(serializers.Serializer):
@@ -138,28 +129,27 @@ def test_refused_fields_have_the_body_of_the_tool(serve):
     assert response.json()["data"]["details"]["problems"][0]["received"] == 9
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xff", b'{"name": '])
-def test_a_body_that_cannot_be_read_is_answered(serve, content):
-    thing = serve(Ordering.as_view())
-    response = thing.http.post("/thing/", content, content_type="application/json")
-    assert response.status_code == 400
-    assert response.json()["data"]["error_code"] == "INVALID_FORMAT"
+def test_a_body_that_cannot_be_read_is_answered(serve):
+    """Nor is it read where the view refuses the caller before."""
 
-
-def test_a_refusal_before_the_body_was_read_does_not_read_it(serve):
     class Closed(Ordering):
         permission_classes = [IsAuthenticated]
 
-    thing = serve(Closed.as_view())
-    response = thing.http.post("/thing/", b"{", content_type="application/json")
-    assert response.status_code == 401
-    assert response.json()["data"]["error_code"] == "UNAUTHORIZED"
-
-
-def test_a_media_type_that_is_not_served_is_answered(serve):
-    response = serve(Ordering.as_view()).http.post("/thing/", b"a", content_type="text/csv")
-    assert response.status_code == 415
-    assert response.json()["data"]["error_code"] == "INVALID_FORMAT"
+    json, malformed = "application/json", (400, "INVALID_FORMAT")
+    http = serve(Ordering.as_view(), path("closed/", Closed.as_view())).http
+    expected = {
+        ("/thing/", b"{", json): malformed,
+        ("/thing/", b"\xff", json): malformed,
+        ("/thing/", b'{"name": ', json): malformed,
+        ("/thing/", b"a", "text/csv"): (415, "INVALID_FORMAT"),
+        ("/closed/", b"{", json): (401, "UNAUTHORIZED"),
+    }
+    found = {}
+    for url, content, kind in expected:
+        response = http.post(url, content, content_type=kind)
+        code = response.json()["data"]["error_code"]
+        found[url, content, kind] = (response.status_code, code)
+    assert found == expected
 
 
 def test_a_success_leaves_an_unread_body_unread(serve):
@@ -174,32 +164,29 @@ def test_a_success_leaves_an_unread_body_unread(serve):
     assert seen[0]._full_data is Empty
 
 
-@pytest.mark.parametrize("envelope", STRUCTURED)
-@pytest.mark.parametrize("make", [FeatureDisabled, SoftFailure], ids=["feature", "soft"])
-def test_a_view_that_no_tool_stands_for_has_an_envelope_too(serve, make, envelope):
-    exc = make("x")
-    view = enveloped(raising(exc), envelope)
+def test_a_view_that_no_tool_stands_for_has_an_envelope_too(thing, serve, choosing):
     other = answering(lambda request: Response({}))
-    served = serve(path("other/", other), path("hidden/", view), EXCLUDE=["/hidden/"])
+    hidden = path("hidden/", answering(lambda request: thing.act(request)))
+    served = serve(path("other/", other), hidden, EXCLUDE=["/hidden/"])
     assert served.tool == "other"
-    body = served.get("/hidden/")
-    assert body.get("success", body.get("ok")) is False
+    for exc in (FeatureDisabled("x"), SoftFailure("x")):
+        thing.comes_to(exc)
+        for envelope in STRUCTURED:
+            choosing(envelope)
+            body = served.get("/hidden/")
+            assert body.get("success", body.get("ok")) is False
 
 
-def test_problems_of_a_view_without_a_tool_point_into_the_body(serve):
-    other = answering(lambda request: Response({}))
-    served = serve(path("other/", other), path("hidden/", Ordering.as_view()), EXCLUDE=["/hidden/"])
+def test_problems_and_pages_of_a_view_without_a_tool_are_those_of_http(serve, choosing):
+    """Problems point into the body; pages say which parameters to ask next."""
+    choosing("response_v2")
+    other = path("other/", answering(lambda request: Response({})))
+    hidden = path("hidden/", Ordering.as_view())
+    served = serve(other, hidden, products(), EXCLUDE=["/hidden/", "/products/*"])
     response = served.http.post("/hidden/", {"lines": [{"quantity": 9}]}, format="json")
     details = response.json()["data"]["details"]
-    (other,) = details["problems"]
-    assert {details["field"], other["pointer"]} == {"name", "/lines/0/quantity"}
-
-
-def test_pages_of_a_view_without_a_tool_say_what_to_ask_next(serve):
-    router = SimpleRouter()
-    router.register("products", Products)
-    other = answering(lambda request: Response({}))
-    served = serve(path("other/", other), path("", include(router.urls)), EXCLUDE=["/products/*"])
+    (problem,) = details["problems"]
+    assert {details["field"], problem["pointer"]} == {"name", "/lines/0/quantity"}
     pagination = served.get("/products/?limit=2")["meta"]["pagination"]
     assert pagination["next"] == {"limit": "2", "offset": "2"}
 
@@ -220,27 +207,30 @@ def test_the_envelope_of_the_tool_is_that_of_the_renderer(serve):
     assert serve(Thing.as_view()).get()["status"] == "success"
 
 
-def test_a_response_without_a_body_has_none(serve):
-    view = enveloped(answering(lambda request: Response(status=204)), "response_v2")
-    assert serve(view).http.get("/thing/").content == b""
+def test_a_response_without_a_body_has_none(choosing, thing):
+    choosing("response_v2")
+    thing.comes_to(None, status=204)
+    assert thing.http.get("/thing/").content == b""
 
 
-@pytest.mark.parametrize("envelope", STRUCTURED)
-@pytest.mark.parametrize("first", ["http", "tool"])
-def test_a_cached_response_is_not_wrapped_twice(serve, envelope, first):
+def test_a_cached_response_is_not_wrapped_twice(serve, choosing):
+    """Whether HTTP or the tool was first."""
+
     @method_decorator(cache_page(60), name="dispatch")
     class Cached(APIView):
         permission_classes = []
-        renderer_classes = [renderer(envelope)]
+        renderer_classes = [Chosen]
 
         def get(self, request) -> Response:
             return Response({"a": 1})
 
-    thing = serve(Cached.as_view())
-    if first == "http":
-        thing.get()
-    bodies = [thing.read(envelope), thing.read(envelope)]
-    assert [body["data"] for body in bodies] == [{"a": 1}, {"a": 1}]
+    served = serve(Cached.as_view())
+    for envelope in STRUCTURED:
+        choosing(envelope)
+        for first in (served.get, lambda: None):
+            cache.clear()
+            first()
+            assert [served.read(envelope)["data"] for _ in range(2)] == [{"a": 1}] * 2
 
 
 def test_a_callers_other_renderers_still_work(serve):

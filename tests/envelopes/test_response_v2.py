@@ -1,46 +1,296 @@
-"""The examples and rules of the "response-v2" contract, through views and tools."""
+"""The "response-v2" contract: its examples, members, codes and limits, each held once.
+
+The models and helpers first, as functions; then what only a call can show.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from drf_mcp import call_context
 from drf_mcp.codes import CODES, HANDLING, Category
-from drf_mcp.envelopes import error_response, success_response
-from tests.dispatch.views import answering, raising, validating
-from tests.envelopes.conftest import told
+from drf_mcp.envelopes import (
+    ErrorData,
+    ResponseV2Envelope,
+    ToolResponse,
+    error_response,
+    success_response,
+)
+from tests.dispatch.views import validating
+from tests.envelopes.conftest import reread, told
+from tests.envelopes.samples import TABLE, parsed
+
+# --- Helpers and models --------------------------------------------------------------------
+
+META = {"version": "response-v2", "request_id": "req_abc123"}
+CONTRACT_ADVICE = {"remediation": "Provide a non-empty spec_id parameter"}
+
+
+def failed(error: str, data: dict[str, Any], **meta: Any) -> dict[str, Any]:
+    return {"success": False, "data": data, "error": error, "meta": {**META, **meta}}
+
+
+# The contract's examples of its helpers, and every parameter that it documents.
+EXAMPLES: dict[str, tuple[ToolResponse, dict[str, Any]]] = {
+    "success": (
+        success_response(
+            data={"result": {"a": 1}},
+            warnings=["Old."],
+            pagination={"cursor": "c", "has_more": True, "total_count": 9},
+            request_id="req_abc123",
+        ),
+        {
+            "success": True,
+            "data": {"result": {"a": 1}},
+            "error": None,
+            "meta": {
+                **META,
+                "warnings": ["Old."],
+                "pagination": {"cursor": "c", "has_more": True, "total_count": 9},
+            },
+        },
+    ),
+    "missing argument": (
+        error_response(
+            message="Validation failed: spec_id is required",
+            error_code="MISSING_REQUIRED",
+            error_type="validation",
+            details={"field": "spec_id", "constraint": "required", "received": None},
+            request_id="req_abc123",
+            **CONTRACT_ADVICE,
+        ),
+        failed(
+            "Validation failed: spec_id is required",
+            {
+                "error_code": "MISSING_REQUIRED",
+                "error_type": "validation",
+                **CONTRACT_ADVICE,
+                "details": {"field": "spec_id", "constraint": "required", "received": None},
+            },
+        ),
+    ),
+    "not found": (
+        error_response(
+            message="Spec 'x' not found",
+            error_code="SPEC_NOT_FOUND",
+            error_type="not_found",
+            remediation='Verify the spec ID exists using spec(action="list")',
+            request_id="req_abc123",
+        ),
+        failed(
+            "Spec 'x' not found",
+            {
+                "error_code": "SPEC_NOT_FOUND",
+                "error_type": "not_found",
+                "remediation": 'Verify the spec ID exists using spec(action="list")',
+            },
+        ),
+    ),
+    "feature flag": (
+        error_response(
+            message="Feature 'x' is not enabled",
+            error_code="FEATURE_DISABLED",
+            error_type="feature_flag",
+            data={"feature": "x"},
+            remediation="Contact support to enable this feature",
+            request_id="req_abc123",
+        ),
+        failed(
+            "Feature 'x' is not enabled",
+            {
+                "error_code": "FEATURE_DISABLED",
+                "error_type": "feature_flag",
+                "remediation": "Contact support to enable this feature",
+                "feature": "x",
+            },
+        ),
+    ),
+    "rate limit": (
+        error_response(
+            message="Rate limit exceeded: 100 requests per minute",
+            error_code="RATE_LIMIT_EXCEEDED",
+            error_type="rate_limit",
+            data={"retry_after_seconds": 45},
+            remediation="Wait 45 seconds before retrying. Consider batching requests.",
+            rate_limit={"limit": 100, "remaining": 0, "reset_at": 1_790_000_000},
+            telemetry={"duration_ms": 3},
+            meta={"trace": "t"},
+            request_id="req_abc123",
+        ),
+        failed(
+            "Rate limit exceeded: 100 requests per minute",
+            {
+                "error_code": "RATE_LIMIT_EXCEEDED",
+                "error_type": "rate_limit",
+                "remediation": "Wait 45 seconds before retrying. Consider batching requests.",
+                "retry_after_seconds": 45,
+            },
+            rate_limit={"limit": 100, "remaining": 0, "reset_at": "2026-09-21T14:13:20Z"},
+            telemetry={"duration_ms": 3},
+            trace="t",
+        ),
+    ),
+}
+
+
+def test_the_examples_of_the_helpers_are_what_the_contract_shows(thing):
+    """A view that answers with one gives the tool the same."""
+    expected = {name: shown for name, (_, shown) in EXAMPLES.items()}
+    made = {name: asdict(response) for name, (response, _) in EXAMPLES.items()}
+    assert made == expected
+    assert {name: reread(body) for name, body in made.items()} == expected
+    result = thing.comes_to(made["rate limit"]).call()
+    assert result.is_error
+    assert result.envelope == expected["rate limit"]
+
+
+def test_only_the_message_of_an_error_is_required():
+    """Its data cannot pose as the standard members, but a category of one's own is kept."""
+    standard = {
+        "error_code": "INTERNAL_ERROR",
+        "error_type": "internal",
+        "remediation": HANDLING[CODES["INTERNAL_ERROR"]].remediation,
+    }
+    assert error_response("Broken.").data == standard
+    assert error_response("m", data={"error_code": "X"}).data == standard
+    assert error_response("m", error_type="billing").data["error_type"] == "billing"
+
+
+def test_a_code_brings_its_category_and_advice():
+    expected = {**CODES, "SPEC_NOT_FOUND": Category.NOT_FOUND}
+    made = {code: error_response("m", error_code=code).data for code in expected}
+    assert {code: (data["error_type"], data["remediation"]) for code, data in made.items()} == {
+        code: (category.value, HANDLING[category].remediation)
+        for code, category in expected.items()
+    }
+
+
+def test_the_common_codes_are_known():
+    common = """
+        VALIDATION_ERROR INVALID_FORMAT MISSING_REQUIRED NOT_FOUND DUPLICATE_ENTRY CONFLICT
+        UNAUTHORIZED FORBIDDEN FEATURE_DISABLED RATE_LIMIT_EXCEEDED INTERNAL_ERROR UNAVAILABLE
+    """
+    assert set(common.split()) <= set(CODES)
+    assert not {"SPEC_NOT_FOUND", "TASK_NOT_FOUND"} & set(CODES)
+
+
+def test_every_error_type_of_the_contract_says_whether_to_call_again():
+    retry = {
+        "validation": "refused again",
+        "authentication": "credentials",
+        "authorization": "Do not repeat",
+        "not_found": "Look up",
+        "conflict": "current state",
+        "rate_limit": "Wait",
+        "feature_flag": "Do not repeat",
+        "internal": "Try again later",
+        "unavailable": "Try again later",
+    }
+    assert {category.value for category in Category} == set(retry)
+    assert [c for c in Category if retry[c.value] not in HANDLING[c].remediation] == []
+
+
+def test_what_is_no_dict_is_refused_with_what_to_do():
+    wrong: list[Any] = [[1], [], "text", 0, False, {1}]
+    for data in wrong:
+        with pytest.raises(TypeError, match=r"data must be a dict, not .*: give the value a name"):
+            success_response(data)
+        with pytest.raises(TypeError, match="details must be a dict"):
+            error_response("m", details=data)
+        with pytest.raises(TypeError, match="meta must be a dict"):
+            success_response(meta=data)
+
+
+WRONG: dict[str, tuple[str, dict[str, Any]]] = {
+    "success with an error": ("null on success", {"success": True, "error": "No."}),
+    "failure without one": ("null on success", {"success": False, "error": None}),
+    "empty error": ("say in a sentence", {"success": False, "error": ""}),
+    "blank error": ("say in a sentence", {"success": False, "error": " \n"}),
+    "level": (
+        "content_fidelity",
+        {"success": True, "meta": {"version": "response-v2", "content_fidelity": "most"}},
+    ),
+}
+
+
+def test_a_response_that_breaks_the_contract_is_refused():
+    for words, members in WRONG.values():
+        with pytest.raises(ValidationError, match=words):
+            ToolResponse(**members)
+    with pytest.raises(TypeError, match="requestid"):
+        success_response(requestid="x")  # type: ignore[call-arg]
+
+
+def test_meta_has_its_versions():
+    """That of the contract cannot be overwritten, that of the fidelity can be said."""
+    level: dict[str, Any] = {"content_fidelity": "partial"}
+    said: dict[str, Any] = {**level, "content_fidelity_schema_version": "1.1"}
+    made = [success_response(**level), success_response(meta=level), success_response(**said)]
+    assert [one.meta["content_fidelity_schema_version"] for one in made] == ["1.0", "1.0", "1.1"]
+    assert success_response(meta={"version": "x"}).meta["version"] == "response-v2"
+
+
+def test_a_rate_limit_is_written_in_words():
+    limit = {"limit": 100, "reset_at": 1_790_000_000, "period": 60, "burst": 3}
+    words = {"reset_at": "2026-09-21T14:13:20Z", "period": "minute"}
+    assert success_response(rate_limit=limit).meta["rate_limit"] == {**limit, **words}
+
+
+def test_the_model_gives_back_what_is_rendered():
+    for outcome, _schema in TABLE.values():
+        answer = parsed(ResponseV2Envelope(), outcome)
+        assert asdict(ToolResponse(**answer)) == answer
+        if outcome.failure is not None:
+            assert TypeAdapter(ErrorData).validate_python(answer["data"]) == answer["data"]
+
+
+def test_the_example_of_partial_fidelity():
+    data = {
+        "research_id": "research-001",
+        "findings": [
+            {"id": "finding-001", "title": "Primary result", "content": "..."},
+            {"id": "finding-002", "title": "Secondary result", "content": "..."},
+        ],
+        "total_findings": 5,
+    }
+    meta = {
+        "content_fidelity_schema_version": "1.0",
+        "content_fidelity": "partial",
+        "dropped_content_ids": ["finding-003", "finding-004", "finding-005"],
+        "content_archive_hashes": {"findings-archive": "sha256:e3b0c44298fc1c149afbf4c8996fb924"},
+        "warnings": ["3 findings omitted due to token limits"],
+        "request_id": "req_abc123",
+    }
+    assert reread(asdict(success_response(data, **meta))) == {
+        "success": True,
+        "data": data,
+        "error": None,
+        "meta": {"version": "response-v2", **meta},
+    }
+
+
+# --- Through calls -------------------------------------------------------------------------
 
 
 class Spec(serializers.Serializer):
     spec_id = serializers.CharField()
 
 
-@pytest.mark.parametrize(
-    ("answer", "data"),
-    [(None, {}), ([], {"results": []}), ({"items": [], "count": 0}, {"items": [], "count": 0})],
-)
-def test_an_empty_success_is_a_success(serve, answer, data):
-    envelope = serve(answering(lambda request: Response(answer))).read()
-    assert told(envelope) == {
-        "success": True,
-        "data": data,
-        "error": None,
-        "meta": {"version": "response-v2"},
-    }
-
-
-def test_blocked_work_is_a_success_with_a_warning(serve):
-    def blocked(request) -> Response:
-        call_context(request).warn("Waiting for a review.", code="PARTIAL_FAILURE")
-        return Response({"state": "blocked"})
-
-    envelope = serve(answering(blocked)).read()
-    assert (envelope["success"], envelope["data"]) == (True, {"state": "blocked"})
-    assert envelope["meta"]["warnings"] == ["Waiting for a review."]
+def test_an_empty_success_is_a_success(thing):
+    expected = {None: {}, (): {"results": []}}
+    for answer, data in expected.items():
+        assert told(thing.comes_to(answer).read()) == {
+            "success": True,
+            "data": data,
+            "error": None,
+            "meta": {"version": "response-v2"},
+        }
 
 
 def test_the_example_of_an_error(serve):
@@ -57,7 +307,8 @@ def test_the_example_of_an_error(serve):
     assert envelope["error"].startswith("spec_id: ")
 
 
-def test_the_example_of_warning_details(serve):
+def test_the_example_of_warning_details(thing):
+    """Blocked or partial work is a success with warnings."""
     details = [
         {
             "code": "PARTIAL_FAILURE",
@@ -83,7 +334,7 @@ def test_the_example_of_warning_details(serve):
             warn(detail["message"], code=detail["code"], context=detail["context"])
         return Response({"results": []})
 
-    assert told(serve(answering(partly)).read()) == {
+    assert told(thing.comes_to(partly).read()) == {
         "success": True,
         "data": {"results": []},
         "error": None,
@@ -95,120 +346,28 @@ def test_the_example_of_warning_details(serve):
     }
 
 
-@pytest.mark.parametrize(
-    ("code", "severity"),
-    [
-        ("CONTENT_TRUNCATED", "info"),
-        ("STALE_CACHE", "warning"),
-        ("PARTIAL_FAILURE", "warning"),
-        ("DEPRECATED_FIELD", "info"),
-        ("RATE_LIMIT_APPROACHING", "warning"),
-        ("FALLBACK_USED", "info"),
-    ],
-)
-def test_a_standard_warning_code_has_its_severity(serve, code, severity):
+def test_a_standard_warning_code_has_its_severity(thing):
+    severities = {
+        "CONTENT_TRUNCATED": "info",
+        "STALE_CACHE": "warning",
+        "PARTIAL_FAILURE": "warning",
+        "DEPRECATED_FIELD": "info",
+        "RATE_LIMIT_APPROACHING": "warning",
+        "FALLBACK_USED": "info",
+    }
+
     def warned(request) -> Response:
-        call_context(request).warn("Something.", code=code)
+        for code in severities:
+            call_context(request).warn("Something.", code=code)
         return Response({})
 
-    (detail,) = serve(answering(warned)).read()["meta"]["warning_details"]
-    assert detail == {"code": code, "severity": severity, "message": "Something."}
+    assert thing.comes_to(warned).read()["meta"]["warning_details"] == [
+        {"code": code, "severity": severity, "message": "Something."}
+        for code, severity in severities.items()
+    ]
 
 
-def test_the_example_of_partial_fidelity(serve):
-    data = {
-        "research_id": "research-001",
-        "findings": [
-            {"id": "finding-001", "title": "Primary result", "content": "..."},
-            {"id": "finding-002", "title": "Secondary result", "content": "..."},
-        ],
-        "total_findings": 5,
-    }
-    meta = {
-        "content_fidelity_schema_version": "1.0",
-        "content_fidelity": "partial",
-        "dropped_content_ids": ["finding-003", "finding-004", "finding-005"],
-        "content_archive_hashes": {"findings-archive": "sha256:e3b0c44298fc1c149afbf4c8996fb924"},
-        "warnings": ["3 findings omitted due to token limits"],
-    }
-    view = answering(lambda request: Response(asdict(success_response(data, **meta))))
-    envelope = told(serve(view).read())
-    assert envelope == {
-        "success": True,
-        "data": data,
-        "error": None,
-        "meta": {"version": "response-v2", **meta},
-    }
-
-
-EXAMPLES = [
-    {
-        "message": "Spec 'x' not found",
-        "error_code": "SPEC_NOT_FOUND",
-        "error_type": "not_found",
-        "remediation": 'Verify the spec ID exists using spec(action="list")',
-    },
-    {
-        "message": "Feature 'x' is not enabled",
-        "error_code": "FEATURE_DISABLED",
-        "error_type": "feature_flag",
-        "data": {"feature": "x"},
-        "remediation": "Contact support to enable this feature or check its flag",
-    },
-    {
-        "message": "Rate limit exceeded: 100 requests per minute",
-        "error_code": "RATE_LIMIT_EXCEEDED",
-        "error_type": "rate_limit",
-        "data": {"retry_after_seconds": 45},
-        "remediation": "Wait 45 seconds before retrying. Consider batching requests.",
-        "rate_limit": {"limit": 100, "remaining": 0, "reset_at": 1_790_000_000},
-    },
-]
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_helpers_come_through_as_they_are(serve, example):
-    body = asdict(error_response(request_id="req_abc123", **example))
-    result = serve(answering(lambda request: Response(body))).call()
-    envelope = result.envelope
-    assert result.is_error
-    assert envelope == body
-
-
-# The error types of the contract and whether it says to retry.
-RETRY = {
-    "validation": "refused again",
-    "authentication": "credentials",
-    "authorization": "Do not repeat",
-    "not_found": "Look up",
-    "conflict": "current state",
-    "rate_limit": "Wait",
-    "feature_flag": "Do not repeat",
-    "internal": "Try again later",
-    "unavailable": "Try again later",
-}
-
-
-def test_the_error_types_are_those_of_the_contract():
-    assert {category.value for category in Category} == set(RETRY)
-
-
-@pytest.mark.parametrize("category", Category)
-def test_every_error_type_says_whether_to_call_again(category):
-    assert RETRY[category.value] in HANDLING[category].remediation
-
-
-def test_the_common_codes_are_known():
-    common = """
-        VALIDATION_ERROR INVALID_FORMAT MISSING_REQUIRED NOT_FOUND DUPLICATE_ENTRY CONFLICT
-        UNAUTHORIZED FORBIDDEN FEATURE_DISABLED RATE_LIMIT_EXCEEDED INTERNAL_ERROR UNAVAILABLE
-    """
-    assert set(common.split()) <= set(CODES)
-    assert not {"SPEC_NOT_FOUND", "TASK_NOT_FOUND"} & set(CODES)
-
-
-@pytest.mark.parametrize("exc", [exceptions.NotFound(""), exceptions.ValidationError([""])])
-def test_an_exception_without_a_sentence_is_told_by_one_all_the_same(serve, exc):
-    served = serve(raising(exc))
-    assert served.read()["error"].strip()
-    assert served.read("ok")["errors"][0]["code"]
+def test_an_exception_without_a_sentence_is_told_by_one_all_the_same(thing):
+    for exc in (exceptions.NotFound(""), exceptions.ValidationError([""])):
+        assert thing.comes_to(exc).read()["error"].strip()
+        assert thing.read("ok")["errors"][0]["code"]
