@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-import pytest
 from django.http import HttpResponse
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.jsonrpc import JSONRPCResponse
-from rest_framework.response import Response
 
 from drf_mcp.json_text import is_nested_deeper, parse_json_text
 from drf_mcp.tools.results import MAX_DEPTH
-from tests.dispatch.views import answering
 from tests.envelopes.conftest import ENVELOPES
 
 NESTED = f"it is nested deeper than {MAX_DEPTH} levels"
@@ -27,56 +25,54 @@ def nested(depth: int, kind: str = "list") -> Any:
     return value
 
 
-@pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize("kind", ["list", "object"])
-@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 400, 900, 5000])
-def test_an_answer_that_clients_cannot_read_is_refused(serve, envelope, kind, depth):
-    thing = serve(answering(lambda request: Response(nested(depth, kind))))
-    result = thing.call(envelope)
-    assert result.is_error
-    text = result.raw["content"][0]["text"]
-    assert f"The answer cannot be written as JSON: {NESTED}." in text
-    assert "It was logged under the id req_" in text
+def test_an_answer_that_clients_cannot_read_is_refused(thing):
+    for kind in ("list", "object"):
+        for depth in (MAX_DEPTH + 1, 400, 900, 5000):
+            thing.comes_to(nested(depth, kind))
+            for envelope in ENVELOPES:
+                result = thing.call(envelope)
+                assert result.is_error
+                text = result.raw["content"][0]["text"]
+                assert f"The answer cannot be written as JSON: {NESTED}." in text
+                assert "It was logged under the id req_" in text
 
 
-@pytest.mark.parametrize("depth", [150, 5000])
-def test_an_answer_that_another_renderer_nested_so_deep_is_no_result(serve, depth):
-    body = "[" * depth + "]" * depth
-    view = answering(lambda request: HttpResponse(body, content_type="application/json"))
-    assert serve(view).call().is_error
+def test_what_another_renderer_nested_so_deep_is_no_result(thing):
+    """An error body nested so deep keeps its status."""
+
+    def written(depth: int, status: int = 200) -> Callable[[Any], HttpResponse]:
+        body = "[" * depth + "]" * depth
+        kind = "application/json"
+        return lambda request: HttpResponse(body, content_type=kind, status=status)
+
+    assert thing.comes_to(written(150)).call().is_error
+    assert thing.comes_to(written(5000)).call().is_error
+    assert thing.comes_to(written(5000, status=404)).call().code == "NOT_FOUND"
 
 
-def test_an_error_body_nested_so_deep_keeps_its_status(serve):
-    body = "[" * 5000 + "]" * 5000
-    view = answering(
-        lambda request: HttpResponse(body, content_type="application/json", status=404)
-    )
-    assert serve(view).call().code == "NOT_FOUND"
-
-
-@pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize("kind", ["list", "object"])
-def test_the_deepest_answer_is_read_by_clients(serve, envelope, kind):
+def test_the_deepest_answer_is_read_by_clients(thing):
     """By Python's json, and by the parser of the official Python SDK."""
-    value = nested(MAX_DEPTH - 3, kind)
-    thing = serve(answering(lambda request: Response(value)))
-    agent = thing.agent(envelope)
-    response = agent.post(*agent.frame("tools/call", {"name": thing.tool}))
-    JSONRPCResponse.model_validate_json(response.content)
-    result = json.loads(response.content)["result"]
-    assert "isError" not in result
-    assert json.loads(result["content"][0]["text"])
+    for kind in ("list", "object"):
+        thing.comes_to(nested(MAX_DEPTH - 3, kind))
+        for envelope in ENVELOPES:
+            agent = thing.agent(envelope)
+            response = agent.post(*agent.frame("tools/call", {"name": thing.tool}))
+            JSONRPCResponse.model_validate_json(response.content)
+            result = json.loads(response.content)["result"]
+            assert "isError" not in result
+            assert json.loads(result["content"][0]["text"])
 
 
-def test_brackets_in_texts_are_no_depth(serve):
+def test_brackets_in_texts_are_no_depth(thing):
     value = {"text": '[{"\\' * 500, "more": ["]}" * 500, "\\", '"']}
-    assert serve(answering(lambda request: Response(value))).read()["data"] == value
+    assert thing.comes_to(value).read()["data"] == value
 
 
-@pytest.mark.parametrize(("depth", "kind"), [(100, list), (101, str), (5000, str)])
-def test_a_text_that_stands_for_an_array_is_read_as_deep_as_a_message(depth, kind):
+def test_a_text_that_stands_for_an_array_is_read_as_deep_as_a_message():
     """What is deeper stays a text, which the view refuses as any text in the place of an array."""
-    assert type(parse_json_text("[" * depth + "]" * depth, list)) is kind
+    depths = {100: list, 101: str, 5000: str}
+    read = {depth: type(parse_json_text("[" * depth + "]" * depth, list)) for depth in depths}
+    assert read == depths
 
 
 def depth_of(value: Any) -> int:

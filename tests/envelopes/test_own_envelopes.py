@@ -341,9 +341,7 @@ def test_everything_that_a_standard_response_says_is_kept():
     errors = [
         {"message": "Two names.", "severity": "warning", "code": "names", "recoverable": False}
     ]
-    body: Any = StandardMCPResponse(
-        metadata=ResponseMetadata(**said), errors=errors, data={"a": 1}
-    )
+    body: Any = StandardMCPResponse(metadata=ResponseMetadata(**said), errors=errors, data={"a": 1})
     assert reread(body, "status") == {
         "status": "partial_success",
         "success": True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import mcp_types
@@ -14,8 +15,10 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.envelopes import PlainEnvelope, error_response
+from drf_mcp.outcomes import Category, Failure, Outcome
 from tests.agents import REVISIONS
 from tests.dispatch.views import answering
+from tests.envelopes.samples import NOT_FOUND, encode
 
 ALICE = {"id": 1, "name": "Alice", "email": "alice@example.com"}
 
@@ -103,27 +106,42 @@ def test_a_message_that_cannot_be_parsed_has_no_id(exchange, agent_of):
     assert "result" not in answer
 
 
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        ("spec_id is required", "spec_id is required. Give one."),
-        ("Is it open?", "Is it open? Give one."),
-        ("It is \u201copen.\u201d", "It is \u201copen.\u201d Give one."),
-        ("\u627e\u4e0d\u5230\u3002", "\u627e\u4e0d\u5230\u3002 Give one."),
-    ],
-)
-def test_each_sentence_of_an_error_ends(serve, message, text):
-    view = answering(lambda request: Response(error_response(message, remediation="Give one")))
-    assert serve(view).call("plain").raw["content"][0]["text"] == f"Error executing tool: {text}"
+def test_each_sentence_of_an_error_ends(thing):
+    expected = {
+        "spec_id is required": "spec_id is required. Give one.",
+        "Is it open?": "Is it open? Give one.",
+        "It is \u201copen.\u201d": "It is \u201copen.\u201d Give one.",
+        "\u627e\u4e0d\u5230\u3002": "\u627e\u4e0d\u5230\u3002 Give one.",
+    }
+    for message, text in expected.items():
+        result = thing.comes_to(error_response(message, remediation="Give one")).call("plain")
+        assert result.raw["content"][0]["text"] == f"Error executing tool: {text}"
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize("name", ["customers_list", "customers_retrieve"])
-def test_the_request_id_is_in_the_meta_of_the_result(exchange, agent_of, caplog, name, revision):
-    arguments = {"kwargs": {"pk": "1"}} if name == "customers_retrieve" else {}
-    with caplog.at_level("INFO", "drf_mcp.calls"):
-        raw = agent_of(None, revision=revision).call(name, **arguments).raw
-    assert raw["_meta"]["request_id"] == caplog.records[0].request_id
+def test_the_request_id_is_in_the_meta_of_the_result(exchange, agent_of, caplog):
+    caplog.set_level("INFO", "drf_mcp.calls")
+    for revision in REVISIONS:
+        agent = agent_of(None, revision=revision)
+        for name, arguments in (("customers_list", {}), ("customers_retrieve", {"pk": "1"})):
+            caplog.clear()
+            raw = agent.call(name, **({"kwargs": arguments} if arguments else {})).raw
+            assert raw["_meta"]["request_id"] == caplog.records[0].request_id
+
+
+CONFLICT = Failure("CONFLICT", Category.CONFLICT, "Not now.", "", soft=True)
+TEXTS: dict[str, Outcome] = {
+    '"Error executing tool"': Outcome("t", 200, "Error executing tool"),
+    '{"detail": "Not now."}': Outcome("t", 200, failure=CONFLICT),
+    '{"data": [1]}': Outcome("t", 200, [1], CONFLICT, body={"data": [1]}),
+    "Error executing tool: ViewSet returned error: {'items': [{}, {'name': 'Not found.'}]}": (
+        replace(NOT_FOUND, data={"items": [{}, {"name": NOT_FOUND.data["detail"]}]})
+    ),
+}
+
+
+def test_the_text_of_a_body():
+    found = {text: PlainEnvelope().texts(outcome, encode)[0] for text, outcome in TEXTS.items()}
+    assert found == {text: text for text in TEXTS}
 
 
 def test_the_reading_pattern_works(serve):

@@ -1,23 +1,75 @@
-"""The example and rules of the "standard response" contract, through views and tools."""
+"""The "standard response" contract: envelope, models and decorator, each rule held once."""
 
 from __future__ import annotations
 
+import asyncio
+import enum
+import json
+import logging
 import re
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 import pytest
-from rest_framework import serializers
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.test import override_settings
+from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from drf_mcp import call_context
+from drf_mcp.codes import HANDLING, Category, Severity
+from drf_mcp.dispatch.errors.mapper import ErrorMapper
 from drf_mcp.envelopes import (
+    ResponseBuilder,
     ResponseError,
     ResponseMetadata,
+    ResponseSeverity,
     StandardMCPResponse,
+    StatusEnvelope,
+    format_exception,
     standardized_response,
 )
-from tests.dispatch.views import answering, validating
+from drf_mcp.exceptions import Conflict, FeatureDisabled
+from drf_mcp.outcomes import Failure, Outcome
+from tests.dispatch.views import validating
+from tests.envelopes.conftest import reread
+from tests.envelopes.samples import TABLE, WARNED, parsed
+
+# --- The envelope --------------------------------------------------------------------------
+
+
+def test_an_error_beside_a_success_is_never_more_than_a_warning():
+    answer = parsed(StatusEnvelope(), WARNED)
+    assert (answer["success"], answer["status"]) == (True, "partial_success")
+    errors = [(error["code"], error["severity"]) for error in answer["errors"]]
+    assert errors == [("partial_failure", "warning")]
+
+
+def test_severity_and_recoverability_follow_the_category():
+    """A response with lesser errors only would be a success by the contract's own rule."""
+    found = {}
+    for category in Category:
+        outcome = Outcome("t", 400, failure=Failure("X", category, "m", "r"))
+        (error,) = parsed(StatusEnvelope(), outcome)["errors"]
+        found[category] = (error["severity"], error["recoverable"])
+    assert found == {c: (HANDLING[c].severity.value, HANDLING[c].recoverable) for c in Category}
+    assert {HANDLING[c].severity for c in Category} == {Severity.ERROR, Severity.CRITICAL}
+
+
+def test_the_model_decides_the_same_status():
+    for outcome, _schema in TABLE.values():
+        answer = parsed(StatusEnvelope(), outcome)
+        finalized = StandardMCPResponse.model_validate(answer).finalize()
+        for response in (answer, finalized):
+            response["metadata"].pop("request_id", None)
+            del response["metadata"]["timestamp"]
+        assert finalized == answer
+
+
+# --- Through calls -------------------------------------------------------------------------
 
 VOLATILE = ("request_id", "timestamp", "execution_time", "tool_version")
 SCAN: dict[str, Any] = {
@@ -70,20 +122,20 @@ def modelled(request) -> Response:
     return Response(response)
 
 
-@pytest.mark.parametrize("view", [noted, modelled])
-def test_the_example_of_a_partial_success(serve, view):
-    assert told(serve(answering(view)).read("status")) == EXAMPLE
+def test_the_example_of_a_partial_success(thing):
+    """By notes or by the contract's own model; the metadata say when and how long."""
+    for view in (noted, modelled):
+        envelope = thing.comes_to(view).read("status")
+        assert told(envelope) == EXAMPLE
+        metadata = envelope["metadata"]
+        moment = datetime.fromisoformat(metadata["timestamp"].replace("Z", "+00:00"))
+        assert re.fullmatch(r".+T.+Z", metadata["timestamp"])
+        assert abs((datetime.now(timezone.utc) - moment).total_seconds()) < 60
+        assert metadata["execution_time"] > 0
+        assert metadata["tool_version"] == "1.0.0"
 
 
-def test_the_metadata_says_when_and_how_long(serve):
-    metadata = serve(answering(lambda request: Response({}))).read("status")["metadata"]
-    moment = datetime.fromisoformat(metadata["timestamp"].replace("Z", "+00:00"))
-    assert re.fullmatch(r".+T.+Z", metadata["timestamp"])
-    assert abs((datetime.now(timezone.utc) - moment).total_seconds()) < 60
-    assert 0 < metadata["execution_time"] < 60
-
-
-def test_a_suggestion_is_made_once(serve):
+def test_a_suggestion_is_made_once(serve, thing):
     class Two(serializers.Serializer):
         a = serializers.IntegerField()
         b = serializers.IntegerField()
@@ -94,13 +146,14 @@ def test_a_suggestion_is_made_once(serve):
             notes.suggest("Ask for fewer.")
         return Response({})
 
-    assert serve(answering(suggesting)).read("status")["suggestions"] == ["Ask for fewer."]
+    assert thing.comes_to(suggesting).read("status")["suggestions"] == ["Ask for fewer."]
     envelope = serve(validating(Two)).read("status")
     assert len(envelope["errors"]) == 2
     assert len(envelope["suggestions"]) == len(set(envelope["suggestions"])) == 2
 
 
-def test_every_error_of_a_model_that_failed_is_told_as_it_was(serve):
+def test_every_error_of_a_model_that_failed_is_told_as_it_was():
+    """The code of "response-v2" is that of the serious one."""
     errors = [
         {
             "message": f"Source {name} failed.",
@@ -110,40 +163,315 @@ def test_every_error_of_a_model_that_failed_is_told_as_it_was(serve):
             "recoverable": recoverable,
             "context": {"source": name},
         }
-        for name, severity, recoverable in (("a", "warning", True), ("b", "error", False))
+        for name, severity, recoverable in (("a", "warning", True), ("b", "critical", False))
     ]
-
     suggestions = [error["suggestion"] for error in errors]
-    body = StandardMCPResponse(success=False, errors=errors, suggestions=suggestions)
-    result = serve(answering(lambda request: Response(body))).call("status")
-    assert result.is_error
-    assert result.envelope["status"] == "failure"
-    assert result.envelope["errors"] == errors
-    assert result.envelope["suggestions"] == suggestions
+    body: Any = StandardMCPResponse(success=False, errors=errors, suggestions=suggestions)
+    envelope = reread(body, "status")
+    assert (envelope["status"], envelope["errors"]) == ("failure", errors)
+    assert envelope["suggestions"] == suggestions
+    assert reread(body)["data"]["error_code"] == "SOURCE_B"
+    assert [error["code"] for error in reread(body, "ok")["errors"]] == ["source_a", "source_b"]
 
 
-@pytest.mark.parametrize(
-    ("envelope", "named"),
-    [("response_v2", "SOURCE_B"), ("ok", "source_b"), ("plain", "b failed.")],
-)
-def test_a_model_that_failed_is_named_after_its_serious_error(serve, envelope, named):
+def test_a_model_that_failed_is_an_error_under_plain(thing):
     errors = [
         ResponseError(message=f"{name} failed.", severity=severity, code=f"source_{name}")
         for name, severity in (("a", "info"), ("b", "critical"))
     ]
-    body = StandardMCPResponse(success=False, errors=errors)
-    result = serve(answering(lambda request: Response(body))).call(envelope)
+    result = thing.comes_to(StandardMCPResponse(success=False, errors=errors)).call("plain")
     assert result.is_error
-    assert named in result.raw["content"][0]["text"]
+    assert "b failed." in result.raw["content"][0]["text"]
 
 
-def test_a_decorated_view_answers_plain_data(serve):
+def decorated(answer: Any) -> Any:
     @standardized_response(StandardMCPResponse)
-    def scan(request) -> dict[str, Any]:
-        return {"a": 1}
+    def view(request: Any) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
-    thing = serve(answering(scan))
-    body = thing.get()
-    answer = thing.read("plain")
-    assert (body["status"], body["data"]) == ("success", {"a": 1})
-    assert (answer["status"], answer["data"]) == ("success", {"a": 1})
+    return view
+
+
+def test_a_decorated_view_answers_with_a_response(thing):
+    for answer, status in (
+        ({"a": 1}, 200),
+        (Response({"a": 1}, status=201), 201),
+        (Response({"a": 1}, status=400), 400),
+        (exceptions.NotFound(), 404),
+        (KeyError("x"), 500),
+    ):
+        given = thing.comes_to(decorated(answer)).http.get("/thing/")
+        assert given.status_code == status
+        assert given.data["success"] is (status < 300)
+        assert given.data.get("data") in (None, {"a": 1})
+        assert given.data["status"] == ("success" if status < 300 else "failure")
+        plain = thing.call("plain")
+        assert plain.is_error is (status >= 300)
+        assert status >= 300 or plain.envelope["data"] == {"a": 1}
+
+
+# --- Models, builder and decorator ---------------------------------------------------------
+
+
+class ScanResponse(StandardMCPResponse):
+    def __init__(self, **data: Any) -> None:
+        super().__init__(**data)
+        self.metadata.tool_name = "scan_dependencies"
+
+
+def response(**members: Any) -> StandardMCPResponse:
+    return StandardMCPResponse(metadata=ResponseMetadata(tool_name="t"), **members)
+
+
+def test_a_warning_makes_a_success_partial_and_a_serious_error_a_failure() -> None:
+    partial = response()
+    partial.add_warning("Some warning")
+    assert partial.partial_success
+    found = {"": partial.finalize()["status"]}
+    for severity in ResponseSeverity:
+        answer = response()
+        answer.add_error(ResponseError(message="m", severity=severity, code="c"))
+        found[severity.value] = answer.finalize()["status"]
+    assert found == {
+        "": "partial_success",
+        "info": "partial_success",
+        "warning": "partial_success",
+        "error": "failure",
+        "critical": "failure",
+    }
+
+
+def test_metadata_is_filled() -> None:
+    """A suggestion is made once, and never empty."""
+    answer = response()
+    for suggestion in ("", "Ask.", "Ask."):
+        answer.add_suggestion(suggestion)
+    assert answer.suggestions == ["Ask."]
+    metadata = answer.finalize()["metadata"]
+    assert len(metadata["request_id"]) == 8
+    assert metadata["timestamp"].endswith("Z")
+    assert metadata["tool_version"] == "1.0.0"
+
+
+class SpecNotFound(exceptions.APIException):
+    status_code = 404
+    default_detail = "No such spec."
+    default_code = "spec_not_found"
+
+
+EXCEPTIONS: list[tuple[Exception, str, str, bool]] = [
+    (exceptions.NotFound(), "not_found", "Not found.", True),
+    (Http404("/secret"), "not_found", "Not found.", True),
+    (
+        PermissionDenied("secret"),
+        "forbidden",
+        "You do not have permission to perform this action.",
+        False,
+    ),
+    (
+        exceptions.ValidationError({"items": [{"name": ["Too long."]}]}),
+        "validation_error",
+        "items: name: Too long.",
+        True,
+    ),
+    (SpecNotFound(), "spec_not_found", "No such spec.", True),
+    (Conflict("Closed."), "conflict", "Closed.", True),
+    (
+        FeatureDisabled("export"),
+        "feature_disabled",
+        "Feature 'export' is not enabled",
+        False,
+    ),
+    (ValueError("password=hunter2"), "internal_error", "An internal error occurred.", True),
+]
+
+
+def test_an_exception_tells_what_the_caller_may_know() -> None:
+    for exc, *expected in EXCEPTIONS:
+        told = format_exception(exc)
+        assert [told.code, told.message, told.recoverable] == expected
+        assert told.suggestion
+
+
+class ScanMapper(ErrorMapper):
+    def get_error_code(self, status: int, *args: Any, exc: Any = None, **kwargs: Any) -> str:
+        return "NO_LOCK" if isinstance(exc, LockFileMissing) else super().get_error_code(status)
+
+    def get_category(self, error_code: str, status: int) -> Category:
+        return Category.CONFLICT if error_code == "NO_LOCK" else super().get_category("", status)
+
+
+@override_settings(DRF_MCP={"ERROR_MAPPER_CLASS": ScanMapper})
+def test_the_error_mapper_of_the_project_speaks_for_its_exceptions() -> None:
+    error = format_exception(LockFileMissing())
+    assert (error.code, error.severity) == ("no_lock", ResponseSeverity.ERROR)
+    assert format_exception(ValueError()).message == "An internal error occurred."
+
+
+def test_build_error_response() -> None:
+    failed = ResponseBuilder.build_error_response(
+        ScanResponse, exceptions.NotFound(), {"path": "a"}, execution_time=0.5
+    )
+    assert isinstance(failed, ScanResponse)
+    answer = failed.finalize()
+    assert answer["status"] == "failure"
+    assert answer["errors"][0]["context"] == {"path": "a"}
+    assert answer["suggestions"] == [answer["errors"][0]["suggestion"]]
+    assert answer["metadata"]["tool_name"] == "scan_dependencies"
+    assert answer["metadata"]["execution_time"] == 0.5
+
+
+class TheirSeverity(enum.Enum):
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass
+class TheirError:
+    message: str = "Bad version"
+    suggestion: str | None = "Mend it"
+    severity: TheirSeverity = TheirSeverity.WARNING
+    error_code: str = "invalid_version"
+    recoverable: bool = True
+    context: dict[str, Any] | None = None
+
+
+def test_build_from_formatted_errors() -> None:
+    built = ResponseBuilder.build_from_formatted_errors(
+        ScanResponse, [TheirError()], success=True, data={"a": 1}
+    ).finalize()
+    assert built["status"] == "partial_success"
+    assert built["errors"][0]["code"] == "invalid_version"
+    assert built["suggestions"] == ["Mend it"]
+    assert built["data"] == {"a": 1}
+
+
+def test_the_decorator_wraps_any_value() -> None:
+    rows: list[tuple[Any, Any, bool]] = [
+        ({"a": 1}, {"a": 1}, True),
+        ({"success": False}, {"success": False}, False),
+        (None, {}, True),
+        ([1], {"result": [1]}, True),
+        (StandardMCPResponse(data={"a": 1}), {"a": 1}, True),
+    ]
+
+    @standardized_response(StandardMCPResponse)
+    async def measure(value: Any) -> Any:
+        return value
+
+    for value, data, success in rows:
+        answer = asyncio.run(measure(value))
+        assert (answer["data"], answer["success"]) == (data, success)
+        assert answer["metadata"]["tool_name"] == "measure"
+        assert answer["metadata"]["execution_time"] >= 0
+
+
+def test_the_decorator_takes_functions_that_are_no_coroutines() -> None:
+    @standardized_response(StandardMCPResponse)
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    assert add(1, b=2)["data"] == {"result": 3}  # type: ignore[index]
+    assert add.__doc__ == "Add."
+
+
+class Scan:
+    def __call__(self, path: str) -> dict[str, str]:
+        return {"path": path}
+
+
+class AsyncScan:
+    async def __call__(self, path: str) -> dict[str, str]:
+        return {"path": path}
+
+
+async def scan(path: str) -> dict[str, str]:
+    return {"path": path}
+
+
+FUNCTIONS: list[tuple[Any, str]] = [
+    (Scan(), "Scan"),
+    (AsyncScan(), "AsyncScan"),
+    (Scan().__call__, "__call__"),
+    (partial(Scan()), "Scan"),
+    (partial(AsyncScan()), "AsyncScan"),
+    (partial(scan), "scan"),
+    (partial(partial(lambda a, path: {"path": path}), 1), "<lambda>"),
+]
+
+
+def test_the_decorator_takes_partials_and_callable_objects() -> None:
+    for function, name in FUNCTIONS:
+        decorated = standardized_response(StandardMCPResponse)(function)
+        answer: Any = decorated("a")
+        if asyncio.iscoroutine(answer):
+            answer = asyncio.run(answer)
+        assert (answer["data"], answer["metadata"]["tool_name"]) == ({"path": "a"}, name)
+        assert decorated.__name__ == name
+
+
+def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @standardized_response(StandardMCPResponse)
+    async def crash() -> None:
+        raise ValueError("password=hunter2")
+
+    with caplog.at_level(logging.ERROR, "drf_mcp"):
+        answer = asyncio.run(crash())
+    assert answer["status"] == "failure"
+    assert answer["errors"][0]["severity"] == "critical"
+    assert "hunter2" not in json.dumps(answer)
+    assert "hunter2" in caplog.text
+    assert caplog.records[0].getMessage() == f"crash failed [{answer['metadata']['request_id']}]"
+
+
+class LockFileMissing(Exception):
+    """An exception of a project's own."""
+
+
+class ScanErrors:
+    @staticmethod
+    def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> Any:
+        if isinstance(exc, LockFileMissing):
+            error = TheirSeverity.ERROR
+            return TheirError("No lock file.", "Run lock.", error, "no_lock", False, {"at": "/"})
+        return None
+
+
+def failing(formatter: Any, exc: Exception) -> dict[str, Any]:
+    @standardized_response(StandardMCPResponse, error_formatter=formatter)
+    def crash() -> None:
+        raise exc
+
+    answer: Any = crash()
+    assert answer["status"] == "failure"
+    (error,) = answer["errors"]
+    assert answer["suggestions"] == [error["suggestion"]]
+    return dict(error)
+
+
+def test_a_projects_own_formatter_tells_its_exceptions() -> None:
+    """What it does not know is told as ever."""
+    for formatter in (ScanErrors, ScanErrors()):
+        assert failing(formatter, LockFileMissing()) == {
+            "message": "No lock file.",
+            "suggestion": "Run lock.",
+            "severity": "error",
+            "code": "no_lock",
+            "recoverable": False,
+            "context": {"at": "/"},
+        }
+    assert failing(ScanErrors, exceptions.NotFound("No scan."))["message"] == "No scan."
+
+
+def test_the_decorator_lets_an_interrupt_pass() -> None:
+    @standardized_response(StandardMCPResponse)
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()

@@ -1,28 +1,44 @@
-"""Every kind of outcome in every envelope."""
+"""Every kind of outcome in every envelope: rendered, described, and read back."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
 
-from drf_mcp.envelopes import Envelope
+from drf_mcp import envelopes
+from drf_mcp.codes import HANDLING, Category
+from drf_mcp.envelopes import (
+    BUILT_IN_ENVELOPES,
+    DigestPayload,
+    Envelope,
+    OkResponse,
+    PlainEnvelope,
+    ResponseV2Envelope,
+    StandardMCPResponse,
+    ToolResponse,
+)
 from drf_mcp.envelopes.base import ContractEnvelope
-from drf_mcp.outcomes import Outcome
+from drf_mcp.outcomes import Failure, Outcome, Problem
 from tests.envelopes.samples import (
     ENVELOPES,
+    MISSING_NAME,
+    NESTED,
     PAGE,
     SOFT,
     STRUCTURED,
     TABLE,
+    TRIMMED,
     encode,
+    invalid,
     parsed,
 )
 
-outcomes = pytest.mark.parametrize(("outcome", "data_schema"), TABLE.values(), ids=list(TABLE))
-structured = pytest.mark.parametrize("envelope_class", STRUCTURED)
+CASES = [(used(), *row) for used in STRUCTURED for row in TABLE.values()]
 
 
 def members(value: Any) -> list[tuple[str, Any]]:
@@ -31,106 +47,191 @@ def members(value: Any) -> list[tuple[str, Any]]:
     return [pair for item in value for pair in members(item)] if isinstance(value, list) else []
 
 
-@structured
-@outcomes
-def test_result_validates_against_the_schema(envelope_class, outcome, data_schema):
-    envelope = envelope_class()
-    schema = envelope.schema(data_schema)
-    assert schema is not None
-    Draft202012Validator(schema).validate(parsed(envelope, outcome))
-
-
-@structured
-@outcomes
-def test_schema_is_an_object_schema_that_every_client_takes(envelope_class, outcome, data_schema):
-    schema = envelope_class().schema(data_schema)
-    assert schema is not None
-    Draft202012Validator.check_schema(schema)
-    assert schema["type"] == "object"
-    assert "$ref" not in encode(schema)
-    assert all("items" in value for _, value in members(schema) if is_array(value))
-
-
 def is_array(schema: Any) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "array"
 
 
-@structured
-def test_schema_refuses_data_of_another_type(envelope_class: type[Envelope]) -> None:
-    envelope = envelope_class()
-    schema = envelope.schema({"type": "object", "properties": {"id": {"type": "integer"}}})
+def schema_of(envelope: Envelope, data_schema: dict[str, Any]) -> dict[str, Any]:
+    schema = envelope.schema(data_schema)
     assert schema is not None
-    answer = parsed(envelope, Outcome("t", 200, {"id": "not a number"}))
-    assert not Draft202012Validator(schema).is_valid(answer)
+    return schema
 
 
-@structured
-def test_schema_refuses_a_success_without_data(envelope_class: type[Envelope]) -> None:
-    envelope = envelope_class()
-    schema = envelope.schema({})
-    assert schema is not None
-    answer = parsed(envelope, Outcome("t", 200, {"id": 1}))
-    del answer["data"]
-    assert not Draft202012Validator(schema).is_valid(answer)
+def test_every_outcome_validates_against_the_schema_of_its_data() -> None:
+    for envelope, outcome, data_schema in CASES:
+        schema = schema_of(envelope, data_schema)
+        Draft202012Validator(schema).validate(parsed(envelope, outcome))
 
 
-@structured
-@outcomes
-def test_only_named_members_are_null(envelope_class, outcome, data_schema):
-    rendered = parsed(envelope_class(), outcome)
-    if not outcome.is_error:
-        rendered.pop("data", None)  # the view's own nulls
-    nulls = {name for name, value in members(rendered) if value is None}
-    assert nulls <= {"error", "received", "next_cursor"}
+def test_a_schema_is_an_object_schema_that_every_client_takes() -> None:
+    """A schema of data that several outcomes share is looked at once."""
+    schemas = {encode(schema_of(envelope, data_schema)) for envelope, _, data_schema in CASES}
+    for text in schemas:
+        schema = json.loads(text)
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+        assert "$ref" not in text
+        assert all("items" in value for _, value in members(schema) if is_array(value))
 
 
-@structured
-def test_no_link_of_a_page_reaches_the_client(envelope_class: type[Envelope]) -> None:
-    assert "://" not in encode(envelope_class().render(PAGE))
+def test_a_schema_refuses_data_of_another_type_and_a_success_without_data() -> None:
+    row = {"type": "object", "properties": {"id": {"type": "integer"}}}
+    for envelope_class in STRUCTURED:
+        envelope = envelope_class()
+        answer = parsed(envelope, Outcome("t", 200, {"id": "not a number"}))
+        assert not Draft202012Validator(schema_of(envelope, row)).is_valid(answer)
+        validator = Draft202012Validator(schema_of(envelope, {}))
+        assert validator.is_valid(answer)
+        del answer["data"]
+        assert not validator.is_valid(answer)
 
 
-@structured
-def test_long_data_comes_last(envelope_class: type[Envelope]) -> None:
-    assert list(envelope_class().render(PAGE))[-1] == "data"
+def test_only_named_members_are_null() -> None:
+    for envelope, outcome, _ in CASES:
+        rendered = parsed(envelope, outcome)
+        if not outcome.is_error:
+            rendered.pop("data", None)  # the view's own nulls
+        nulls = {name for name, value in members(rendered) if value is None}
+        assert nulls <= {"error", "received", "next_cursor"}
 
 
-@pytest.mark.parametrize("envelope_class", ENVELOPES)
-@outcomes
-def test_an_envelope_leaves_the_data_and_their_schema_alone(envelope_class, outcome, data_schema):
-    before = encode([outcome.data, data_schema])
-    parsed(envelope_class(), outcome)
-    envelope_class().schema(data_schema)
-    assert encode([outcome.data, data_schema]) == before
+def test_a_page_has_no_link_and_its_long_data_last() -> None:
+    for envelope_class in STRUCTURED:
+        rendered = envelope_class().render(PAGE)
+        assert "://" not in encode(rendered)
+        assert list(rendered)[-1] == "data"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
+def test_an_envelope_leaves_the_data_and_their_schema_alone() -> None:
+    for envelope in [used() for used in ENVELOPES]:
+        for outcome, data_schema in TABLE.values():
+            before = encode([outcome.data, data_schema])
+            parsed(envelope, outcome)
+            envelope.schema(data_schema)
+            assert encode([outcome.data, data_schema]) == before
+
+
+def test_what_was_left_out_is_told() -> None:
+    expected = {
+        "content_fidelity": "partial",
+        "content_fidelity_schema_version": "1.0",
+        "dropped_content_ids": ["2", "3"],
+        "content_archive_hashes": {"archive-1": "sha256:abc"},
+    }
+    for envelope_class in STRUCTURED:
+        meta = parsed(envelope_class(), TRIMMED)[envelope_class.meta_member]
+        assert {name: meta[name] for name in expected} == expected
+        assert [warning["code"] for warning in meta["warning_details"]] == ["CONTENT_TRUNCATED"]
+
+
+def test_problems_are_all_where_the_message_is_of_none() -> None:
+    outcome = invalid(NESTED, Problem("unique", "Taken.", "/a~1b", "x"), Problem("bad", "No."))
+    details = parsed(ResponseV2Envelope(), outcome)["data"]["details"]
+    assert list(details) == ["problems"]
+    assert details["problems"][0]["received"] == "many"
+    pointers = [problem["pointer"] for problem in details["problems"]]
+    assert pointers == ["/items/0/quantity", "/a~1b", ""]
+    assert details["problems"][2] == {"pointer": "", "code": "bad", "message": "No."}
+
+
+def test_context_cannot_pose_as_the_standard_members() -> None:
+    failure = Failure(
+        "CONFLICT", Category.CONFLICT, "Not now.", "", soft=True, context={"error_code": "OTHER"}
+    )
+    data = parsed(ResponseV2Envelope(), Outcome("t", 409, {"error_type": "x"}, failure))["data"]
+    assert (data["error_code"], data["error_type"]) == ("CONFLICT", "conflict")
+    assert data["remediation"] == HANDLING[Category.CONFLICT].remediation
+
+
+def test_any_value_becomes_an_object() -> None:
+    """The schema of an unclear value is open."""
+    values: list[tuple[Any, dict[str, Any]]] = [
         ({"a": 1}, {"a": 1}),
         ([1], {"results": [1]}),
         ((), {"results": []}),
         (None, {}),
         ("", {"result": ""}),
         (False, {"result": False}),
-    ],
-)
-def test_any_value_becomes_an_object(value: Any, expected: dict[str, Any]) -> None:
-    assert json.loads(encode(ContractEnvelope().get_object(value))) == json.loads(encode(expected))
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
+    ]
+    envelope = ContractEnvelope()
+    found = [(value, json.loads(encode(envelope.get_object(value)))) for value, _ in values]
+    assert found == values
+    unclear: list[dict[str, Any]] = [
         {},
         {"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]},
         {"type": ["object", "array"]},
         {"type": "null"},
-    ],
-)
-def test_schema_of_an_unclear_value_is_open(schema: dict[str, Any]) -> None:
-    assert ContractEnvelope().get_object_schema(schema) == {"type": "object"}
+    ]
+    assert [envelope.get_object_schema(schema) for schema in unclear] == [{"type": "object"}] * 4
 
 
 def test_an_envelope_without_render_says_what_is_missing() -> None:
     with pytest.raises(NotImplementedError, match=r"render\(\)"):
         Envelope().render(SOFT)
+
+
+# --- What an envelope wrote, its `parse` reads ---------------------------------------------
+
+
+def test_a_parsed_body_is_rendered_as_it_was() -> None:
+    names = ["page", "last cursor page", "nested problems", "not found", "throttled"]
+    names += ["soft failure", "soft failure with data", "trimmed", "warned"]
+    for outcome in (*(TABLE[name][0] for name in names), invalid(MISSING_NAME, NESTED)):
+        for envelope_class in STRUCTURED:
+            body = parsed(envelope_class(), outcome)
+            read = envelope_class().parse(body, outcome.status)
+            assert read is not None
+            assert parsed(envelope_class(), read) == body
+
+
+def test_each_contract_reads_its_own_bodies_alone() -> None:
+    envelopes = BUILT_IN_ENVELOPES[:-1]
+    others: list[Any] = [None, [], "text", {}, {"results": [1]}, {"ok": 1, "meta": {}}]
+    bodies = [*(parsed(envelope, PAGE) for envelope in envelopes), *others]
+    read = [[envelope.parse(body) is not None for body in bodies] for envelope in envelopes]
+    assert read == [[place == own for place in range(len(bodies))] for own in range(3)]
+
+
+def test_plain_text_of_a_failed_result_is_the_message() -> None:
+    failure = PlainEnvelope().parse("Error executing tool: no", 500).failure
+    assert isinstance(failure, Failure)
+    assert failure.message == "Error executing tool: no"
+
+
+# --- Names and words -----------------------------------------------------------------------
+
+
+def test_every_public_name_can_be_had() -> None:
+    missing = [name for name in envelopes.__all__ if getattr(envelopes, name, None) is None]
+    assert missing == []
+    assert set(envelopes.__all__) <= set(dir(envelopes))
+    with pytest.raises(AttributeError, match="Nothing"):
+        envelopes.Nothing  # noqa: B018
+
+
+def find_words(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from find_words(part)
+    if isinstance(schema, dict):
+        for member in schema.get("properties", {}).values():
+            yield from [member["description"]] if "description" in member else []
+        for part in schema.values():
+            yield from find_words(part)
+
+
+def test_the_schemas_of_contracts_are_in_the_language_of_their_reader(monkeypatch) -> None:
+    """Every field of a model is described, and a member called description is no text."""
+    monkeypatch.setattr("drf_mcp.envelopes.metadata.gettext", str.upper)
+    models: list[Any] = [DigestPayload, OkResponse, StandardMCPResponse, ToolResponse]
+    schemas = [TypeAdapter(model).json_schema() for model in models]
+    schemas += [schema_of(envelope_class(), {}) for envelope_class in STRUCTURED]
+    for schema in schemas:
+        words = list(find_words(schema))
+        assert words
+        assert [text for text in words if text != text.upper()] == []
+
+    class Note(StandardMCPResponse):
+        description: dict[str, str] = {}
+
+    assert TypeAdapter(Note).json_schema()["properties"]["description"]["type"] == "object"

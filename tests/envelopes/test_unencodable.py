@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 from rest_framework.response import Response
@@ -16,7 +15,6 @@ from rest_framework.response import Response
 from drf_mcp import call_context
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
 from drf_mcp.envelopes import success_response
-from tests.dispatch.views import answering
 from tests.envelopes.conftest import ENVELOPES
 
 
@@ -46,54 +44,40 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize(("make", "place"), WRONG.values(), ids=WRONG)
-def test_the_error_names_the_place_and_the_type_but_no_value(serve, make, place, envelope):
-    result = serve(answering(lambda request: Response(make()))).call(envelope)
-    text = result.raw["content"][0]["text"]
-    assert result.is_error
-    assert f"The answer cannot be written as JSON: {place}." in text.replace("\\\\", "\\")
-    assert "It was logged under the id req_" in text
-    assert "hunter2" not in text
+def test_the_error_names_the_place_and_the_type_but_no_value(thing):
+    """It is an internal error, logged under the id that is told."""
+    for make, place in WRONG.values():
+        thing.comes_to(make())
+        for envelope in ENVELOPES:
+            result = thing.call(envelope)
+            text = result.raw["content"][0]["text"]
+            assert result.is_error
+            assert f"The answer cannot be written as JSON: {place}." in text.replace("\\\\", "\\")
+            assert "It was logged under the id req_" in text
+            assert "hunter2" not in text
+        result = thing.call()
+        assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
 
 
-def test_it_is_an_internal_error(serve):
-    result = serve(answering(lambda request: Response(Secret()))).call()
-    assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
-
-
-@pytest.mark.parametrize(
-    ("note", "place"),
-    [
-        (
-            lambda notes: notes.measure(client=Secret()),
-            "The telemetry cannot be written as JSON: /client is of type Secret.",
+def test_what_a_view_noted_is_named_too(thing):
+    """So is the answer in its own envelope; a generator that was read once has no name."""
+    context = {"since": Secret()}
+    notes: dict[str, Callable[[Any], None]] = {
+        "The telemetry cannot be written as JSON: /client is of type Secret.": (
+            lambda notes: notes.measure(client=Secret())
         ),
-        (
-            lambda notes: notes.warn("Old.", code="STALE_CACHE", context={"since": Secret()}),
-            "The context of the warning STALE_CACHE cannot be written as JSON: "
-            "/since is of type Secret.",
+        "The context of the warning STALE_CACHE cannot be written as JSON: "
+        "/since is of type Secret.": (
+            lambda notes: notes.warn("Old.", code="STALE_CACHE", context=context)
         ),
-    ],
-)
-def test_what_a_view_noted_is_named_too(serve, note, place):
-    def view(request) -> Response:
-        note(call_context(request))
-        return Response({})
-
-    assert serve(answering(view)).read()["error"].startswith(place)
-
-
-def test_the_answer_in_a_views_own_envelope_is_named_too(serve):
-    view = answering(lambda request: Response(success_response({"a": Secret()})))
-    assert "/a is of type Secret" in serve(view).read()["error"]
-
-
-def test_a_generator_that_was_read_once_is_an_internal_error(serve):
-    def view(request) -> Response:
-        return Response({"rows": (row for row in [Secret()])})
-
-    assert serve(answering(view)).call().code == "INTERNAL_ERROR"
+    }
+    for place, note in notes.items():
+        thing.comes_to(lambda request, note=note: note(call_context(request)) or Response({}))
+        assert thing.read()["error"].startswith(place)
+    thing.comes_to(success_response({"a": Secret()}))
+    assert "/a is of type Secret" in thing.read()["error"]
+    thing.comes_to(lambda request: Response({"rows": (row for row in [Secret()])}))
+    assert thing.call().code == "INTERNAL_ERROR"
 
 
 KEPT = {
@@ -112,13 +96,9 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("value", KEPT.values(), ids=KEPT)
-def test_what_rest_framework_writes_is_written_the_same(serve, value):
-    thing = serve(answering(lambda request: Response({"value": value})))
-    assert thing.get() == thing.read()["data"] == thing.read("plain")
-
-
-@pytest.mark.parametrize("value", KEPT.values(), ids=KEPT)
-def test_nothing_is_wrong_with_what_can_be_written(value):
-    assert AnswerEncoder().find_fault(value) is None
-    assert encode_data(value)
+def test_what_rest_framework_writes_is_written_the_same(thing):
+    for value in KEPT.values():
+        assert AnswerEncoder().find_fault(value) is None
+        assert encode_data(value)
+        thing.comes_to({"value": value})
+        assert thing.get() == thing.read()["data"] == thing.read("plain")
