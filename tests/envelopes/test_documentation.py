@@ -47,32 +47,33 @@ def printed(command: str) -> str:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("page", ENVELOPES)
-def test_the_exchanges_of_a_page_are_what_mcp_call_prints(page, settings, tmp_path):
-    settings.DRF_MCP = {
-        **settings.DRF_MCP,
-        "ENVELOPE_CLASS": ENVELOPES[page],
-        "SERVER_VERSION": "1.0.0",
-    }
-    told = (DOCS / f"envelopes/{page}.md").read_text()
-
+def test_the_exchanges_of_a_page_are_what_mcp_call_prints(settings, tmp_path):
     def run(match: re.Match[str]) -> str:
         start, end = match.start("shown") - match.start(), match.end("shown") - match.start()
         return match[0][:start] + printed(match["command"]) + match[0][end:]
 
-    true, count = EXCHANGE.subn(run, told)
-    assert count >= 3
-    assert count == told.count("mcp_call")
-    if told != true:
-        written = tmp_path / f"{page}.md"
-        written.write_text(true)
-        pytest.fail(f"Not what is printed. Compare, then: cp {written} {DOCS}/envelopes/{page}.md")
+    for page, envelope_class in ENVELOPES.items():
+        chosen = {"ENVELOPE_CLASS": envelope_class, "SERVER_VERSION": "1.0.0"}
+        settings.DRF_MCP = {**settings.DRF_MCP, **chosen}
+        told = (DOCS / f"envelopes/{page}.md").read_text()
+        true, count = EXCHANGE.subn(run, told)
+        assert count >= 3
+        assert count == told.count("mcp_call")
+        if told != true:
+            written = tmp_path / f"{page}.md"
+            written.write_text(true)
+            blessing = f"cp {written} {DOCS}/envelopes/{page}.md"
+            pytest.fail(f"Not what is printed. Compare, then: {blessing}")
 
 
-@pytest.mark.parametrize("page", ENVELOPES)
-def test_a_page_names_its_setting(page):
-    setting = f'DRF_MCP = {{"ENVELOPE_CLASS": "drf_mcp.envelopes.{ENVELOPES[page].__name__}"}}'
-    assert setting in (DOCS / f"envelopes/{page}.md").read_text()
+def test_the_table_of_envelopes_is_complete():
+    """Each page names its setting."""
+    text = (DOCS / "envelopes.md").read_text()
+    for page, envelope_class in ENVELOPES.items():
+        name = f"drf_mcp.envelopes.{envelope_class.__name__}"
+        assert f"| [`{name}`](envelopes/{page}.md)" in text
+        setting = f'DRF_MCP = {{"ENVELOPE_CLASS": "{name}"}}'
+        assert setting in (DOCS / f"envelopes/{page}.md").read_text()
 
 
 def own_envelope() -> Any:
@@ -101,10 +102,3 @@ def test_the_envelope_of_ones_own_works_as_shown(serve):
         "number": "Ensure this value is less than or equal to 5.",
     }
     assert not [e for e in run_checks(tags=["drf_mcp"]) if e.id == "drf_mcp.E003"]
-
-
-def test_the_table_of_envelopes_is_complete():
-    text = (DOCS / "envelopes.md").read_text()
-    for page, envelope_class in ENVELOPES.items():
-        row = f"| [`drf_mcp.envelopes.{envelope_class.__name__}`](envelopes/{page}.md)"
-        assert row in text

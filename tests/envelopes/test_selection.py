@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,19 +36,18 @@ def answer(name: str = "word", path: str = "/mcp") -> str:
     return kind(Agent(Client(), path=path).call(name).envelope)
 
 
-@pytest.mark.parametrize(
-    ("setting", "told"),
-    [
-        ({}, "success"),
-        ("drf_mcp.envelopes.OkEnvelope", "ok"),
-        (StatusEnvelope, "status"),
-        ("drf_mcp.envelopes.PlainEnvelope", "word"),
-        ("drf_mcp.envelopes.ResponseV2Envelope", "success"),
-    ],
-)
-def test_one_setting_switches_it(expose, setting, told):
-    expose(path("word/", Word.as_view()), **({"ENVELOPE_CLASS": setting} if setting else {}))
-    assert answer() == told
+def test_one_setting_switches_it(expose, settings):
+    expose(path("word/", Word.as_view()))
+    found = [answer()]
+    for setting in (
+        "drf_mcp.envelopes.OkEnvelope",
+        StatusEnvelope,
+        "drf_mcp.envelopes.PlainEnvelope",
+        "drf_mcp.envelopes.ResponseV2Envelope",
+    ):
+        settings.DRF_MCP = {**settings.DRF_MCP, "ENVELOPE_CLASS": setting}
+        found.append(answer())
+    assert found == ["success", "ok", "status", "word", "success"]
 
 
 @mcp_viewset(envelope_class=OkEnvelope)
@@ -64,22 +64,18 @@ class Words(viewsets.ViewSet):
 
 
 def test_a_viewset_has_its_own_and_a_tool_has_the_last_word(expose):
+    """The list states the schema of each tool's envelope."""
     router = SimpleRouter()
     router.register("words", Words, "word")
     expose(
         path("plain", MCPView.as_view(envelope_class=PlainEnvelope)),
         path("", include(router.urls)),
         path("other/", Word.as_view()),
+        OUTPUT_SCHEMA="envelope",
     )
     assert answer("other") == "success"
     assert answer("words_list", "/plain") == "ok"
     assert answer("words_longest", "/plain") == "status"
-
-
-def test_the_list_states_the_schema_of_each_tools_envelope(expose):
-    router = SimpleRouter()
-    router.register("words", Words, "word")
-    expose(path("", include(router.urls)), OUTPUT_SCHEMA="envelope")
     tools = Agent(Client()).tools()
     assert "ok" in tools["words_list"]["outputSchema"]["properties"]
     assert "status" in tools["words_longest"]["outputSchema"]["properties"]
@@ -120,27 +116,36 @@ def errors() -> list[str]:
     return [e.msg for e in found]
 
 
-@pytest.mark.parametrize(
-    ("envelope", "lack"),
-    [
-        (Bare, "Bare has no render(outcome) method."),
-        (ListSchema, 'ListSchema gives a schema whose root is not {"type": "object"}.'),
-        (BrokenSchema, "BrokenSchema gives a schema that is not a JSON Schema: 'text'"),
-        (CrashingSchema, "CrashingSchema cannot state its schema({}): KeyError: 'properties'"),
-        (Demanding, "Demanding cannot state its schema({}): TypeError"),
-    ],
-)
-def test_the_check_says_what_an_envelope_lacks(expose, envelope, lack):
-    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=envelope)
-    (error,) = errors()
-    assert error.startswith(lack)
+@pytest.fixture
+def check(settings) -> Callable[[Any], list[str]]:
+    """Return what the check says of an envelope that the setting names."""
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", MCPView.as_view())]})
+
+    def check(envelope: Any) -> list[str]:
+        settings.DRF_MCP = {"ENVELOPE_CLASS": envelope}
+        return errors()
+
+    return check
 
 
-@pytest.mark.parametrize("envelope", [Working, OkEnvelope, PlainEnvelope, StatusEnvelope])
-def test_the_check_lets_a_working_envelope_pass(expose, envelope):
+LACKS = {
+    Bare: "Bare has no render(outcome) method.",
+    ListSchema: 'ListSchema gives a schema whose root is not {"type": "object"}.',
+    BrokenSchema: "BrokenSchema gives a schema that is not a JSON Schema: 'text'",
+    CrashingSchema: "CrashingSchema cannot state its schema({}): KeyError: 'properties'",
+    Demanding: "Demanding cannot state its schema({}): TypeError",
+}
+
+
+def test_the_check_says_what_an_envelope_lacks(check):
     """One without a schema is allowed, whether or not it is in both channels."""
-    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=envelope)
-    assert errors() == []
+    for envelope, lack in LACKS.items():
+        (error,) = check(envelope)
+        assert error.startswith(lack)
+    for envelope in (Working, OkEnvelope, PlainEnvelope, StatusEnvelope):
+        assert check(envelope) == []
+    # A setting that cannot be read is told of by another check.
+    assert check("no.such.Envelope") == []
 
 
 def test_the_check_looks_at_endpoints_and_tools(expose):
@@ -151,9 +156,3 @@ def test_the_check_looks_at_endpoints_and_tools(expose):
     inner = [path("inner", MCPView.as_view(envelope_class=ListSchema))]
     expose(path("mcp/", include(inner)), path("word/", Tooled.as_view()))
     assert [error.split()[0] for error in errors()] == ["ListSchema", "Bare"]
-
-
-def test_a_setting_that_cannot_be_read_is_told_of_by_another_check(expose, settings):
-    expose(path("word/", Word.as_view()))
-    settings.DRF_MCP = {**settings.DRF_MCP, "ENVELOPE_CLASS": "no.such.Envelope"}
-    assert errors() == []

@@ -21,20 +21,17 @@ def soft(**options: Any) -> SoftFailure:
     return SoftFailure("The chain is broken.", "chain_broken", **options)
 
 
-def test_over_http_it_is_a_200_that_tells_what_is_wrong(serve):
-    response = serve(raising(soft(data={"links": 2}))).http.get("/thing/")
+def test_over_http_it_is_a_200_that_tells_what_is_wrong(thing):
+    """Plain has the body that HTTP clients get."""
+    response = thing.comes_to(soft(data={"links": 2})).http.get("/thing/")
     assert response.status_code == 200
-    assert response.json() == {"detail": "The chain is broken.", "data": {"links": 2}}
+    expected = {"detail": "The chain is broken.", "data": {"links": 2}}
+    assert response.json() == thing.read("plain") == expected
+    assert thing.comes_to(soft(data=None)).get() == thing.read("plain")
 
 
-@pytest.mark.parametrize("data", [None, {"links": 2}])
-def test_plain_has_the_body_that_http_clients_get(serve, data):
-    thing = serve(raising(soft(data=data)))
-    assert thing.read("plain") == thing.get()
-
-
-def test_it_has_a_code_and_a_sentence_of_its_own_by_default(serve):
-    (error,) = serve(raising(SoftFailure())).read("ok")["errors"]
+def test_it_has_a_code_and_a_sentence_of_its_own_by_default(thing):
+    (error,) = thing.comes_to(SoftFailure()).read("ok")["errors"]
     assert (error["code"], error["message"]) == ("soft_failure", "The answer is no.")
     assert error["fix_hint"]
 
@@ -54,6 +51,7 @@ class Checking(APIView):
 
 
 def test_a_detail_by_argument_points_at_the_arguments(serve):
+    """Several sentences of none are several errors."""
     detail = {
         "links": {1: ErrorDetail("Link 1 is loose.", "loose")},
         "name": [ErrorDetail("A name is needed.", "required")],
@@ -67,13 +65,9 @@ def test_a_detail_by_argument_points_at_the_arguments(serve):
     assert problems[0]["received"] == "b"
     assert thing.read("ok", links=["a", "b"])["errors"][0]["path"] == "links[1]"
 
-
-def test_several_sentences_are_several_errors(serve):
     thing = serve(Checking.as_view(detail=["Too long.", "Too thin."]))
-    assert [e["message"] for e in thing.read("ok", links=[])["errors"]] == [
-        "Too long.",
-        "Too thin.",
-    ]
+    messages = [error["message"] for error in thing.read("ok", links=[])["errors"]]
+    assert messages == ["Too long.", "Too thin."]
 
 
 class Writing(APIView):
@@ -102,10 +96,9 @@ def rewriting(exc: Exception, context: dict) -> Response:
     return Response({"code": 1, "message": str(getattr(exc, "detail", exc))})
 
 
-def test_an_exception_handler_may_wrap_it(serve, monkeypatch):
+def test_an_exception_handler_may_wrap_it(thing, monkeypatch):
     monkeypatch.setattr(APIView, "get_exception_handler", lambda self: wrapping)
-    thing = serve(raising(soft(data={"links": 2}, remediation="Close it.")))
-    result = thing.call("ok")
+    result = thing.comes_to(soft(data={"links": 2}, remediation="Close it.")).call("ok")
     assert "isError" not in result.raw
     assert result.envelope["data"] == {"links": 2}
     assert result.envelope["errors"] == [
@@ -114,13 +107,13 @@ def test_an_exception_handler_may_wrap_it(serve, monkeypatch):
     assert thing.read("plain") == thing.get()
 
 
-@pytest.mark.parametrize("exc", [soft(), NotFound("Gone."), PermissionDenied("Gone.")])
-def test_an_exception_that_a_handler_answers_with_200_is_no_success(serve, monkeypatch, exc):
+def test_an_exception_that_a_handler_answers_with_200_is_no_success(thing, monkeypatch):
     monkeypatch.setattr(APIView, "get_exception_handler", lambda self: rewriting)
-    result = serve(raising(exc)).call("ok")
-    assert "isError" not in result.raw
-    assert result.envelope["ok"] is False
-    assert result.envelope["errors"][0]["message"]
+    for exc in (soft(), NotFound("Gone."), PermissionDenied("Gone.")):
+        result = thing.comes_to(exc).call("ok")
+        assert "isError" not in result.raw
+        assert result.envelope["ok"] is False
+        assert result.envelope["errors"][0]["message"]
 
 
 def test_another_renderer_does_not_hide_its_code(serve):

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 
 from drf_mcp import call_context
 from drf_mcp.dispatch.telemetry import Stopwatch
-from tests.dispatch.views import answering, raising
+from tests.dispatch.views import answering
+from tests.envelopes.conftest import Served
 
 
 def querying(request) -> Response:
@@ -24,39 +25,37 @@ def telemetry(served: Any) -> dict[str, Any]:
     return served.read()["meta"]["telemetry"]
 
 
-def test_nobody_pays_for_measurements_that_nobody_asked_for(serve):
-    assert set(serve(answering(querying)).read()["meta"]) == {"version", "request_id"}
+@pytest.fixture
+def measured(serve) -> Served:
+    """As `thing`, where TELEMETRY is on."""
+    served: Served = serve(answering(lambda request: served.act(request)), TELEMETRY=True)
+    return served
 
 
-def test_the_status_contract_has_a_duration_of_its_own(serve):
-    metadata = serve(answering(querying)).read("status")["metadata"]
-    assert 0 < metadata["execution_time"] < 60
+def test_nobody_pays_for_measurements_that_nobody_asked_for(thing):
+    """The status contract has a duration of its own."""
+    assert set(thing.comes_to(querying).read()["meta"]) == {"version", "request_id"}
+    assert 0 < thing.read("status")["metadata"]["execution_time"] < 60
 
 
-@pytest.mark.parametrize("exc", [NotFound(), ZeroDivisionError()])
-def test_a_failed_call_is_measured_too(serve, exc):
-    assert telemetry(serve(raising(exc), TELEMETRY=True))["duration_ms"] > 0
+def test_a_failed_call_is_measured_too(measured):
+    """So are refused arguments, and a failing query is counted."""
 
-
-def test_refused_arguments_are_measured_too(serve):
-    envelope = serve(answering(querying), TELEMETRY=True).read(nonsense=1)
-    assert envelope["meta"]["telemetry"]["duration_ms"] >= 0
-
-
-def test_queries_are_counted_and_timed_where_telemetry_is_on(serve):
-    measured = telemetry(serve(answering(querying), TELEMETRY=True))
-    assert measured["database_queries"] == 2
-    assert 0 < measured["database_ms"] <= measured["duration_ms"]
-
-
-def test_a_failing_query_is_counted(serve):
     def broken(request) -> Response:
         with connection.cursor() as cursor:
             cursor.execute("SELECT nothing FROM nowhere")
         return Response({})
 
-    measured = telemetry(serve(answering(broken), TELEMETRY=True))
-    assert measured["database_queries"] == 1
+    for exc in (NotFound(), ZeroDivisionError()):
+        assert telemetry(measured.comes_to(exc))["duration_ms"] > 0
+    assert measured.read(nonsense=1)["meta"]["telemetry"]["duration_ms"] >= 0
+    assert telemetry(measured.comes_to(broken))["database_queries"] == 1
+
+
+def test_queries_are_counted_and_timed_where_telemetry_is_on(measured):
+    found = telemetry(measured.comes_to(querying))
+    assert found["database_queries"] == 2
+    assert 0 < found["database_ms"] <= found["duration_ms"]
 
 
 @pytest.mark.django_db
@@ -90,32 +89,31 @@ def test_nothing_wraps_queries_while_telemetry_is_off(serve):
     assert len(connection.execute_wrappers) == before
 
 
-def test_measurements_of_a_view_stand_beside_ours(serve):
-    def measured(request) -> Response:
+def test_measurements_of_a_view_stand_beside_ours(thing, serve):
+    def counting(request) -> Response:
         call_context(request).measure(downstream_calls=3)
         return Response({})
 
-    assert telemetry(serve(answering(measured))) == {"downstream_calls": 3}
-    seen = telemetry(serve(answering(measured), TELEMETRY=True))
+    assert telemetry(thing.comes_to(counting)) == {"downstream_calls": 3}
+    seen = telemetry(serve(answering(counting), TELEMETRY=True))
     assert seen["downstream_calls"] == 3
     assert seen["duration_ms"] > 0
 
 
-@pytest.mark.parametrize("duration", ["long", -1, float("nan"), True])
-def test_a_duration_that_is_none_gives_way_to_ours(serve, duration):
-    def measured(request) -> Response:
-        call_context(request).measure(duration_ms=duration)
-        return Response({})
+def test_measurements_of_a_view_reach_the_status_contract(thing):
+    """A duration that is none gives way to ours, and so do others that the contract refuses."""
 
-    served = serve(answering(measured))
-    assert 0 < served.read("status")["metadata"]["execution_time"] < 60
-    assert "telemetry" not in served.read()["meta"]
+    def noting(**measurements: Any) -> Any:
+        def view(request) -> Response:
+            call_context(request).measure(**measurements)
+            return Response({})
 
+        return view
 
-def test_measurements_of_a_view_reach_the_status_contract(serve):
-    def measured(request) -> Response:
-        call_context(request).measure(downstream_calls=3, duration_ms=1500, cache_hit="yes")
-        return Response({})
-
-    metadata = serve(answering(measured)).read("status")["metadata"]
+    for duration in ("long", -1, float("nan"), True):
+        thing.comes_to(noting(duration_ms=duration))
+        assert 0 < thing.read("status")["metadata"]["execution_time"] < 60
+        assert "telemetry" not in thing.read()["meta"]
+    thing.comes_to(noting(downstream_calls=3, duration_ms=1500, cache_hit="yes"))
+    metadata = thing.read("status")["metadata"]
     assert (metadata["telemetry"], metadata["execution_time"]) == ({"downstream_calls": 3}, 1.5)
