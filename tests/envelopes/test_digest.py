@@ -56,85 +56,76 @@ def test_the_example_goes_through_every_helper() -> None:
     assert DigestPayload.from_json(payload.to_json()) == payload
 
 
-def test_version_and_content_type_have_defaults() -> None:
-    members = {name: EXAMPLE[name] for name in EXAMPLE if name not in {"version", "content_type"}}
-    payload = validate_payload_dict(members)
-    assert (payload.version, payload.content_type) == ("1.0", "digest/v1")
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in EXAMPLE if name not in {"version", "content_type"}]
-)
-def test_every_other_field_is_required(name: str) -> None:
-    members = {key: value for key, value in EXAMPLE.items() if key != name}
-    with pytest.raises(ValidationError, match="Field required"):
-        validate_payload_dict(members)
+def test_version_and_content_type_have_defaults_and_every_other_field_is_required() -> None:
+    defaults = {"version": "1.0", "content_type": "digest/v1"}
+    for name in EXAMPLE:
+        members = {key: value for key, value in EXAMPLE.items() if key != name}
+        if name in defaults:
+            assert getattr(validate_payload_dict(members), name) == defaults[name]
+        else:
+            with pytest.raises(ValidationError, match="Field required"):
+                validate_payload_dict(members)
 
 
 EVIDENCE = EXAMPLE["evidence_snippets"][0]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"query_hash": "AB12CD34"}, r"String should match pattern '^[a-f0-9]{8}$'"),
-        ({"query_hash": "ab12cd345"}, r"String should match pattern '^[a-f0-9]{8}$'"),
-        ({"summary": "x" * 2001}, "String should have at most 2000 characters"),
-        ({"key_points": ["x", "x" * 501]}, "key_points[1]: exceeds maximum length of 500"),
-        ({"key_points": ["x"] * 11}, "at most 10 items"),
-        ({"evidence_snippets": [EVIDENCE] * 11}, "at most 10 items"),
-        ({"original_chars": -1}, "greater than or equal to 0"),
-        ({"digest_chars": -1}, "greater than or equal to 0"),
-        ({"compression_ratio": 1.1}, "Input should be less than or equal to 1"),
-        ({"source_text_hash": "sha256:ab"}, "match pattern '^sha256:[a-f0-9]{64}$'"),
-        ({"content_type": "text/plain"}, "digest/v1"),
-        (
-            {"evidence_snippets": [{**EVIDENCE, "relevance_score": 1.5}]},
-            "Input should be less than or equal to 1",
-        ),
-        (
-            {"evidence_snippets": [{**EVIDENCE, "text": "x" * 501}]},
-            "String should have at most 500 characters",
-        ),
-        ({"evidence_snippets": [{**EVIDENCE, "locator": "line 3"}]}, "char:START-END"),
-    ],
-)
-def test_what_breaks_a_limit_is_refused_in_the_words_of_the_contract(
-    change: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValidationError) as caught:
-        validate_payload_dict({**EXAMPLE, **change})
-    assert message in str(caught.value)
+LIMITS: list[tuple[dict[str, Any], str]] = [
+    ({"query_hash": "AB12CD34"}, r"String should match pattern '^[a-f0-9]{8}$'"),
+    ({"query_hash": "ab12cd345"}, r"String should match pattern '^[a-f0-9]{8}$'"),
+    ({"summary": "x" * 2001}, "String should have at most 2000 characters"),
+    ({"key_points": ["x", "x" * 501]}, "key_points[1]: exceeds maximum length of 500"),
+    ({"key_points": ["x"] * 11}, "at most 10 items"),
+    ({"evidence_snippets": [EVIDENCE] * 11}, "at most 10 items"),
+    ({"original_chars": -1}, "greater than or equal to 0"),
+    ({"digest_chars": -1}, "greater than or equal to 0"),
+    ({"compression_ratio": 1.1}, "Input should be less than or equal to 1"),
+    ({"source_text_hash": "sha256:ab"}, "match pattern '^sha256:[a-f0-9]{64}$'"),
+    ({"content_type": "text/plain"}, "digest/v1"),
+    (
+        {"evidence_snippets": [{**EVIDENCE, "relevance_score": 1.5}]},
+        "Input should be less than or equal to 1",
+    ),
+    (
+        {"evidence_snippets": [{**EVIDENCE, "text": "x" * 501}]},
+        "String should have at most 500 characters",
+    ),
+    ({"evidence_snippets": [{**EVIDENCE, "locator": "line 3"}]}, "char:START-END"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "locator"),
-    [
-        ("char:1500-1800", Locator(1500, 1800)),
-        ("page:3:char:200-450", Locator(200, 450, page=3)),
-        ("char:0-0", Locator(0, 0)),
-    ],
-)
-def test_both_locator_formats_are_read_and_written(text: str, locator: Locator) -> None:
-    assert Locator.parse(text) == locator
-    assert str(locator) == text
+def test_what_breaks_a_limit_is_refused_in_the_words_of_the_contract() -> None:
+    for change, message in LIMITS:
+        with pytest.raises(ValidationError) as caught:
+            validate_payload_dict({**EXAMPLE, **change})
+        assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "char:5-4",
-        "char:-1-4",
-        "page:0:char:1-2",
-        "page:3",
-        "char:1-2\n",
-        "char:\N{ARABIC-INDIC DIGIT ONE}-2",
-    ],
-)
-def test_anything_else_is_no_locator(text: str) -> None:
-    with pytest.raises(ValueError, match=r"char:|ends before"):
-        Locator.parse(text)
+def test_what_is_at_a_limit_is_allowed() -> None:
+    """The longest texts and lists, and the ends of each range."""
+    most = {
+        "summary": "x" * 2000,
+        "key_points": ["x" * 500] * 10,
+        "evidence_snippets": [{**EVIDENCE, "text": "x" * 500, "relevance_score": 1}] * 10,
+        "compression_ratio": 1,
+    }
+    least = {"original_chars": 0, "digest_chars": 0, "compression_ratio": 0, "key_points": []}
+    for change in (most, least):
+        assert validate_payload_dict({**EXAMPLE, **change})
+
+
+def test_both_locator_formats_are_read_and_written_and_nothing_else() -> None:
+    formats = {
+        "char:1500-1800": Locator(1500, 1800),
+        "page:3:char:200-450": Locator(200, 450, page=3),
+        "char:0-0": Locator(0, 0),
+    }
+    assert {text: Locator.parse(text) for text in formats} == formats
+    assert [str(locator) for locator in formats.values()] == list(formats)
+    arabic = "char:\N{ARABIC-INDIC DIGIT ONE}-2"
+    for text in ("", "char:5-4", "char:-1-4", "page:0:char:1-2", "page:3", "char:1-2\n", arabic):
+        with pytest.raises(ValueError, match=r"char:|ends before"):
+            Locator.parse(text)
 
 
 @given(text=st.text(min_size=1), data=st.data())
@@ -159,23 +150,21 @@ def test_offsets_of_a_page_count_in_the_text_where_there_are_no_pages() -> None:
     assert verify_evidence(snippet("cd", "page:3:char:2-4"), "abcdef")
 
 
-@pytest.mark.parametrize(
-    ("text", "evidence", "verdict"),
-    [
-        ("abcdef", "bc", True),
-        ("abcdeX", "bc", False),
-        ("Xabcdef", "bc", False),
-        ("abcdef", "XX", False),
-    ],
-)
-def test_a_payload_verifies_against_its_source_only(
-    text: str, evidence: str, verdict: bool
-) -> None:
-    payload = validate_payload_dict(
-        {
-            **EXAMPLE,
-            "evidence_snippets": [snippet(evidence, "char:1-3").model_dump()],
-            "source_text_hash": "sha256:" + hashlib.sha256(b"abcdef").hexdigest(),
-        }
-    )
-    assert verify_payload(payload, text) is verdict
+def test_a_payload_verifies_against_its_source_only() -> None:
+    expected = {
+        ("abcdef", "bc"): True,
+        ("abcdeX", "bc"): False,
+        ("Xabcdef", "bc"): False,
+        ("abcdef", "XX"): False,
+    }
+    found = {}
+    for text, evidence in expected:
+        payload = validate_payload_dict(
+            {
+                **EXAMPLE,
+                "evidence_snippets": [snippet(evidence, "char:1-3").model_dump()],
+                "source_text_hash": "sha256:" + hashlib.sha256(b"abcdef").hexdigest(),
+            }
+        )
+        found[text, evidence] = verify_payload(payload, text)
+    assert found == expected

@@ -10,8 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-from django.test import Client
 from django.urls import path
 from rest_framework import exceptions, serializers
 from rest_framework.generics import ListAPIView
@@ -19,19 +17,10 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
-from drf_mcp.tools import registry
-from drf_mcp.views import MCPView
-from tests.agents import Agent
 from tests.envelopes.cases import ANSWERED, RAISED
+from tests.envelopes.conftest import ENVELOPES
 
 GOLDEN = Path(__file__).with_name("golden")
-ENVELOPES = {
-    "response_v2": ResponseV2Envelope,
-    "ok": OkEnvelope,
-    "status": StatusEnvelope,
-    "plain": PlainEnvelope,
-}
 # What differs from call to call, by name.
 VOLATILE = ("request_id", "timestamp", "duration_ms", "execution_time")
 
@@ -98,49 +87,32 @@ def readable(raw: dict[str, Any]) -> dict[str, Any]:
     return {"isError": raw.get("isError", "absent"), "result": normalised(shown)}
 
 
-@pytest.fixture
-def results(expose, db, settings):
-    """Return the results of calling a view's tool in each envelope."""
-
-    def call(view: Any, **arguments: Any) -> dict[str, Any]:
-        endpoints = [
-            path(f"mcp/{name}", MCPView.as_view(envelope_class=envelope_class))
-            for name, envelope_class in ENVELOPES.items()
-        ]
-        expose(*endpoints, path("case/", view), SERVER_VERSION="1.0.0")
-        found = {}
-        for name in ENVELOPES:
-            agent = Agent(Client(raise_request_exception=False), path=f"/mcp/{name}")
-            found[name] = readable(agent.call_with(next(iter(registry.tools())), arguments).raw)
-        return found
-
-    return call
+ROWS = {"name": "a", "lines": [{"quantity": 1}, {"quantity": 9}]}
+# The view, its case and the arguments of each file.
+CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    **{case: ("case", case, ROWS) for case in (*RAISED, *ANSWERED)},
+    "page": ("page", "", {}),
+    "last_page": ("page", "", {"page": 2}),
+    "no_page": ("page", "", {"page": 9}),
+    "unknown_argument": ("case", "object", {"nam": "a"}),
+}
 
 
-def assert_golden(name: str, actual: dict[str, Any], tmp_path: Path) -> None:
-    """Hold results against the golden file of that name."""
-    golden, written = GOLDEN / f"{name}.json", tmp_path / f"{name}.json"
-    text = json.dumps(actual, indent=2, ensure_ascii=False) + "\n"
-    if not golden.exists() or golden.read_text() != text:
-        written.write_text(text)
-        pytest.fail(f"Not as the golden file. Compare, then: cp {written} {golden}")
-
-
-@pytest.mark.parametrize("case", [*RAISED, *ANSWERED])
-def test_a_case_is_rendered_as_its_golden_file(case, results, tmp_path):
-    arguments = {"name": "a", "lines": [{"quantity": 1}, {"quantity": 9}]}
-    assert_golden(case, results(Case.as_view(case=case), **arguments), tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("case", "arguments"), [("page", {}), ("last_page", {"page": 2}), ("no_page", {"page": 9})]
-)
-def test_a_page_is_rendered_as_its_golden_file(case, arguments, results, tmp_path):
-    assert_golden(case, results(Page.as_view(), **arguments), tmp_path)
-
-
-def test_refused_arguments_are_rendered_as_their_golden_file(results, tmp_path):
-    assert_golden("unknown_argument", results(Case.as_view(case="object"), nam="a"), tmp_path)
+def test_every_case_is_rendered_as_its_golden_file(serve, monkeypatch, tmp_path):
+    """In each envelope: every exception, shape of success, page and refusal."""
+    wrong = []
+    for view in (Case, Page):
+        served = serve(path("case/", view.as_view()), SERVER_VERSION="1.0.0")
+        for name, (kind, case, arguments) in CASES.items():
+            if kind == view.__name__.lower():
+                monkeypatch.setattr(Case, "case", case)
+                results = {used: readable(served.call(used, **arguments).raw) for used in ENVELOPES}
+                text = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
+                written, golden = tmp_path / f"{name}.json", GOLDEN / f"{name}.json"
+                written.write_text(text)
+                if not golden.exists() or golden.read_text() != text:
+                    wrong.append(f"cp {written} {golden}")
+    assert wrong == [], "Not as the golden files. Compare, then copy them."
 
 
 def test_every_exception_of_rest_framework_has_a_golden_file():
@@ -153,10 +125,7 @@ def test_every_exception_of_rest_framework_has_a_golden_file():
     assert stock <= raised
 
 
-def test_every_golden_file_belongs_to_a_case():
-    pages = {"page", "last_page", "no_page", "unknown_argument"}
-    assert {golden.stem for golden in GOLDEN.glob("*.json")} == {*RAISED, *ANSWERED, *pages}
-
-
-def test_no_golden_file_tells_what_nobody_may_know():
-    assert "never told" not in "".join(golden.read_text() for golden in GOLDEN.glob("*.json"))
+def test_every_golden_file_belongs_to_a_case_and_tells_no_secret():
+    texts = {golden.stem: golden.read_text() for golden in GOLDEN.glob("*.json")}
+    assert set(texts) == set(CASES)
+    assert "never told" not in "".join(texts.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -111,9 +112,9 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
-def test_the_examples_of_the_contract_pass(example):
-    judge_response_v2(example)
+def test_the_examples_of_the_contract_pass():
+    for example in EXAMPLES.values():
+        judge_response_v2(example)
 
 
 GONE = object()
@@ -165,19 +166,22 @@ WRONG: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("example", "place", "value"), WRONG)
-def test_what_the_contract_does_not_allow_is_refused(example, place, value):
-    envelope: Any = copy.deepcopy(EXAMPLES[example])
-    *path, last = place.split(".")
-    target = envelope
-    for name in path:
-        target = target[int(name)] if isinstance(target, list) else target[name]
-    if value is GONE:
-        del target[last]
-    else:
+def test_what_the_contract_does_not_allow_is_refused():
+    allowed = []
+    for row in WRONG:
+        example, place, value = row
+        envelope: Any = copy.deepcopy(EXAMPLES[example])
+        *path, last = place.split(".")
+        target = envelope
+        for name in path:
+            target = target[int(name)] if isinstance(target, list) else target[name]
         target[last] = value
-    with pytest.raises(ValidationError):
-        judge_response_v2(envelope)
+        if value is GONE:
+            del target[last]
+        with suppress(ValidationError):
+            judge_response_v2(envelope)
+            allowed.append(row)
+    assert allowed == []
 
 
 @pytest.fixture
