@@ -7,7 +7,7 @@ import functools
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -199,9 +199,11 @@ class AwkwardMatrix:
         self.table: dict[tuple[str, str], Counter[str]] = {}
         self.faults: list[str] = []
 
-    def fill(self) -> AwkwardMatrix:
+    def fill(self, names: Container[str] | None = None) -> AwkwardMatrix:
+        """Ask for the credentials of these names, by default for all."""
         for credential in self.credentials:
-            self.ask(credential)
+            if names is None or credential.name in names:
+                self.ask(credential)
         return self
 
     def ask(self, credential: Credential) -> None:

@@ -17,8 +17,8 @@ from tests.fuzz.recordings import Recorder, Recording
 
 # The same inputs for every run of the CI; others at every run at a desk.
 SEED = 0 if os.environ.get("CI") else random.randrange(10**6)
-# 4,000 inputs; as many as `make fuzz` sends in the nightly run.
-PARTS, SIZE = 4, 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1_000
+# As many as `make fuzz` sends in the nightly run.
+PARTS, SIZE = (4, 5_000) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else (1, 1_000)
 JSON = {"content-type": "application/json"}
 ASKED = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
 

@@ -33,7 +33,7 @@ PAGE_MEMBERS = ("count", "next", "previous")
 
 @dataclass(frozen=True)
 class Effect:
-    """What a request did besides answering: the tables after it, and its SQL."""
+    """What a request did besides answering: its SQL, and the tables after what is no read."""
 
     tables: dict[str, list[dict[str, Any]]]
     sql: list[str]
@@ -49,8 +49,10 @@ def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) ->
             with CaptureQueriesContext(connection) as queries:
                 answer = send()
             sql = [re.sub(r'"s\d+_x\d+"', "?", query["sql"]) for query in queries]
+            writes = any(statement.startswith(("INSERT", "UPDATE", "DELETE")) for statement in sql)
+            written = models if writes else ()
             effect = Effect(
-                {m.__name__: list(m.objects.order_by("pk").values()) for m in models}, sql
+                {m.__name__: list(m.objects.order_by("pk").values()) for m in written}, sql
             )
             raise Undone
     except Undone:

@@ -95,8 +95,7 @@ def files(request, expose):
     return files
 
 
-@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: ascii(value)[:20])
-def test_a_value_stays_in_its_place(files, alice, value):
+def test_a_value_stays_in_its_place(files, alice):
     """It reaches the view as it was sent, or the answer is that there is no such thing."""
     (name,) = (
         n
@@ -104,13 +103,15 @@ def test_a_value_stays_in_its_place(files, alice, value):
         if tool.endpoint.view_class is files and tool.endpoint.method == "GET"
     )
     (argument,) = registry.tools()[name].input_schema["required"]
-    result = called(alice, name, {argument: value})
-    assert files.neighbour.seen == []
-    if result.is_error:
-        assert result.code == "NOT_FOUND"
-        assert files.seen == []
-    else:
-        assert [str(value)] == [str(seen) for seen in files.seen]
+    for value in HOSTILE:
+        files.seen.clear()
+        result = called(alice, name, {argument: value})
+        assert files.neighbour.seen == [], value
+        if result.is_error:
+            assert result.code == "NOT_FOUND", value
+            assert files.seen == [], value
+        else:
+            assert [str(value)] == [str(seen) for seen in files.seen]
 
 
 @pytest.mark.parametrize("name", ["str", "slug", "path", "segment"])

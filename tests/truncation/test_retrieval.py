@@ -9,7 +9,7 @@ import pytest
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import path
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.views import APIView
 
@@ -101,6 +101,8 @@ def test_what_was_left_out_comes_back_byte_for_byte(
     assert encode_data(restored(sent, items)) == encode_data(whole)
 
 
+# Each example is a call and the slices of all that it left out.
+@settings(max_examples=max(2, settings.default.max_examples // 6))
 @given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
 def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
     """What was sent and what was fetched are together what plain HTTP answers."""
