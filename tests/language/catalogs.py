@@ -8,6 +8,7 @@ translated::
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ def read_code() -> Iterator[tuple]:
 READERS = {"django": read_code, "drf_mcpjs": read_scripts}
 
 
+@functools.cache
 def collect(domain: str) -> Catalog:
     """Return the texts of a domain, none of them translated."""
     catalog = Catalog()

@@ -72,10 +72,3 @@ def speak(settings, pseudo_locale) -> Iterator[Callable[..., None]]:
 
     yield speak
     registry.reload()
-
-
-@pytest.fixture
-def pseudo(speak) -> str:
-    """The code of the language in brackets, which models have in this test."""
-    speak(PSEUDO)
-    return PSEUDO

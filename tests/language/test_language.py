@@ -33,56 +33,37 @@ def find_words(client: MCPClient) -> str:
     return client.list_tools()["content_retrieve"]["description"]
 
 
-def test_without_a_language_errors_have_that_of_the_request(speak, make_client, settings):
-    speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
-    english, german = find_reason(make_client()), find_reason(make_client(**GERMAN))
-    assert english != german
-
-
-def test_without_a_language_instructions_have_that_of_the_project(speak, make_client, settings):
+def test_without_a_language_errors_have_that_of_the_request_and_tools_that_of_the_project(
+    speak, make_client, settings
+):
+    """So have instructions."""
     text = gettext_lazy("This field is required.")
     settings.DRF_MCP = {**settings.DRF_MCP, "INSTRUCTIONS": text}
     speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
-    result, _response = make_client(**GERMAN).request_mcp("server/discover", {})
+    english, german = make_client(), make_client(**GERMAN)
+    assert find_reason(english) != find_reason(german)
+    words = find_words(english)
+    assert words == find_words(german)
+    result, _response = german.request_mcp("server/discover", {})
     assert result["instructions"] == "This field is required."
-
-
-def test_without_a_language_tools_have_that_of_the_project(speak, make_client, settings):
-    speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
-    english, german = find_words(make_client()), find_words(make_client(**GERMAN))
-    assert english == german
-
-
-def test_tools_and_errors_have_the_language_that_is_set(speak, make_client):
-    speak(None)
-    english = find_words(make_client()), find_reason(make_client())
-    speak("de")
-    german = find_words(make_client()), find_reason(make_client())
-    assert english[0] != german[0]
-    assert english[1] != german[1]
-
-
-def test_the_language_that_is_set_wins_over_that_of_the_request(speak, make_client, settings):
-    speak("en", MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
-    assert find_reason(make_client()) == find_reason(make_client(**GERMAN))
-
-
-def test_a_project_in_german_has_tools_in_german(speak, make_client):
-    speak(None)
-    english = find_words(make_client())
     speak(None, LANGUAGE_CODE="de")
-    assert find_words(make_client()) != english
+    assert find_words(make_client()) != words
 
 
-def test_what_rest_framework_says_has_the_language_too(speak, make_client):
-    speak("de")
-    error = make_client().call_tool("customers_create", {"name": "", "email": "x"}).error
-    assert "Dieses Feld darf nicht leer sein." in error.message
-
-
-def test_codes_and_names_stay_as_they_are(speak, make_client):
+def test_tools_and_errors_have_the_language_that_is_set_whatever_that_of_the_request(
+    speak, make_client, settings
+):
+    """Codes and names stay as they are; what REST framework says has the language too."""
+    speak("en", MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    english = find_words(make_client()), find_reason(make_client())
+    assert find_reason(make_client(**GERMAN)) == english[1]
     speak("de")
     client = make_client()
+    german = find_words(client), find_reason(client)
+    assert english[0] != german[0]
+    assert english[1] != german[1]
+    error = client.call_tool("customers_create", {"name": "", "email": "x"}).error
+    assert "Dieses Feld darf nicht leer sein." in error.message
     result = client.call_tool("orders_list", {"status": ["delivered"]})
     assert (result.error.code, result.problems[0].pointer) == ("VALIDATION_ERROR", "/status")
     assert "orders_list" in client.list_tools()
