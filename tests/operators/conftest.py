@@ -6,6 +6,11 @@ from collections.abc import Callable
 
 import pytest
 from django.core.checks import CheckMessage, run_checks
+from django.urls import path
+
+from drf_mcp.operators.checks.project import Project
+from drf_mcp.tools import Registry
+from drf_mcp.views import MCPView
 
 
 @pytest.fixture
@@ -15,3 +20,12 @@ def found() -> Callable[..., list[CheckMessage]]:
         return [message for message in messages if message.id == id]
 
     return of
+
+
+@pytest.fixture
+def bare_project(settings, monkeypatch) -> None:
+    """A project of one endpoint without tools, which is checked quickly."""
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", MCPView.as_view())]})
+    registry = Registry()
+    for reader in (Project, MCPView):
+        monkeypatch.setattr(reader, "registry", registry)

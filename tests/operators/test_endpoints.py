@@ -33,41 +33,36 @@ def serve(settings):
 
 # --- Middleware ---------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "RequireLogin",
-        "ForcePasswordChangeMiddleware",
-        "OwnLoginRequiredMiddleware",
-        "login_required_middleware",
-    ],
-)
-def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, name):
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{HERE}.{name}"]
-    (warning,) = found("drf_mcp.W002")
-    assert warning.msg.startswith(f"{HERE}.{name} seems to redirect requests")
-    assert warning.hint.startswith("Exempt /mcp, ")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "django.contrib.auth.middleware.LoginRequiredMiddleware",
-        "django.contrib.auth.middleware.RemoteUserMiddleware",
-        "django.middleware.locale.LocaleMiddleware",
-        f"{HERE}.HouseLoginRequiredMiddleware",
-        f"{HERE}.AuthenticationMiddleware",
-        f"{HERE}.BearerAuthMiddleware",
-        "nowhere.LoginRequiredMiddleware",
-    ],
-)
-def test_other_middleware_is_let_be(settings, found, name):
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, name]
-    assert found("drf_mcp.W002") == []
+REDIRECTING = [
+    "RequireLogin",
+    "ForcePasswordChangeMiddleware",
+    "OwnLoginRequiredMiddleware",
+    "login_required_middleware",
+]
+OTHERS = [
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.auth.middleware.RemoteUserMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    f"{HERE}.HouseLoginRequiredMiddleware",
+    f"{HERE}.AuthenticationMiddleware",
+    f"{HERE}.BearerAuthMiddleware",
+    "nowhere.LoginRequiredMiddleware",
+]
 
 
-def test_middleware_matters_only_where_there_is_an_endpoint(settings, found, serve):
+@pytest.mark.usefixtures("bare_project")
+def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, serve):
+    """Other middleware is let be, and any where there is no endpoint."""
+    serve(path("mcp", MCPView.as_view()), path("staff/mcp", MCPView.as_view()))
+    installed = settings.MIDDLEWARE
+    for name in REDIRECTING:
+        settings.MIDDLEWARE = [*installed, f"{HERE}.{name}"]
+        (warning,) = found("drf_mcp.W002")
+        assert warning.msg.startswith(f"{HERE}.{name} seems to redirect requests")
+        assert warning.hint.startswith("Exempt /mcp, /staff/mcp in that middleware")
+    for name in OTHERS:
+        settings.MIDDLEWARE = [*installed, name]
+        assert found("drf_mcp.W002") == []
     serve()
     settings.MIDDLEWARE = [f"{HERE}.RequireLogin", "tests.operators.path_middleware.ReadsPath"]
     assert found("drf_mcp.W002") == found("drf_mcp.W013") == []
@@ -76,12 +71,12 @@ def test_middleware_matters_only_where_there_is_an_endpoint(settings, found, ser
 # --- Open to anybody ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("classes", [[], ["rest_framework.permissions.AllowAny"]])
-def test_an_open_endpoint_is_told_of_before_deploying(found, serve, classes):
-    serve(path("", include("drf_mcp.urls")), PERMISSION_CLASSES=classes)
-    (warning,) = found("drf_mcp.W006", deploy=True)
-    assert warning.msg == "The MCP endpoint /mcp is open to anonymous callers."
-    assert found("drf_mcp.W006") == []
+def test_an_open_endpoint_is_told_of_before_deploying(found, serve):
+    for classes in ([], ["rest_framework.permissions.AllowAny"]):
+        serve(path("", include("drf_mcp.urls")), PERMISSION_CLASSES=classes)
+        (warning,) = found("drf_mcp.W006", deploy=True)
+        assert warning.msg == "The MCP endpoint /mcp is open to anonymous callers."
+        assert found("drf_mcp.W006") == []
 
 
 def test_each_endpoint_is_asked_for_its_own_permissions(found, serve):
@@ -140,35 +135,31 @@ class HeaderAuthentication(BaseAuthentication):
     """Of a project's own, without a challenge."""
 
 
-@pytest.mark.parametrize(
-    ("classes", "told"),
-    [
+def test_an_endpoint_that_reads_no_header_is_told_of(found, serve):
+    """Not where anybody may call it."""
+    rows = [
         ([SessionAuthentication], True),
         ([], True),
         ([SessionAuthentication, TokenAuthentication], False),
         ([SessionAuthentication, HeaderAuthentication], False),
-    ],
-)
-def test_an_endpoint_that_reads_no_header_is_told_of(found, serve, classes, told):
-    serve(path("mcp", MCPView.as_view(authentication_classes=classes)))
-    messages = [warning.msg for warning in found("drf_mcp.W034")]
-    assert any("No authentication class of /mcp reads" in text for text in messages) is told
-    serve(path("mcp", MCPView.as_view(authentication_classes=classes, permission_classes=[])))
-    assert found("drf_mcp.W034") == []
+    ]
+    for classes, told in rows:
+        serve(path("mcp", MCPView.as_view(authentication_classes=classes)))
+        messages = [warning.msg for warning in found("drf_mcp.W034")]
+        assert any("No authentication class of /mcp reads" in text for text in messages) is told
+        serve(path("mcp", MCPView.as_view(authentication_classes=classes, permission_classes=[])))
+        assert found("drf_mcp.W034") == []
 
 
 # --- Any host -----------------------------------------------------------------------------
 
 
-def test_any_host_is_told_of_before_deploying(settings, found):
+@pytest.mark.usefixtures("bare_project")
+def test_any_host_is_told_of_before_deploying_an_endpoint(settings, found, serve):
     settings.ALLOWED_HOSTS = ["*"]
     (warning,) = found("drf_mcp.W008", deploy=True)
     assert "rebinding" in warning.msg
-
-
-def test_any_host_does_not_matter_without_an_endpoint(settings, found, serve):
     serve()
-    settings.ALLOWED_HOSTS = ["*"]
     assert found("drf_mcp.W008", deploy=True) == []
 
 
@@ -177,20 +168,17 @@ def test_any_host_does_not_matter_without_an_endpoint(settings, found, serve):
 SERVERS = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
+def test_metadata_that_clients_cannot_find_is_told_of(found, serve):
+    for pattern in (
         path("mcp", MCPView.as_view()),
         path("agents/", include("drf_mcp.urls")),
         path("a/", include([path("mcp/", MCPView.as_view())])),
-    ],
-)
-def test_metadata_that_clients_cannot_find_is_told_of(found, serve, pattern):
-    serve(pattern, **SERVERS)
-    (warning,) = found("drf_mcp.W018")
-    assert 'include("drf_mcp.access.urls")' in warning.hint
-    serve(pattern, path("", include("drf_mcp.access.urls")), **SERVERS)
-    assert found("drf_mcp.W018") == []
+    ):
+        serve(pattern, **SERVERS)
+        (warning,) = found("drf_mcp.W018")
+        assert 'include("drf_mcp.access.urls")' in warning.hint
+        serve(pattern, path("", include("drf_mcp.access.urls")), **SERVERS)
+        assert found("drf_mcp.W018") == []
 
 
 def test_metadata_behind_a_pattern_that_takes_everything_is_told_of(found, serve):
@@ -216,26 +204,16 @@ def test_the_path_of_an_endpoint_may_have_arguments(found, serve):
     assert found("drf_mcp.W018") == []
 
 
-@pytest.mark.parametrize(
-    ("resource", "warnings"),
-    [
-        (None, 1),
-        ("https://shop.example/mcp", 1),
-        ("https://shop.example", 0),
-        ("https://shop.example/", 0),
-    ],
-)
-def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve, resource, warnings):
-    serve(
-        path("", include("drf_mcp.urls")),
-        **SERVERS,
-        RESOURCE=resource,
-        AUTHENTICATION_CLASSES=[OAuth2Authentication],
-    )
-    assert len(found("drf_mcp.W019")) == warnings
-
-
-def test_other_tokens_are_good_at_every_view(found, serve):
+def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve):
+    """Other tokens are good at every view."""
+    shop = "https://shop.example"
+    warnings = {None: 1, f"{shop}/mcp": 1, shop: 0, f"{shop}/": 0}
+    toolkit = {"AUTHENTICATION_CLASSES": [OAuth2Authentication]}
+    told = {}
+    for resource in warnings:
+        serve(path("", include("drf_mcp.urls")), **SERVERS, **toolkit, RESOURCE=resource)
+        told[resource] = len(found("drf_mcp.W019"))
+    assert told == warnings
     serve(path("", include("drf_mcp.urls")), **SERVERS)
     assert found("drf_mcp.W019") == []
 
@@ -244,18 +222,16 @@ class BearerToken(TokenAuthentication):
     keyword = "Bearer"
 
 
-@pytest.mark.parametrize(
-    ("classes", "warnings"),
-    [
+def test_tokens_that_nobody_reads_are_told_of(found, serve):
+    rows = [
         ([SessionAuthentication, TokenAuthentication], 1),
         ([], 1),
         ([OAuth2Authentication], 0),
         ([SessionAuthentication, BearerToken], 0),
         ([JWTAuthentication], 0),
-    ],
-)
-def test_tokens_that_nobody_reads_are_told_of(found, serve, classes, warnings):
-    serve(path("", include("drf_mcp.urls")), **SERVERS, AUTHENTICATION_CLASSES=classes)
-    assert len(found("drf_mcp.W020")) == warnings
-    serve(path("", include("drf_mcp.urls")), AUTHENTICATION_CLASSES=classes)
-    assert found("drf_mcp.W020") == []
+    ]
+    for classes, warnings in rows:
+        serve(path("", include("drf_mcp.urls")), **SERVERS, AUTHENTICATION_CLASSES=classes)
+        assert len(found("drf_mcp.W020")) == warnings
+        serve(path("", include("drf_mcp.urls")), AUTHENTICATION_CLASSES=classes)
+        assert found("drf_mcp.W020") == []
