@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -83,38 +84,35 @@ def test_bytes_are_those_of_the_content_blocks(agent, record):
     assert record().bytes == len(written.encode())
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "outcome", "status"),
-    [
-        ("cards", {}, "success", 200),
-        ("cards", {"title": []}, "validation_error", 400),
-        ("cards", {"tite": "x"}, "validation_error", 400),
-        ("cards", "no object", "invalid_format", 400),
-        ("crashes", {}, "internal_error", 500),
-        ("declines", {}, "soft_failure", 200),
-        ("unwritable", {}, "internal_error", 500),
-    ],
-)
-def test_the_outcome_is_a_word_of_one_readable_line(
-    agent, record, tool, arguments, outcome, status
-):
-    message, headers = agent.frame("tools/call", {"name": tool, "arguments": arguments})
-    agent.post(message, headers)
-    logged = record()
-    assert (logged.outcome, logged.status) == (outcome, status)
-    assert logged.getMessage() == (
-        f"{tool}: {outcome} ({status}) in {logged.duration_ms:.1f} ms, user None, "
-        f"{logged.request_id}"
-    )
+OUTCOMES = [
+    ("cards", {}, "success", 200),
+    ("cards", {"title": []}, "validation_error", 400),
+    ("cards", {"tite": "x"}, "validation_error", 400),
+    ("cards", "no object", "invalid_format", 400),
+    ("crashes", {}, "internal_error", 500),
+    ("declines", {}, "soft_failure", 200),
+    ("unwritable", {}, "internal_error", 500),
+]
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_the_revision_is_that_of_the_message(agent, record, revision):
-    agent.revision = revision
-    agent.result("tools/call", name="queries")
-    assert record().revision == revision
-    # A client of the handshake does not say its name with every call.
-    assert (record().client is None) is (revision != STATELESS)
+def test_the_outcome_is_a_word_of_one_readable_line(agent, records):
+    for tool, arguments, outcome, status in OUTCOMES:
+        agent.post(*agent.frame("tools/call", {"name": tool, "arguments": arguments}))
+        logged = records()[-1]
+        assert (logged.tool, logged.outcome, logged.status) == (tool, outcome, status)
+        assert logged.getMessage() == (
+            f"{tool}: {outcome} ({status}) in {logged.duration_ms:.1f} ms, user None, "
+            f"{logged.request_id}"
+        )
+
+
+def test_the_revision_is_that_of_the_message(agent, records):
+    """A client of the handshake does not say its name with every call."""
+    for agent.revision in REVISIONS:
+        agent.result("tools/call", name="queries")
+        logged = records()[-1]
+        assert logged.revision == agent.revision
+        assert (logged.client is None) is (agent.revision != STATELESS)
 
 
 def test_queries_are_told_where_they_are_counted(agent, configure, record):
@@ -136,19 +134,23 @@ def test_nothing_but_a_call_is_recorded(agent, records):
     assert records() == []
 
 
-def test_a_name_cannot_forge_a_line_of_the_log(agent, record):
-    forged = "evil\nINFO orders_refund: success\r\u2028\x1b[2J\u202e"
-    meta = {"io.modelcontextprotocol/clientInfo": {"name": forged, "version": "1"}}
-    agent.post(*agent.frame("tools/call", {"name": "queries", "_meta": meta}))
-    assert record().client.isprintable()
-    assert record().client.startswith("evil\\nINFO")
-
-
-@pytest.mark.parametrize("info", [None, "text", [], {}, {"name": 5}, {"name": ["x"]}])
-def test_a_client_without_a_name_is_recorded_without_one(agent, record, info):
+def client_of(info: Any, agent, records) -> Any:
+    """Return what is recorded of a client that says this of itself."""
     meta = {"io.modelcontextprotocol/clientInfo": info}
     agent.post(*agent.frame("tools/call", {"name": "queries", "_meta": meta}))
-    assert record().client is None
+    return records()[-1].client
+
+
+def test_a_name_cannot_forge_a_line_of_the_log(agent, records):
+    forged = "evil\nINFO orders_refund: success\r\u2028\x1b[2J\u202e"
+    client = client_of({"name": forged, "version": "1"}, agent, records)
+    assert client.isprintable()
+    assert client.startswith("evil\\nINFO")
+
+
+def test_a_client_without_a_name_is_recorded_without_one(agent, records):
+    infos: list[Any] = [None, "text", [], {}, {"name": 5}, {"name": ["x"]}]
+    assert [client_of(info, agent, records) for info in infos] == [None] * 6
 
 
 @given(st.text())
@@ -165,25 +167,21 @@ def test_a_projects_own_field_of_the_same_name_breaks_nothing(agent, record):
     assert record().request_id.startswith("req_")
 
 
-@pytest.mark.parametrize(
-    ("body", "facts", "line"),
-    [
-        (
-            {"id": 1, "method": "tools/call", "params": {"name": "nothing\nelse"}},
-            ("tools/call", -32602, 200),
-            "tools/call refused: -32602 Unknown tool: nothing\\nelse.",
-        ),
-        (b"{", (None, -32700, 400), "message refused: -32700 "),
-    ],
-)
-def test_a_refused_message_is_logged_for_debugging_only(agent, caplog, body, facts, line):
+def test_a_refused_message_is_logged_for_debugging_only(agent, caplog):
     caplog.set_level(logging.DEBUG, logger="drf_mcp.calls")
-    message = {"jsonrpc": "2.0", **body} if isinstance(body, dict) else body
-    agent.post(message, {"MCP-Protocol-Version": "2025-11-25"})
-    (logged,) = [record for record in caplog.records if record.name == "drf_mcp.calls"]
-    assert logged.levelno == logging.DEBUG
-    assert (logged.method, logged.code, logged.status) == facts
-    assert logged.getMessage().startswith(line)
+    params = {"name": "nothing\nelse"}
+    unknown = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    line = "tools/call refused: -32602 Unknown tool: nothing\\nelse."
+    for message, facts, start in (
+        (unknown, ("tools/call", -32602, 200), line),
+        (b"{", (None, -32700, 400), "message refused: -32700 "),
+    ):
+        caplog.clear()
+        agent.post(message, {"MCP-Protocol-Version": "2025-11-25"})
+        (logged,) = [record for record in caplog.records if record.name == "drf_mcp.calls"]
+        assert logged.levelno == logging.DEBUG
+        assert (logged.method, logged.code, logged.status) == facts
+        assert logged.getMessage().startswith(start)
 
 
 def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, monkeypatch):

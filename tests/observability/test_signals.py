@@ -34,23 +34,19 @@ def test_a_call_is_told_with_its_outcome_and_request(alice, heard):
     assert told["duration_ms"] > 0
 
 
-@pytest.mark.parametrize(
-    ("tool", "signals"),
-    [
-        ("crashes", [tool_called, tool_failed]),
-        ("unwritable", [tool_called, tool_failed]),
-        # A soft failure is none of the call.
-        ("declines", [tool_called]),
-    ],
-)
-def test_a_failure_is_told_by_both_signals(agent, heard, tool, signals):
-    agent.result("tools/call", name=tool)
-    assert [told["signal"] for told in heard] == signals
-    code = "SOLD_OUT" if tool == "declines" else "INTERNAL_ERROR"
-    assert {told["outcome"].failure.code for told in heard} == {code}
-
-
-def test_nothing_is_sent_for_a_tool_that_does_not_exist(agent, heard):
+def test_a_failure_is_told_by_both_signals(agent, heard):
+    """A soft failure is none of the call, and of a tool that does not exist nothing is sent."""
+    for tool, failed in (
+        ("crashes", [tool_failed]),
+        ("unwritable", [tool_failed]),
+        ("declines", []),
+    ):
+        heard.clear()
+        agent.result("tools/call", name=tool)
+        assert [told["signal"] for told in heard] == [tool_called, *failed]
+        code = "INTERNAL_ERROR" if failed else "SOLD_OUT"
+        assert {told["outcome"].failure.code for told in heard} == {code}
+    heard.clear()
     agent.error("tools/call", name="nothing")
     assert heard == []
 

@@ -54,7 +54,7 @@ def span(spans):
 
 
 @pytest.fixture
-def in_view(agent, configure, expose):
+def in_view(agent, expose, spans):
     expose(path("traced/", Traced.as_view()))
 
     def call(headers=None, **meta):
@@ -97,21 +97,17 @@ def test_a_list_is_a_span_of_its_own_kind(agent, span):
     assert "gen_ai.operation.name" not in span().attributes
 
 
-@pytest.mark.parametrize(
-    ("tool", "outcome", "error_type", "status"),
-    [
+def test_a_failure_is_a_tool_error_and_a_soft_one_is_none(agent, spans):
+    for tool, outcome, error_type, status in (
         ("crashes", "internal_error", "tool_error", StatusCode.ERROR),
         ("declines", "soft_failure", None, StatusCode.UNSET),
-    ],
-)
-def test_a_failure_is_a_tool_error_and_a_soft_one_is_none(
-    agent, span, tool, outcome, error_type, status
-):
-    agent.result("tools/call", name=tool)
-    assert span().attributes.get("error.type") == error_type
-    assert span().attributes["drf_mcp.outcome"] == outcome
-    assert span().status.status_code is status
-    assert "inside" not in span().to_json()
+    ):
+        agent.result("tools/call", name=tool)
+        span = spans()[-1]
+        assert span.attributes.get("error.type") == error_type
+        assert span.attributes["drf_mcp.outcome"] == outcome
+        assert span.status.status_code is status
+        assert "inside" not in span.to_json()
 
 
 def test_a_jsonrpc_error_has_its_code_and_message(agent, span):
@@ -136,14 +132,10 @@ def test_the_parent_is_the_callers_from_meta_and_baggage_comes_along(in_view, sp
     assert span().parent.is_remote
 
 
-@pytest.mark.parametrize(
-    ("header", "meta"),
-    [(TRACEPARENT, {}), (f"00-{OTHER_TRACE}-{PARENT}-01", {"traceparent": TRACEPARENT})],
-)
-def test_the_parent_is_the_callers_from_the_http_headers_where_meta_names_none(
-    in_view, span, header, meta
-):
-    assert in_view(headers={"traceparent": header}, **meta)["trace"] == TRACE
+def test_the_parent_is_the_callers_from_the_http_headers_where_meta_names_none(in_view):
+    other = f"00-{OTHER_TRACE}-{PARENT}-01"
+    assert in_view(headers={"traceparent": TRACEPARENT})["trace"] == TRACE
+    assert in_view(headers={"traceparent": other}, traceparent=TRACEPARENT)["trace"] == TRACE
 
 
 def test_the_ambient_span_is_the_parent_where_meta_names_none(in_view, spans):
@@ -161,18 +153,18 @@ def test_the_ambient_span_is_linked_where_meta_names_another_parent(in_view, spa
     assert f"{spans()[0].parent.trace_id:032x}" == TRACE
 
 
-@pytest.mark.parametrize("value", ["", "nonsense", "00-0-0-01", 7, None, ["00"], {"a": 1}])
-def test_a_traceparent_that_is_none_begins_a_trace(in_view, span, value):
-    in_view(traceparent=value, tracestate=value, baggage=value)
-    assert span().parent is None
+def test_a_traceparent_that_is_none_begins_a_trace(in_view, spans):
+    for value in ("", "nonsense", "00-0-0-01", 7, None, ["00"], {"a": 1}):
+        in_view(traceparent=value, tracestate=value, baggage=value)
+    assert [span.parent for span in spans()] == [None] * 7
 
 
-@pytest.mark.parametrize("logs", [True, False])
-def test_arguments_are_on_the_span_where_they_may_be_logged(agent, configure, span, logs):
-    configure(LOG_ARGUMENTS=logs)
-    agent.result("tools/call", name="cards", arguments={"title": "x", "note": "between us"})
-    arguments = span().attributes.get("gen_ai.tool.call.arguments")
-    assert arguments == (json.dumps({"title": "x", "note": MASK}) if logs else None)
+def test_arguments_are_on_the_span_where_they_may_be_logged(agent, configure, spans):
+    for logs in (True, False):
+        configure(LOG_ARGUMENTS=logs)
+        agent.result("tools/call", name="cards", arguments={"title": "x", "note": "between us"})
+    found = [span.attributes.get("gen_ai.tool.call.arguments") for span in spans()]
+    assert found == [json.dumps({"title": "x", "note": MASK}), None]
 
 
 def test_every_call_of_a_batch_is_a_span(agent, spans):
