@@ -18,13 +18,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def printed() -> str:
-    out = StringIO()
-    call_command("demo", "--port", "8123", no_serve=True, stdout=out)
-    return out.getvalue()
-
-
-@pytest.fixture
 def taken_port():
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -32,16 +25,14 @@ def taken_port():
         yield server.getsockname()[1]
 
 
-def test_prints_the_endpoint(printed):
+def test_prints_how_to_reach_the_shop():
+    """The endpoint, a working token for every user, a configuration, and lines for two clients."""
+    out = StringIO()
+    call_command("demo", "--port", "8123", no_serve=True, stdout=out)
+    printed = out.getvalue()
     assert "http://127.0.0.1:8123/mcp" in printed
-
-
-def test_prints_a_working_token_for_every_user(printed):
     for token in Token.objects.select_related("user"):
         assert f"{token.user.username:<6} {token.key}" in printed
-
-
-def test_prints_a_configuration_that_is_json(printed):
     start = printed.index("{\n")
     configuration, _ = json.JSONDecoder().raw_decode(printed[start:])
     token = Token.objects.get(user__username="alice").key
@@ -50,9 +41,6 @@ def test_prints_a_configuration_that_is_json(printed):
         "url": "http://127.0.0.1:8123/mcp",
         "headers": {"Authorization": f"Token {token}"},
     }
-
-
-def test_prints_one_line_for_claude_code_and_one_for_curl(printed):
     starts = [line.split(" ", 2)[:2] for line in printed.splitlines()]
     assert ["claude", "mcp"] in starts
     assert ["curl", "-s"] in starts
@@ -65,10 +53,10 @@ def test_a_taken_port_is_one_line_that_names_the_way_out(taken_port):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
-def test_what_is_no_port_is_refused(port):
-    with pytest.raises(CommandError, match="PORT=8001 make demo"):
-        call_command("demo", f"--port={port}")
+def test_what_is_no_port_is_refused():
+    for port in ("0", "65536", "http", "-1"):
+        with pytest.raises(CommandError, match="PORT=8001 make demo"):
+            call_command("demo", f"--port={port}")
 
 
 def test_a_database_that_cannot_be_filled_is_one_line_that_names_the_way_out(monkeypatch):

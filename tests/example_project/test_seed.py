@@ -28,19 +28,15 @@ def words() -> list[tuple]:
     ]
 
 
-def test_a_second_run_changes_nothing():
-    before, tokens = rows(), set(Token.objects.values_list("key", flat=True))
-    call_command("seed", verbosity=0)
-    assert rows() == before
-    assert set(Token.objects.values_list("key", flat=True)) == tokens
-
-
-def test_a_second_run_keeps_what_people_changed():
+def test_a_second_run_changes_nothing(capsys):
+    """It says so, and keeps what people changed."""
     Customer.objects.filter(owner__username="bob").first().tickets.all().delete()
     Product.objects.update(stock=7)
-    before = rows()
-    call_command("seed", verbosity=0)
+    before, tokens = rows(), set(Token.objects.values_list("key", flat=True))
+    call_command("seed")
+    assert "nothing changed" in capsys.readouterr().out
     assert rows() == before
+    assert set(Token.objects.values_list("key", flat=True)) == tokens
 
 
 def test_an_empty_shop_is_filled_with_the_same_rows_again():
@@ -51,27 +47,17 @@ def test_an_empty_shop_is_filled_with_the_same_rows_again():
     assert words() == before
 
 
-def test_a_second_run_says_that_nothing_changed(capsys):
-    call_command("seed")
-    assert "nothing changed" in capsys.readouterr().out
-
-
 def test_every_user_has_a_token_and_the_name_as_password():
+    """Alice and Bob are plain users."""
     for username in ["alice", "bob", "carol", "admin"]:
         assert authenticate(username=username, password=username) is not None
         assert Token.objects.filter(user__username=username).exists()
-
-
-def test_alice_and_bob_are_plain_users_and_carol_is_staff():
     staff = User.objects.filter(is_staff=True).values_list("username", flat=True)
     assert set(staff) == {"carol", "admin"}
 
 
-def test_rows_are_valid():
+def test_there_are_a_few_hundred_valid_rows():
     for model in TABLES:
         for row in model.objects.all():
             row.full_clean()
-
-
-def test_there_are_a_few_hundred_rows():
     assert 300 < sum(model.objects.count() for model in TABLES) < 700
