@@ -162,9 +162,10 @@ class PortableWriter:
         pattern = self.schema.get("pattern")
         if pattern is None:
             return
-        is_text = self.schema.get("type") == "string"
-        self.schema["pattern"] = translate_pattern(pattern) if is_text else None
-        if not self.schema["pattern"]:
+        # An empty pattern asks nothing.
+        is_kept = pattern and self.schema.get("type") == "string"
+        self.schema["pattern"] = translate_pattern(pattern) if is_kept else None
+        if pattern and not self.schema["pattern"]:
             self.explain(_("Must match %(pattern)s") % {"pattern": pattern})
 
     @property

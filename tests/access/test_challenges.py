@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.client.auth.utils import extract_field_from_www_auth
@@ -51,9 +50,8 @@ def test_no_value_begins_a_line_of_its_own(parameters):
     assert "\r" not in str(BearerChallenge(parameters))
 
 
-@pytest.mark.parametrize(
-    ("header", "parameters"),
-    [
+def test_a_challenge_of_an_authentication_class_is_read(subtests):
+    for header, parameters in [
         ("Bearer", {}),
         ("bearer ", {}),
         ('Bearer realm="api"', {"realm": "api"}),
@@ -64,11 +62,10 @@ def test_no_value_begins_a_line_of_its_own(parameters):
         ('Basic realm="api"', None),
         ("BearerToken", None),
         ('Bearer realm="a", Basic realm="b"', None),
-    ],
-)
-def test_a_challenge_of_an_authentication_class_is_read(header, parameters):
-    read = BearerChallenge.parse(header)
-    assert (read and read.parameters) == parameters
+    ]:
+        with subtests.test(header=header, parameters=parameters):
+            read = BearerChallenge.parse(header)
+            assert (read and read.parameters) == parameters
 
 
 def test_a_text_of_another_alphabet_is_left_out():

@@ -314,7 +314,8 @@ def test_a_resource_of_the_settings_says_where_the_project_is(serve, resource, a
     assert document_at(f"{ROOT}/mcp")["resource"] == resource.rstrip("/")
 
 
-@pytest.mark.parametrize("options", [{"scopes": "shop"}, {"resource": "/mcp"}])
-def test_a_wrong_attribute_is_refused_with_the_urls(options):
-    with pytest.raises(ImproperlyConfigured, match=next(iter(options))):
-        MCPView.as_view(**options)
+def test_a_wrong_attribute_is_refused_with_the_urls(subtests):
+    for options in [{"scopes": "shop"}, {"resource": "/mcp"}]:
+        with subtests.test(options=options):
+            with pytest.raises(ImproperlyConfigured, match=next(iter(options))):
+                MCPView.as_view(**options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.test import RequestFactory
 
@@ -42,16 +41,14 @@ def test_a_credential_without_a_user_has_a_key_of_its_own():
     assert get_caller_key(AnonymousUser(), None, first) == ""
 
 
-@pytest.mark.parametrize(
-    ("user", "gone"),
-    [
+def test_a_user_is_gone_who_is_known_and_not_active(subtests):
+    for user, gone in [
         (None, False),
         (AnonymousUser(), False),
         (User(), False),
         (User(is_active=False), True),
         (SimpleNamespace(is_authenticated=True), False),
         (SimpleNamespace(is_active=False), True),
-    ],
-)
-def test_a_user_is_gone_who_is_known_and_not_active(user, gone):
-    assert is_gone(user) is gone
+    ]:
+        with subtests.test(user=user, gone=gone):
+            assert is_gone(user) is gone

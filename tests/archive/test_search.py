@@ -23,9 +23,8 @@ def find(query: str, *values: object) -> list:
     return PassageSearch(query).find(items)
 
 
-@pytest.mark.parametrize(
-    ("query", "text"),
-    [
+def test_words_and_symbols_are_found_in_any_case_and_script(subtests):
+    for query, text in [
         ("parrot", PLANTED),
         ("PARROT", PLANTED),
         ("parrots", PLANTED),
@@ -37,16 +36,16 @@ def find(query: str, *values: object) -> list:
         (":=", "if (n := len(a)) > 10:"),
         ("yield from", "A generator may `yield from` another."),
         ("Straße", "Die STRASSE, die straße."),
-    ],
-)
-def test_words_and_symbols_are_found_in_any_case_and_script(query, text):
-    passages = find(query, "nothing to see", text)
-    assert passages[0].item["id"] == "1"
+    ]:
+        with subtests.test(query=query, text=text):
+            passages = find(query, "nothing to see", text)
+            assert passages[0].item["id"] == "1"
 
 
-@pytest.mark.parametrize(("query", "text"), [("art", "A part of it."), ("zebra", PLANTED)])
-def test_a_word_is_not_found_within_another(query, text):
-    assert find(query, text) == []
+def test_a_word_is_not_found_within_another(subtests):
+    for query, text in [("art", "A part of it."), ("zebra", PLANTED)]:
+        with subtests.test(query=query, text=text):
+            assert find(query, text) == []
 
 
 def test_a_rare_word_weighs_more_than_a_common_one():

@@ -75,11 +75,12 @@ def test_texts_are_kept_by_a_browser_until_they_change():
     assert read_texts("en", if_none_match=response["ETag"]).status_code == 200
 
 
-@pytest.mark.parametrize("language", ["", "xx", "de-zz", "../../de", "d" * 1000])
-def test_texts_of_no_language_of_the_project_are_those_of_a_known_one(language):
-    response = read_texts(language)
-    assert response.status_code == 200
-    assert ("Abgeschrieben" in response.content.decode()) is (language == "de-zz")
+def test_texts_of_no_language_of_the_project_are_those_of_a_known_one(subtests):
+    for language in ["", "xx", "de-zz", "../../de", "d" * 1000]:
+        with subtests.test(language=language):
+            response = read_texts(language)
+            assert response.status_code == 200
+            assert ("Abgeschrieben" in response.content.decode()) is (language == "de-zz")
 
 
 def test_texts_are_there_where_the_page_is(settings):

@@ -13,9 +13,8 @@ from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
 
 
-@pytest.mark.parametrize(
-    ("schema", "value"),
-    [
+def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
+    for schema, value in [
         ({"type": "integer"}, 1),
         ({"type": "integer", "minimum": 5}, 5),
         ({"type": "integer", "maximum": -3}, -3),
@@ -32,10 +31,9 @@ from drf_mcp.tools import registry
         ({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, {"a": 1}),
         ({}, "..."),
         (True, "..."),
-    ],
-)
-def test_a_value_is_of_the_kind_that_the_schema_asks_for(schema, value):
-    assert Example(schema).value == value
+    ]:
+        with subtests.test(schema=schema, value=value):
+            assert Example(schema).value == value
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,11 @@ def test_json_is_the_same_in_every_language(printed, in_brackets, args):
     assert printed(*args, "--json") == english
 
 
-@pytest.mark.parametrize(("language", "written"), [("en", "5,490"), ("de", "5.490")])
-def test_numbers_have_the_separators_of_the_language(language, written):
-    with translation.override(language):
-        assert Report(WIDE, no_style()).group(5490) == written
+def test_numbers_have_the_separators_of_the_language(subtests):
+    for language, written in [("en", "5,490"), ("de", "5.490")]:
+        with subtests.test(language=language, written=written):
+            with translation.override(language):
+                assert Report(WIDE, no_style()).group(5490) == written
 
 
 def test_a_lock_file_is_the_same_in_every_language(run, in_brackets, tmp_path):

@@ -78,9 +78,10 @@ def test_a_crash_is_told_by_the_envelope_without_a_traceback(expose, capsys, nam
         logging.getLogger(name).removeHandler(handler)
 
 
-@pytest.mark.parametrize("option", ["--as", "--user"])
-def test_both_spellings_name_the_user(option):
-    assert json.loads(run("stats", option, "alice")[1])["data"]["customers"]
+def test_both_spellings_name_the_user(subtests):
+    for option in ["--as", "--user"]:
+        with subtests.test(option=option):
+            assert json.loads(run("stats", option, "alice")[1])["data"]["customers"]
 
 
 def test_the_user_is_who_the_view_sees():
@@ -97,18 +98,16 @@ def test_the_user_may_do_no_more_than_over_http():
     assert (code, json.loads(text)["data"]["error_code"]) == (1, "FORBIDDEN")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_options_stand_anywhere_among_the_arguments(subtests):
+    for words in [
         ["--as", "alice", "page_size=1", 'tier=["gold"]'],
         ["page_size=1", "--as", "alice", 'tier=["gold"]'],
         ["page_size=1", 'tier=["gold"]', "--as", "alice"],
-    ],
-)
-def test_options_stand_anywhere_among_the_arguments(words):
-    code, text = run("customers_list", *words)
-    assert code == 0
-    assert [row["tier"] for row in json.loads(text)["data"]["results"]] == ["gold"]
+    ]:
+        with subtests.test(words=words):
+            code, text = run("customers_list", *words)
+            assert code == 0
+            assert [row["tier"] for row in json.loads(text)["data"]["results"]] == ["gold"]
 
 
 def test_a_call_writes():
@@ -118,25 +117,24 @@ def test_a_call_writes():
     assert order.status == "cancelled"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [('{"pk": 999999}', "NOT_FOUND"), ('{"nonsense": 1}', "VALIDATION_ERROR")],
-)
-def test_a_tool_that_fails_prints_its_envelope_and_exits_with_1(arguments, code):
-    status, text = run("orders_retrieve", arguments, "--as", "carol")
-    assert (status, json.loads(text)["data"]["error_code"]) == (1, code)
+def test_a_tool_that_fails_prints_its_envelope_and_exits_with_1(subtests):
+    for arguments, code in [
+        ('{"pk": 999999}', "NOT_FOUND"),
+        ('{"nonsense": 1}', "VALIDATION_ERROR"),
+    ]:
+        with subtests.test(arguments=arguments, code=code):
+            status, text = run("orders_retrieve", arguments, "--as", "carol")
+            assert (status, json.loads(text)["data"]["error_code"]) == (1, code)
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "", "nonsense", "[1]", '"text"', "5", "[" * 100_000, '{"limit": NaN}']
-)
-def test_arguments_that_are_no_object_exit_with_2(text):
-    assert refused("products_list", text, "--as", "alice").returncode == 2
+def test_arguments_that_are_no_object_exit_with_2(subtests):
+    for text in ["{", "", "nonsense", "[1]", '"text"', "5", "[" * 100_000, '{"limit": NaN}']:
+        with subtests.test(text=text):
+            assert refused("products_list", text, "--as", "alice").returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
+def test_a_call_that_cannot_be_made_exits_with_2_and_says_why(subtests):
+    for args, message in [
         (["orders_list"], "Name a user with --as."),
         (["stat", "--as", "alice"], "Did you mean stats"),
         (["stats", "--as", "nobody"], "There is no user 'nobody'."),
@@ -147,12 +145,11 @@ def test_arguments_that_are_no_object_exit_with_2(text):
         (["stats", "--as", "alice", "--envelope", "x"], "Choose from ResponseV2Envelope, Ok"),
         (["stats", "--as", "alice", "--envelope", "no.such.Envelope"], "cannot be imported"),
         (["stats", "--as", "alice", "--envelope", "success_response"], "is not an envelope"),
-    ],
-)
-def test_a_call_that_cannot_be_made_exits_with_2_and_says_why(args, message):
-    error = refused(*args)
-    assert error.returncode == 2
-    assert message in str(error)
+    ]:
+        with subtests.test(args=args, message=message):
+            error = refused(*args)
+            assert error.returncode == 2
+            assert message in str(error)
 
 
 def test_text_alone_is_printed_as_it_is(expose):
@@ -172,9 +169,8 @@ def test_links_can_be_made_whatever_hosts_are_allowed(expose, settings, hosts):
 # --- Arguments as key=value ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("texts", "arguments"),
-    [
+def test_arguments_are_read_as_json_where_they_are_json(subtests):
+    for texts, arguments in [
         (["page=2"], {"page": 2}),
         (["name=Ada Núñez"], {"name": "Ada Núñez"}),
         (["name=a=b"], {"name": "a=b"}),
@@ -188,37 +184,39 @@ def test_links_can_be_made_whatever_hosts_are_allowed(expose, settings, hosts):
         (["a.b.c=1", "a.b.d=x"], {"a": {"b": {"c": 1, "d": "x"}}}),
         (['{"a": 1, "b": 1}', "b=2"], {"a": 1, "b": 2}),
         ([], {}),
-    ],
-)
-def test_arguments_are_read_as_json_where_they_are_json(texts, arguments):
-    assert CommandLineArguments(texts).values == arguments
+    ]:
+        with subtests.test(texts=texts, arguments=arguments):
+            assert CommandLineArguments(texts).values == arguments
 
 
-@pytest.mark.parametrize("texts", [["=1"], ["a..b=1"], [".a=1"], ["a=1", "a.b=2"], ["a"]])
-def test_arguments_that_name_nothing_exit_with_2(texts):
-    with pytest.raises(CommandError) as caught:
-        CommandLineArguments(texts)
-    assert caught.value.returncode == 2
+def test_arguments_that_name_nothing_exit_with_2(subtests):
+    for texts in [["=1"], ["a..b=1"], [".a=1"], ["a=1", "a.b=2"], ["a"]]:
+        with subtests.test(texts=texts):
+            with pytest.raises(CommandError) as caught:
+                CommandLineArguments(texts)
+            assert caught.value.returncode == 2
 
 
 # --- How it is told ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_raw_is_the_response_on_the_wire_in_the_revision(revision):
-    _, indented = run("stats", "--as", "alice", "--revision", revision)
-    assert indented.startswith('{\n  "success": true,\n')
-    code, text = run("stats", "--as", "alice", "--raw", "--revision", revision)
-    response = json.loads(text)
-    assert (code, response["jsonrpc"]) == (0, "2.0")
-    assert ("resultType" in response["result"]) is (revision == "2026-07-28")
-    assert text.count("\n") == 1
+def test_raw_is_the_response_on_the_wire_in_the_revision(subtests):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            _, indented = run("stats", "--as", "alice", "--revision", revision)
+            assert indented.startswith('{\n  "success": true,\n')
+            code, text = run("stats", "--as", "alice", "--raw", "--revision", revision)
+            response = json.loads(text)
+            assert (code, response["jsonrpc"]) == (0, "2.0")
+            assert ("resultType" in response["result"]) is (revision == "2026-07-28")
+            assert text.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["OkEnvelope", "drf_mcp.envelopes.OkEnvelope"])
-def test_an_envelope_is_chosen_by_its_name_or_its_path(name):
-    _, text = run("stats", "--as", "alice", "--envelope", name)
-    assert json.loads(text)["ok"] is True
+def test_an_envelope_is_chosen_by_its_name_or_its_path(subtests):
+    for name in ["OkEnvelope", "drf_mcp.envelopes.OkEnvelope"]:
+        with subtests.test(name=name):
+            _, text = run("stats", "--as", "alice", "--envelope", name)
+            assert json.loads(text)["ok"] is True
 
 
 def test_an_envelope_is_chosen_over_the_tools_own(expose):
@@ -284,6 +282,7 @@ def test_the_curl_command_calls_nothing():
     assert order.status == "pending"
 
 
-@pytest.mark.parametrize("args", [("no_such",), ("stats", "x=1"), ("orders_retrieve",)])
-def test_a_request_that_cannot_be_written_exits_with_2(args):
-    assert refused(*args, "--http").returncode == 2
+def test_a_request_that_cannot_be_written_exits_with_2(subtests):
+    for args in [("no_such",), ("stats", "x=1"), ("orders_retrieve",)]:
+        with subtests.test(args=args):
+            assert refused(*args, "--http").returncode == 2

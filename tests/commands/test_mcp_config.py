@@ -22,13 +22,16 @@ def run(*args: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-@pytest.mark.parametrize("client", ["codex"])
-def test_toml_is_toml(client):
-    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
-    remote = tomllib.loads(run(client, "--name", "my.shop", "--token", 'a"b')[0])
-    assert remote["mcp_servers"]["my.shop"]["http_headers"] == {"Authorization": 'Token a"b'}
-    local = tomllib.loads(run(client, "--stdio", "--as", "alice")[0])["mcp_servers"]["shop"]
-    assert local["args"][-3:] == ["mcp_stdio", "--as", "alice"]
+def test_toml_is_toml(subtests):
+    for client in ["codex"]:
+        with subtests.test(client=client):
+            tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
+            remote = tomllib.loads(run(client, "--name", "my.shop", "--token", 'a"b')[0])
+            assert remote["mcp_servers"]["my.shop"]["http_headers"] == {
+                "Authorization": 'Token a"b'
+            }
+            local = tomllib.loads(run(client, "--stdio", "--as", "alice")[0])["mcp_servers"]["shop"]
+            assert local["args"][-3:] == ["mcp_stdio", "--as", "alice"]
 
 
 def test_the_url_the_token_and_the_name_are_those_given():
@@ -59,14 +62,15 @@ def test_all_of_them_at_once():
     assert titles == [config_class.title for config_class in CLIENTS.values()]
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("claude", "Did you mean claude-code or"), ("netscape", "Choose from claude-code, ")],
-)
-def test_an_unknown_client_is_refused_with_the_nearest_or_all(name, hint):
-    with pytest.raises(CommandError, match=hint) as caught:
-        run(name)
-    assert caught.value.returncode == 2
+def test_an_unknown_client_is_refused_with_the_nearest_or_all(subtests):
+    for name, hint in [
+        ("claude", "Did you mean claude-code or"),
+        ("netscape", "Choose from claude-code, "),
+    ]:
+        with subtests.test(name=name, hint=hint):
+            with pytest.raises(CommandError, match=hint) as caught:
+                run(name)
+            assert caught.value.returncode == 2
 
 
 def test_a_user_is_refused_over_http_where_a_token_decides():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 
-import pytest
 from rest_framework import serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
@@ -36,9 +35,8 @@ def test_the_same_surface_has_no_changes():
     assert changed(lambda entry: None) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_what_may_stop_an_agent_or_let_another_in_is_breaking(subtests):
+    for change, message in [
         (lambda e: e["arguments"].pop("name"), "argument name removed"),
         (lambda e: e["arguments"].pop("lines[].number"), "argument lines[].number removed"),
         (
@@ -62,15 +60,13 @@ def test_the_same_surface_has_no_changes():
             "permissions IsAuthenticated became IsAdminUser",
         ),
         (lambda e: e.update(permissions=[]), "permissions IsAuthenticated became none"),
-    ],
-)
-def test_what_may_stop_an_agent_or_let_another_in_is_breaking(change, message):
-    assert changed(change) == [(message, True)]
+    ]:
+        with subtests.test(change=change, message=message):
+            assert changed(change) == [(message, True)]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_what_agents_can_live_with_is_a_note(subtests):
+    for change, message in [
         (lambda e: e["arguments"].update(more={"type": "string"}), "argument more added"),
         (lambda e: e["arguments"]["name"].pop("required"), "argument name became optional"),
         (
@@ -88,10 +84,9 @@ def test_what_may_stop_an_agent_or_let_another_in_is_breaking(change, message):
         (lambda e: e["answers"].update(more={"type": "any"}), "field more of the answer added"),
         (lambda e: e.update(request="PUT /things/"), "request POST /things/ became PUT /things/"),
         (lambda e: e.update(size=1300), "grew from 1000 to 1300 bytes"),
-    ],
-)
-def test_what_agents_can_live_with_is_a_note(change, message):
-    assert changed(change) == [(message, False)]
+    ]:
+        with subtests.test(change=change, message=message):
+            assert changed(change) == [(message, False)]
 
 
 def test_a_required_member_of_a_new_optional_argument_breaks_nothing():

@@ -24,9 +24,8 @@ def tell(*arguments: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_every_command_tells_json(subtests):
+    for command in [
         ("mcp_tools",),
         ("mcp_tools", "--names"),
         ("mcp_tools", "--unexposed"),
@@ -38,11 +37,9 @@ def tell(*arguments: str) -> str:
         ("mcp_expire",),
         ("mcp_token", "create", "alice", "a script"),
         ("mcp_token", "list"),
-    ],
-    ids=" ".join,
-)
-def test_every_command_tells_json(command):
-    assert json.loads(tell(*command, "--json")) is not None
+    ]:
+        with subtests.test(command=command):
+            assert json.loads(tell(*command, "--json")) is not None
 
 
 def test_a_lock_and_its_changes_are_told_as_json(tmp_path):

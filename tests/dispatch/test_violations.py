@@ -344,9 +344,10 @@ DRIVERS = [
 ]
 
 
-@pytest.mark.parametrize(("cause", "rule"), DRIVERS, ids=map(str, range(len(DRIVERS))))
-def test_the_drivers_code_decides(cause, rule):
-    assert Rule.from_exception(caused(cause)) is rule
-    failure = ErrorMapper().from_exception(caused(cause), "req_1")
-    assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
-    assert "secret" not in failure.message
+def test_the_drivers_code_decides(subtests):
+    for cause, rule in DRIVERS:
+        with subtests.test(cause=cause, rule=rule):
+            assert Rule.from_exception(caused(cause)) is rule
+            failure = ErrorMapper().from_exception(caused(cause), "req_1")
+            assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
+            assert "secret" not in failure.message

@@ -78,9 +78,8 @@ def test_a_right_answer_has_no_fault():
     assert judged(error("The message is wrong.")) == []
 
 
-@pytest.mark.parametrize(
-    ("message", "fault"),
-    [
+def test_the_judge_sees_what_is_told_of_the_inside(subtests):
+    for message, fault in [
         ("s3cret", "the secret s3cret"),
         (f"at {settings.BASE_DIR}", f"the secret {settings.BASE_DIR}"),
         (IN_A_ROW, "a row of somebody else"),
@@ -88,24 +87,21 @@ def test_a_right_answer_has_no_fault():
         ("no such table: auth_user", "the inside: no such table"),
         ("SELECT 1", "the inside: SELECT"),
         ("in views.py, line 3", "the inside: .py"),
-    ],
-)
-def test_the_judge_sees_what_is_told_of_the_inside(message, fault):
-    assert fault in judged(error(message))
+    ]:
+        with subtests.test(message=message, fault=fault):
+            assert fault in judged(error(message))
 
 
-@pytest.mark.parametrize(
-    ("answer", "fault"),
-    [
+def test_the_judge_sees_a_wrong_answer(subtests):
+    for answer, fault in [
         (Answer(500, JSON, error("Wrong.").body), "HTTP 500"),
         (Answer(301, {"location": "/mcp/"}, b""), "HTTP 301"),
         (Answer(400, {"content-type": "text/html"}, b"<h1>"), "no message, but text/html"),
         (error("Wrong.", id=8), "an answer to 8, which was not asked"),
         (Answer(200, JSON, b"[]"), "an empty batch"),
-    ],
-)
-def test_the_judge_sees_a_wrong_answer(answer, fault):
-    assert fault in judged(answer)
+    ]:
+        with subtests.test(answer=answer, fault=fault):
+            assert fault in judged(answer)
 
 
 def test_the_judge_sees_what_is_no_message():

@@ -68,20 +68,18 @@ def test_a_class_can_narrow_as_well(endpoint, serve):
     assert_offers(Agent(Client(), path="/own/mcp"), {"search"})
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
+def test_a_wrong_option_is_refused_when_the_view_is_made(subtests):
+    for options, told in [
         ({"tools": "tag:stock"}, "tools must be a list"),
         ({"tools": ["FETCH *"]}, "tools holds 'FETCH "),
         ({"read_only": None}, "read_only must be True or False"),
         ({"toolsets": {"a": "tag:stock"}}, "toolsets must be a dict"),
         ({"toolsets": {"a/b": []}}, "toolsets must be a dict"),
         ({"server_name": ""}, "server_name must be a text"),
-    ],
-)
-def test_a_wrong_option_is_refused_when_the_view_is_made(options, told):
-    with pytest.raises(ImproperlyConfigured, match=told):
-        MCPView.as_view(**options)
+    ]:
+        with subtests.test(options=options, told=told):
+            with pytest.raises(ImproperlyConfigured, match=told):
+                MCPView.as_view(**options)
 
 
 def test_an_endpoint_says_who_it_is(endpoint):
@@ -349,10 +347,11 @@ def test_a_narrowing_takes_a_list_of_patterns():
     assert Narrowing("a", ["count"]) == Narrowing("a", ("count",))
 
 
-@pytest.mark.parametrize("patterns", ["count", ["api/*"], [5], {"count"}])
-def test_a_narrowing_refuses_what_is_no_list_of_patterns(patterns):
-    with pytest.raises(ImproperlyConfigured, match="Narrowing"):
-        Narrowing("a", patterns)
+def test_a_narrowing_refuses_what_is_no_list_of_patterns(subtests):
+    for patterns in ["count", ["api/*"], [5], {"count"}]:
+        with subtests.test(patterns=patterns):
+            with pytest.raises(ImproperlyConfigured, match="Narrowing"):
+                Narrowing("a", patterns)
 
 
 def test_a_narrowing_of_nothing_allows_every_tool(serve):

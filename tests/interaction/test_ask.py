@@ -179,15 +179,16 @@ def test_another_question_s_answer_counts_for_nothing(ask):
 # --- Clients that cannot ask --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25", "2025-03-26"])
-def test_a_client_without_forms_is_told_the_arguments(revision):
-    result = Agent(Client(), revision).call("refunds_create", note="x")
-    assert not result.is_error
-    assert (result.envelope["success"], result.code) == (False, "INPUT_REQUIRED")
-    assert [problem["pointer"] for problem in result.problems] == ["/reason", "/amount"]
-    assert result.data["remediation"] == (
-        "Ask the user, then call refunds_create again with: reason, amount."
-    )
+def test_a_client_without_forms_is_told_the_arguments(subtests):
+    for revision in ["2026-07-28", "2025-11-25", "2025-03-26"]:
+        with subtests.test(revision=revision):
+            result = Agent(Client(), revision).call("refunds_create", note="x")
+            assert not result.is_error
+            assert (result.envelope["success"], result.code) == (False, "INPUT_REQUIRED")
+            assert [problem["pointer"] for problem in result.problems] == ["/reason", "/amount"]
+            assert result.data["remediation"] == (
+                "Ask the user, then call refunds_create again with: reason, amount."
+            )
 
 
 def test_the_tool_takes_what_the_view_asks_for(agent):

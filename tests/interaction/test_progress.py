@@ -138,20 +138,22 @@ def test_a_tool_that_another_one_runs_tells_how_far_it_is(settings):
     assert told == [1, 2]
 
 
-@pytest.mark.parametrize("options", [{"token": None}, {"accept": "application/json"}])
-def test_without_a_token_or_a_stream_the_answer_is_json(options):
-    response = post("export", **options)
-    assert response.headers["Content-Type"] == "application/json"
-    assert response.json()["result"]["structuredContent"]["data"] == {"rows": 2}
+def test_without_a_token_or_a_stream_the_answer_is_json(subtests):
+    for options in [{"token": None}, {"accept": "application/json"}]:
+        with subtests.test(options=options):
+            response = post("export", **options)
+            assert response.headers["Content-Type"] == "application/json"
+            assert response.json()["result"]["structuredContent"]["data"] == {"rows": 2}
 
 
 def test_a_call_that_says_nothing_is_answered_in_json():
     assert post("quiet").headers["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize("token", [True, 1.5, ["a"], {}])
-def test_what_is_no_token_asks_for_nothing(token):
-    assert post("export", token=token).headers["Content-Type"] == "application/json"
+def test_what_is_no_token_asks_for_nothing(subtests):
+    for token in [True, 1.5, ["a"], {}]:
+        with subtests.test(token=token):
+            assert post("export", token=token).headers["Content-Type"] == "application/json"
 
 
 def test_a_refusal_of_the_endpoint_keeps_its_status(settings):
@@ -163,15 +165,16 @@ def test_over_http_progress_goes_nowhere():
     assert APIClient().post("/export/").json() == {"rows": 2}
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18", "2025-03-26"])
-def test_every_revision_is_told(revision):
-    agent = Agent(Client(), revision)
-    params = {"name": "export", "arguments": {}, "_meta": {"progressToken": 7}}
-    message, headers = agent.frame("tools/call", params)
-    response = agent.post(message, {**headers, "Accept": BOTH})
-    assert [m.get("method") for m in read_events(response.content)[:2]] == [
-        "notifications/progress"
-    ] * 2
+def test_every_revision_is_told(subtests):
+    for revision in ["2025-11-25", "2025-06-18", "2025-03-26"]:
+        with subtests.test(revision=revision):
+            agent = Agent(Client(), revision)
+            params = {"name": "export", "arguments": {}, "_meta": {"progressToken": 7}}
+            message, headers = agent.frame("tools/call", params)
+            response = agent.post(message, {**headers, "Accept": BOTH})
+            assert [m.get("method") for m in read_events(response.content)[:2]] == [
+                "notifications/progress"
+            ] * 2
 
 
 # --- ASGI ---------------------------------------------------------------------------------

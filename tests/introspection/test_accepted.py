@@ -27,9 +27,8 @@ def as_it_is(schema):
     return schema
 
 
-@pytest.mark.parametrize(
-    ("field", "words"),
-    [
+def test_a_kind_is_named(subtests):
+    for field, words in [
         (f.CharField(max_length=5), "a string from 1 to 5 characters"),
         (f.DateField(help_text="The last day."), "a date (YYYY-MM-DD)"),
         (f.DateField(input_formats=["%d.%m.%Y", "%Y"]), "a string in the format DD.MM.YYYY, YYYY"),
@@ -61,17 +60,14 @@ def as_it_is(schema):
             "a decimal number of at least 1",
         ),
         (f.ListField(child=f.DateField()), "an array, each item a date (YYYY-MM-DD)"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-@pytest.mark.parametrize("narrow", [PortableWriter.write, as_it_is])
-def test_a_kind_is_named(field, words, narrow):
-    assert SchemaWords(narrow(DescribedField(field).input_schema)).accepted == words
+    ]:
+        for narrow in [PortableWriter.write, as_it_is]:
+            with subtests.test(field=field, words=words, narrow=narrow):
+                assert SchemaWords(narrow(DescribedField(field).input_schema)).accepted == words
 
 
-@pytest.mark.parametrize(
-    ("field", "words"),
-    [
+def test_lengths_that_follow_from_a_pattern_are_not_told(subtests):
+    for field, words in [
         (f.SlugField(), "a string matching ^[-a-zA-Z0-9_]+$"),
         (f.EmailField(max_length=254), "an email address"),
         (f.SlugField(max_length=9), "a string of at most 9 characters matching ^[-a-zA-Z0-9_]+$"),
@@ -85,25 +81,30 @@ def test_a_kind_is_named(field, words, narrow):
             "a string of at most 2 characters matching [A-Z]{2}$",
         ),
         (f.RegexField("^a|bc$", max_length=2), "a string of at most 2 characters matching ^a|bc$"),
-    ],
-)
-def test_lengths_that_follow_from_a_pattern_are_not_told(field, words):
-    assert SchemaWords(PortableWriter.write(DescribedField(field).input_schema)).accepted == words
+    ]:
+        with subtests.test(field=field, words=words):
+            assert (
+                SchemaWords(PortableWriter.write(DescribedField(field).input_schema)).accepted
+                == words
+            )
 
 
-@pytest.mark.parametrize("said", [
-    "Goes on the label. URL. Keep it short.",
-    "UUID.",
-    "Decimal number. At most 7 digits.",
-    "Format: DD.MM.YYYY. As people write it.",
-    "Find it with customers_list.",
-    "Meant to be a date.",
-])  # fmt: skip
-@pytest.mark.parametrize("narrow", [PortableWriter.write, as_it_is])
-def test_a_help_text_is_no_fact(said, narrow):
-    schema = narrow(DescribedField(f.CharField(max_length=20, help_text=said)).input_schema)
-    assert SchemaWords(schema).accepted == "a string from 1 to 20 characters"
-    assert Example(schema).value == "text"
+def test_a_help_text_is_no_fact(subtests):
+    for said in [
+        "Goes on the label. URL. Keep it short.",
+        "UUID.",
+        "Decimal number. At most 7 digits.",
+        "Format: DD.MM.YYYY. As people write it.",
+        "Find it with customers_list.",
+        "Meant to be a date.",
+    ]:
+        for narrow in [PortableWriter.write, as_it_is]:
+            with subtests.test(said=said, narrow=narrow):
+                schema = narrow(
+                    DescribedField(f.CharField(max_length=20, help_text=said)).input_schema
+                )
+                assert SchemaWords(schema).accepted == "a string from 1 to 20 characters"
+                assert Example(schema).value == "text"
 
 
 def test_a_bound_that_no_keyword_holds_is_told():

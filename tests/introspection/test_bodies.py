@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 
-import pytest
 from django.contrib.auth.models import Group
 from rest_framework import generics, serializers, views, viewsets
 from rest_framework.decorators import action, api_view
@@ -156,9 +155,8 @@ class Things(viewsets.ModelViewSet):
         return Response(ReasonSerializer(data=request.data).is_valid())
 
 
-@pytest.mark.parametrize(
-    ("method", "name", "kind"),
-    [
+def test_body_is_what_the_handler_reads(subtests):
+    for method, name, kind in [
         ("GET", "list", "none"),
         ("GET", "retrieve", "none"),
         ("DELETE", "destroy", "none"),
@@ -186,18 +184,17 @@ class Things(viewsets.ModelViewSet):
         ("POST", "bulk_own", "list"),
         ("POST", "another", ["name"]),
         ("POST", "either", "open"),
-    ],
-)
-def test_body_is_what_the_handler_reads(method, name, kind):
-    schema = described(Things, method, name)
-    body = schema.body
-    assert bool(schema.findings) == (kind == "open")
-    if isinstance(kind, list):
-        assert body.kind == "object"
-        assert [parameter.name for parameter in body.fields] == kind
-        assert all(parameter.required for parameter in body.fields)
-    else:
-        assert body.kind == kind
+    ]:
+        with subtests.test(method=method, name=name, kind=kind):
+            schema = described(Things, method, name)
+            body = schema.body
+            assert bool(schema.findings) == (kind == "open")
+            if isinstance(kind, list):
+                assert body.kind == "object"
+                assert [parameter.name for parameter in body.fields] == kind
+                assert all(parameter.required for parameter in body.fields)
+            else:
+                assert body.kind == kind
 
 
 def test_open_body_is_a_finding_with_a_remedy():
@@ -356,19 +353,17 @@ class Plain(views.APIView):
         return Response()
 
 
-@pytest.mark.parametrize(
-    ("method", "kind"),
-    [
+def test_plain_view(subtests):
+    for method, kind in [
         ("GET", "none"),
         ("PATCH", "none"),
         ("POST", "open"),
         ("PUT", "object"),
         ("DELETE", "none"),
         ("HEAD", "none"),
-    ],
-)
-def test_plain_view(method, kind):
-    assert described(Plain, method).body.kind == kind
+    ]:
+        with subtests.test(method=method, kind=kind):
+            assert described(Plain, method).body.kind == kind
 
 
 def test_plain_view_with_a_serializer_class_is_described():
@@ -382,9 +377,10 @@ def function(request):
     return Response(serializer.is_valid())
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE"])
-def test_function_is_read_through_its_view(method):
-    assert [field.name for field in described(function.cls, method).body.fields] == ["name"]
+def test_function_is_read_through_its_view(subtests):
+    for method in ["POST", "DELETE"]:
+        with subtests.test(method=method):
+            assert [field.name for field in described(function.cls, method).body.fields] == ["name"]
 
 
 # What is told

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-import pytest
 from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
@@ -66,9 +65,10 @@ class Nesting(Named):
         return super().to_internal_value(data)
 
 
-@pytest.mark.parametrize("field", [Strict(), Stripped(), Checked(), Nesting()], ids=repr)
-def test_override_that_begins_with_super_converts_like_drf(field):
-    assert converts_like_drf(field)
+def test_override_that_begins_with_super_converts_like_drf(subtests):
+    for field in [Strict(), Stripped(), Checked(), Nesting()]:
+        with subtests.test(field=field):
+            assert converts_like_drf(field)
 
 
 class Logged(s.CharField):
@@ -121,9 +121,8 @@ class Above(Early):
         return super().to_internal_value(data)
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
+def test_any_other_override_may_take_more(subtests):
+    for field in [
         Relaxed(),
         Early(),
         Rewritten(),
@@ -133,11 +132,9 @@ class Above(Early):
         Logged(),
         Above(),
         Nesting(nested=True),
-    ],
-    ids=repr,
-)
-def test_any_other_override_may_take_more(field):
-    assert not converts_like_drf(field)
+    ]:
+        with subtests.test(field=field):
+            assert not converts_like_drf(field)
 
 
 def test_override_without_source_may_take_more():
@@ -181,9 +178,8 @@ def test_member_that_does_not_is_open_and_told_in_words():
     assert fields["early"].required
 
 
-@pytest.mark.parametrize(
-    ("base", "options", "words"),
-    [
+def test_what_a_field_is_meant_to_be_is_what_its_base_takes(subtests):
+    for base, options, words in [
         (
             s.DecimalField,
             {"max_digits": 5, "decimal_places": 2},
@@ -198,11 +194,12 @@ def test_member_that_does_not_is_open_and_told_in_words():
         (s.EmailField, {}, "Meant to be an email address."),
         (s.ListField, {"child": s.IntegerField()}, "Meant to be an array, each item an integer."),
         (s.JSONField, {}, None),
-    ],
-)
-def test_what_a_field_is_meant_to_be_is_what_its_base_takes(base, options, words):
-    own = type("Own", (base,), {"to_internal_value": lambda self, data: data})
-    assert DescribedField(own(**options)).input_schema == ({"description": words} if words else {})
+    ]:
+        with subtests.test(base=base, options=options, words=words):
+            own = type("Own", (base,), {"to_internal_value": lambda self, data: data})
+            assert DescribedField(own(**options)).input_schema == (
+                {"description": words} if words else {}
+            )
 
 
 def test_field_whose_base_needs_a_caller_is_open():

@@ -137,10 +137,11 @@ def test_a_serializer_that_no_caller_changes_is_asked_once():
     assert count_serializers(ParcelsOfUser) == 2 * once
 
 
-@pytest.mark.parametrize("serializer_class", [ByTeam, ByValidators])
-def test_a_serializer_that_a_caller_may_change_is_asked_for_several(serializer_class):
-    once = count_serializers(Parcels)
-    assert count_serializers(Parcels, serializer_class=serializer_class) == 2 * once
+def test_a_serializer_that_a_caller_may_change_is_asked_for_several(subtests):
+    for serializer_class in [ByTeam, ByValidators]:
+        with subtests.test(serializer_class=serializer_class):
+            once = count_serializers(Parcels)
+            assert count_serializers(Parcels, serializer_class=serializer_class) == 2 * once
 
 
 def test_a_class_that_the_view_chooses_in_a_property_is_described_for_every_caller():
@@ -156,20 +157,23 @@ def test_a_filter_set_that_no_caller_changes_is_made_once():
     assert count_filter_sets(Products) == 1
 
 
-@pytest.mark.parametrize("filterset_class", [ProductsOfUser, ProductsWithRows])
-def test_a_filter_set_that_a_caller_may_change_is_made_for_several(filterset_class):
-    assert count_filter_sets(filterset_class) == 2
+def test_a_filter_set_that_a_caller_may_change_is_made_for_several(subtests):
+    for filterset_class in [ProductsOfUser, ProductsWithRows]:
+        with subtests.test(filterset_class=filterset_class):
+            assert count_filter_sets(filterset_class) == 2
 
 
-@pytest.mark.parametrize("owner", [ByTeam, ByValidators, OwnRelated, ProductsOfUser])
-def test_a_class_whose_overrides_ask_for_the_caller_is_found(owner):
+def test_a_class_whose_overrides_ask_for_the_caller_is_found(subtests):
     """Also through a function that the override calls, and in what REST framework calls."""
-    assert not asks_no_caller(owner)
+    for owner in [ByTeam, ByValidators, OwnRelated, ProductsOfUser]:
+        with subtests.test(owner=owner):
+            assert not asks_no_caller(owner)
 
 
-@pytest.mark.parametrize("owner", [Parcel, Products, serializers.ModelSerializer])
-def test_what_runs_with_data_says_nothing_of_the_fields(owner):
-    assert asks_no_caller(owner)
+def test_what_runs_with_data_says_nothing_of_the_fields(subtests):
+    for owner in [Parcel, Products, serializers.ModelSerializer]:
+        with subtests.test(owner=owner):
+            assert asks_no_caller(owner)
 
 
 def test_a_context_of_the_project_s_own_is_made_once():

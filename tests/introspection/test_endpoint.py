@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import django_filters.rest_framework as django_filters
-import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import translation
@@ -45,9 +44,10 @@ class Users(viewsets.ModelViewSet):
     search_fields = ["username"]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_plain_viewset_has_no_findings(name):
-    assert described(Users, action=name, path_kwargs=(PathKwarg("pk"),)).findings == ()
+def test_plain_viewset_has_no_findings(subtests):
+    for name in METHODS:
+        with subtests.test(name=name):
+            assert described(Users, action=name, path_kwargs=(PathKwarg("pk"),)).findings == ()
 
 
 def fail(*args, **kwargs):
@@ -74,31 +74,31 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("attribute", FAILING)
-@pytest.mark.parametrize(
-    "broken", [fail, property(fail), None, 5], ids=["f", "property", "None", "5"]
-)
-def test_view_that_breaks_anywhere_is_still_described(attribute, broken, name):
-    own = type("Own", (Users,), {})
-    view = view_of(own, METHODS[name], name)
-    vars(view).pop(attribute, None)
-    setattr(own, attribute, broken)
-    schema = describe(view, METHODS[name], {"pk": PathKwarg("pk")})
-    assert isinstance(schema, EndpointSchema)
-    assert [parameter.name for parameter in schema.path] == ["pk"]
+def test_view_that_breaks_anywhere_is_still_described(subtests):
+    for name in METHODS:
+        for attribute in FAILING:
+            for broken in [fail, property(fail), None, 5]:
+                with subtests.test(name=name, attribute=attribute, broken=broken):
+                    own = type("Own", (Users,), {})
+                    view = view_of(own, METHODS[name], name)
+                    vars(view).pop(attribute, None)
+                    setattr(own, attribute, broken)
+                    schema = describe(view, METHODS[name], {"pk": PathKwarg("pk")})
+                    assert isinstance(schema, EndpointSchema)
+                    assert [parameter.name for parameter in schema.path] == ["pk"]
 
 
-@pytest.mark.parametrize("attribute", ["fields", "get_fields", "__init__", "validators"])
-def test_serializer_that_breaks_is_still_described(attribute):
-    own = type(
-        "Own",
-        (UserSerializer,),
-        {attribute: property(fail) if attribute in ("fields", "validators") else fail},
-    )
-    schema = described(type("View", (Users,), {"serializer_class": own}), action="create")
-    assert schema.findings
-    assert "on purpose" in schema.findings[0].message
+def test_serializer_that_breaks_is_still_described(subtests):
+    for attribute in ["fields", "get_fields", "__init__", "validators"]:
+        with subtests.test(attribute=attribute):
+            own = type(
+                "Own",
+                (UserSerializer,),
+                {attribute: property(fail) if attribute in ("fields", "validators") else fail},
+            )
+            schema = described(type("View", (Users,), {"serializer_class": own}), action="create")
+            assert schema.findings
+            assert "on purpose" in schema.findings[0].message
 
 
 def test_broken_filterset_leaves_the_other_backends():
@@ -155,13 +155,14 @@ HOOKS = {
 }
 
 
-@pytest.mark.parametrize(("hook", "part"), HOOKS.items())
-def test_a_hook_that_fails_leaves_its_part_open_and_says_where(hook, part):
-    own = type("Own", (Describer,), {hook: fail})
-    inspection = Inspection(view_of(Users, "PUT", "update"), "PUT")
-    schema = own(inspection, {"pk": PathKwarg("pk")}).describe()
-    name, left = part
-    assert getattr(schema, name) == left
-    (finding,) = schema.findings
-    assert "on purpose" in finding.message
-    assert finding.remedy == f"Mend {hook}() of {__name__}.Own."
+def test_a_hook_that_fails_leaves_its_part_open_and_says_where(subtests):
+    for hook, part in HOOKS.items():
+        with subtests.test(hook=hook, part=part):
+            own = type("Own", (Describer,), {hook: fail})
+            inspection = Inspection(view_of(Users, "PUT", "update"), "PUT")
+            schema = own(inspection, {"pk": PathKwarg("pk")}).describe()
+            name, left = part
+            assert getattr(schema, name) == left
+            (finding,) = schema.findings
+            assert "on purpose" in finding.message
+            assert finding.remedy == f"Mend {hook}() of {__name__}.Own."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 
-import pytest
 from rest_framework import generics, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -82,18 +81,23 @@ def required(view, **where) -> set[str]:
     return {field.name for field in described(view, "POST", **where).body.fields if field.required}
 
 
-@pytest.mark.parametrize("view", [AsItIs, InACopy])
-def test_a_body_that_is_left_as_it_is_is_required_as_the_serializer_does(view):
-    assert required(view) == {"name", "inventory"}
+def test_a_body_that_is_left_as_it_is_is_required_as_the_serializer_does(subtests):
+    for view in [AsItIs, InACopy]:
+        with subtests.test(view=view):
+            assert required(view) == {"name", "inventory"}
 
 
 CHANGING = [ByKey, InADisplay, InACopyWithMore, ByOwnSerializer, BySomebodyElse, AtTimes]
 
 
-@pytest.mark.parametrize("view", CHANGING)
-def test_nothing_is_required_of_a_body_that_the_handler_changes(view):
-    fields = described(view, "POST").body.fields
-    assert {field.name: field.required for field in fields} == {"name": False, "inventory": False}
+def test_nothing_is_required_of_a_body_that_the_handler_changes(subtests):
+    for view in CHANGING:
+        with subtests.test(view=view):
+            fields = described(view, "POST").body.fields
+            assert {field.name: field.required for field in fields} == {
+                "name": False,
+                "inventory": False,
+            }
 
 
 class Reserving(viewsets.GenericViewSet):

@@ -241,38 +241,35 @@ def test_search_says_where_it_searches():
     }
 
 
-@pytest.mark.parametrize("backend", [filters.SearchFilter, filters.OrderingFilter])
-def test_a_filter_without_fields_is_not_offered(backend):
-    assert described(users(backend, ordering_fields=[]), action="list").query == ()
+def test_a_filter_without_fields_is_not_offered(subtests):
+    for backend in [filters.SearchFilter, filters.OrderingFilter]:
+        with subtests.test(backend=backend):
+            assert described(users(backend, ordering_fields=[]), action="list").query == ()
 
 
-@pytest.mark.parametrize(
-    ("attributes", "terms"),
-    [
+def test_ordering_takes_several_terms(subtests):
+    for attributes, terms in [
         ({"ordering_fields": ["username"]}, "username"),
         ({"ordering_fields": [("username", "Name")]}, "username"),
         ({}, "id|username"),
-    ],
-)
-def test_ordering_takes_several_terms(attributes, terms):
-    view = users(filters.OrderingFilter, **attributes)
-    parameter = by_name(described(view, action="list").query)["ordering"]
-    items = {"type": "string", "pattern": f"^-?({terms})$"}
-    assert bare(parameter.schema) == {"type": "array", "items": items}
-    assert parameter.multiple == "comma"
+    ]:
+        with subtests.test(attributes=attributes, terms=terms):
+            view = users(filters.OrderingFilter, **attributes)
+            parameter = by_name(described(view, action="list").query)["ordering"]
+            items = {"type": "string", "pattern": f"^-?({terms})$"}
+            assert bare(parameter.schema) == {"type": "array", "items": items}
+            assert parameter.multiple == "comma"
 
 
-@pytest.mark.parametrize(
-    ("choices", "schema"),
-    [
+def test_choices_of_an_order_are_a_pattern_where_each_goes_both_ways(subtests):
+    for choices, schema in [
         ([("a", "A"), ("-a", "A"), ("b.c", "B"), ("-b.c", "B")], {"pattern": r"^-?(a|b\.c)$"}),
         ([("-a", "Newest"), ("a", "Oldest"), ("b", "B")], {"enum": ["-a", "a", "b"]}),
-    ],
-)
-def test_choices_of_an_order_are_a_pattern_where_each_goes_both_ways(choices, schema):
-    item = django_filters.OrderingFilter(field_name="sort", choices=choices)
-    (parameter,) = FilterParameters("sort", item).get_parameters()
-    assert parameter.schema["items"] == {**TEXT, **schema}
+    ]:
+        with subtests.test(choices=choices, schema=schema):
+            item = django_filters.OrderingFilter(field_name="sort", choices=choices)
+            (parameter,) = FilterParameters("sort", item).get_parameters()
+            assert parameter.schema["items"] == {**TEXT, **schema}
 
 
 def test_default_ordering_is_told():
@@ -397,9 +394,8 @@ class Acting(users(filters.SearchFilter, search_fields=["username"])):
         return Response(self.get_object().pk)
 
 
-@pytest.mark.parametrize(
-    ("method", "name", "offered"),
-    [
+def test_filters_are_offered_where_they_apply(subtests):
+    for method, name, offered in [
         ("GET", "list", True),
         ("GET", "filtered", True),
         ("GET", "recent", True),
@@ -410,10 +406,9 @@ class Acting(users(filters.SearchFilter, search_fields=["username"])):
         ("POST", "create", False),
         ("PUT", "update", False),
         ("DELETE", "destroy", False),
-    ],
-)
-def test_filters_are_offered_where_they_apply(method, name, offered):
-    assert bool(described(Acting, method, name).query) == offered
+    ]:
+        with subtests.test(method=method, name=name, offered=offered):
+            assert bool(described(Acting, method, name).query) == offered
 
 
 def test_list_written_anew_without_filters_offers_none():

@@ -96,21 +96,19 @@ def pattern_of(field: Any) -> str:
     return pattern
 
 
-@pytest.mark.parametrize(
-    ("field", "text"), [(field, text) for field, texts, _ in FIELDS.values() for text in texts]
-)
-def test_what_people_write_is_taken_by_field_and_pattern(field, text):
-    field.run_validation(text)
-    assert re.search(pattern_of(field), text)
+def test_what_people_write_is_taken_by_field_and_pattern(subtests):
+    for field, text in [(field, text) for field, texts, _ in FIELDS.values() for text in texts]:
+        with subtests.test(field=field, text=text):
+            field.run_validation(text)
+            assert re.search(pattern_of(field), text)
 
 
-@pytest.mark.parametrize(
-    ("field", "text"), [(field, text) for field, _, texts in FIELDS.values() for text in texts]
-)
-def test_what_no_field_reads_is_refused_by_field_and_pattern(field, text):
-    with pytest.raises(s.ValidationError):
-        field.run_validation(text)
-    assert not re.search(pattern_of(field), text)
+def test_what_no_field_reads_is_refused_by_field_and_pattern(subtests):
+    for field, text in [(field, text) for field, _, texts in FIELDS.values() for text in texts]:
+        with subtests.test(field=field, text=text):
+            with pytest.raises(s.ValidationError):
+                field.run_validation(text)
+            assert not re.search(pattern_of(field), text)
 
 
 # Some have a pattern of their shape alone.
@@ -205,10 +203,13 @@ def test_a_pattern_of_the_project_counts_before_that_of_the_kind():
     assert pattern_of(field) == r"@example\.com$"
 
 
-@pytest.mark.parametrize("name", ["hex", "hex_verbose"])
-def test_ids_are_sent_as_they_are_given(name):
-    field = s.UUIDField(format=name)
-    assert re.search(pattern_of(field), field.to_representation(field.run_validation("0" * 32)))
+def test_ids_are_sent_as_they_are_given(subtests):
+    for name in ["hex", "hex_verbose"]:
+        with subtests.test(name=name):
+            field = s.UUIDField(format=name)
+            assert re.search(
+                pattern_of(field), field.to_representation(field.run_validation("0" * 32))
+            )
 
 
 def test_kinds_that_people_declare_have_words_alone():

@@ -171,14 +171,16 @@ def written_only(make):
     return FieldHandling(holder().fields["member"], takes_json=True).get_handling()
 
 
-@pytest.mark.parametrize("make", SPOKEN.values(), ids=SPOKEN)
-def test_what_can_be_no_text_of_its_own_is_no_secret(make):
-    assert written_only(make).secrets == frozenset()
+def test_what_can_be_no_text_of_its_own_is_no_secret(subtests):
+    for make in SPOKEN.values():
+        with subtests.test(make=make):
+            assert written_only(make).secrets == frozenset()
 
 
-@pytest.mark.parametrize("make", SECRET.values(), ids=SECRET)
-def test_text_that_no_answer_repeats_is_secret(make):
-    assert () in written_only(make).secrets
+def test_text_that_no_answer_repeats_is_secret(subtests):
+    for make in SECRET.values():
+        with subtests.test(make=make):
+            assert () in written_only(make).secrets
 
 
 def test_of_an_object_that_no_answer_repeats_the_texts_are_secret():
@@ -191,9 +193,8 @@ def test_the_items_decide_over_a_list(many):
     assert written_only(many).secrets == {("*",)}
 
 
-@pytest.mark.parametrize(
-    ("schema", "secrets"),
-    [
+def test_an_annotated_schema_is_judged_alike(subtests):
+    for schema, secrets in [
         ({"type": "integer", "writeOnly": True}, set()),
         ({"type": "string", "writeOnly": True}, {()}),
         ({"writeOnly": True}, {()}),
@@ -211,20 +212,21 @@ def test_the_items_decide_over_a_list(many):
             },
             {("a",)},
         ),
-    ],
-)
-def test_an_annotated_schema_is_judged_alike(schema, secrets):
-    assert SchemaHandling(schema).get_handling().secrets == secrets
+    ]:
+        with subtests.test(schema=schema, secrets=secrets):
+            assert SchemaHandling(schema).get_handling().secrets == secrets
 
 
 SECRET_NAMES = ["password", "passcode", "pin", "pin_code", "my_pin", "otp", "otp_code", "apiKey"]
 
 
-@pytest.mark.parametrize("name", [*SECRET_NAMES, "private_key", "security_code", "accessToken"])
-def test_a_name_sounds_like_a_secret(name):
-    assert sounds_secret(name)
+def test_a_name_sounds_like_a_secret(subtests):
+    for name in [*SECRET_NAMES, "private_key", "security_code", "accessToken"]:
+        with subtests.test(name=name):
+            assert sounds_secret(name)
 
 
-@pytest.mark.parametrize("name", ["pinned", "opinion", "shipping", "product_code", "key", "passed"])
-def test_a_name_that_only_looks_like_one_does_not(name):
-    assert not sounds_secret(name)
+def test_a_name_that_only_looks_like_one_does_not(subtests):
+    for name in ["pinned", "opinion", "shipping", "product_code", "key", "passed"]:
+        with subtests.test(name=name):
+            assert not sounds_secret(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +12,8 @@ from drf_mcp.introspection.names import make_portable_name
 PORTABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
 
 
-@pytest.mark.parametrize(
-    ("name", "portable"),
-    [
+def test_name_becomes_portable(subtests):
+    for name, portable in [
         ("price__gte", "price__gte"),
         ("id_", "id_"),
         ("sort-by", "sort_by"),
@@ -26,10 +24,9 @@ PORTABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
         ("größe", "gr__e"),
         ("", "_"),
         ("$", "_"),
-    ],
-)
-def test_name_becomes_portable(name, portable):
-    assert make_portable_name(name) == portable
+    ]:
+        with subtests.test(name=name, portable=portable):
+            assert make_portable_name(name) == portable
 
 
 @given(st.text())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 
-import pytest
 from django.contrib.auth.models import Group, User
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import cache_page
@@ -49,42 +48,38 @@ GROUP = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
+def test_stock_action_answers_by_its_serializer(subtests):
+    for name, expected in [
         ("list", {"type": "array", "items": GROUP}),
         ("retrieve", GROUP),
         ("create", GROUP),
         ("update", GROUP),
         ("partial_update", GROUP),
         ("destroy", {}),
-    ],
-)
-def test_stock_action_answers_by_its_serializer(name, expected):
-    assert bare(described(Groups, action=name).output) == expected
+    ]:
+        with subtests.test(name=name, expected=expected):
+            assert bare(described(Groups, action=name).output) == expected
 
 
 def test_extra_action_may_answer_anything():
     assert described(Groups, "GET", "names").output == {}
 
 
-@pytest.mark.parametrize(
-    ("view", "method", "expected"),
-    [
+def test_stock_generic_view_answers_by_its_serializer(subtests):
+    for view, method, expected in [
         (generics.RetrieveUpdateDestroyAPIView, "GET", GROUP),
         (generics.RetrieveUpdateDestroyAPIView, "PATCH", GROUP),
         (generics.RetrieveUpdateDestroyAPIView, "DELETE", {}),
         (generics.ListCreateAPIView, "GET", {"type": "array", "items": GROUP}),
         (generics.ListCreateAPIView, "POST", GROUP),
-    ],
-)
-def test_stock_generic_view_answers_by_its_serializer(view, method, expected):
-    attributes = {
-        "serializer_class": GroupSerializer,
-        "queryset": Group.objects.all(),
-        "pagination_class": None,
-    }
-    assert bare(described(type("Own", (view,), attributes), method).output) == expected
+    ]:
+        with subtests.test(view=view, method=method, expected=expected):
+            attributes = {
+                "serializer_class": GroupSerializer,
+                "queryset": Group.objects.all(),
+                "pagination_class": None,
+            }
+            assert bare(described(type("Own", (view,), attributes), method).output) == expected
 
 
 class Wrapping(renderers.JSONRenderer):
@@ -116,9 +111,8 @@ def choose_elsewhere(self):
     return GroupSerializer if self.is_staff() else Shouting
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
+def test_answer_a_project_may_reshape_is_open(subtests):
+    for attributes in [
         {"retrieve": lambda self, request, pk: Response("a")},
         {"finalize_response": lambda self, request, response, *args, **kwargs: response},
         {"dispatch": lambda self, request, *args, **kwargs: Response()},
@@ -130,10 +124,9 @@ def choose_elsewhere(self):
         {"renderer_classes": [renderers.TemplateHTMLRenderer]},
         {"serializer_class": Shouting},
         {"serializer_class": serializers.BaseSerializer},
-    ],
-)
-def test_answer_a_project_may_reshape_is_open(attributes):
-    assert described(groups(**attributes), action="retrieve").output == {}
+    ]:
+        with subtests.test(attributes=attributes):
+            assert described(groups(**attributes), action="retrieve").output == {}
 
 
 def test_browsable_api_beside_json_changes_nothing():

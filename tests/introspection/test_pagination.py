@@ -50,9 +50,8 @@ PAGE = {"type": "integer", "minimum": 1}
 OFFSET = {"type": "integer", "minimum": 0}
 
 
-@pytest.mark.parametrize(
-    ("paginator", "attributes", "expected"),
-    [
+def test_paginator_is_described(subtests):
+    for paginator, attributes, expected in [
         (Numbered, {}, {"page": PAGE, "size": {**PAGE, "maximum": 100}}),
         (Numbered, {"page_size_query_param": None, "page_query_param": "p"}, {"p": PAGE}),
         (Numbered, {"page_size_query_param": None, "page_size": None}, {}),
@@ -60,12 +59,11 @@ OFFSET = {"type": "integer", "minimum": 0}
         (Offset, {"default_limit": None, "max_limit": None}, {"limit": PAGE, "offset": OFFSET}),
         (Cursor, {}, {"cursor": {"type": "string"}}),
         (Cursor, {"page_size": None}, {}),
-    ],
-)
-def test_paginator_is_described(paginator, attributes, expected):
-    schema = paged(paginator, **attributes)
-    assert schemas(schema.query) == expected
-    assert schema.paginated == bool(expected)
+    ]:
+        with subtests.test(paginator=paginator, attributes=attributes, expected=expected):
+            schema = paged(paginator, **attributes)
+            assert schemas(schema.query) == expected
+            assert schema.paginated == bool(expected)
 
 
 def test_no_paginator_no_parameters():
@@ -108,18 +106,16 @@ def test_a_real_page_fits_the_answer_described(paginator):
     }
 
 
-@pytest.mark.parametrize(
-    ("paginator", "attributes"),
-    [
+def test_answer_that_need_not_be_a_stock_page_is_open(subtests):
+    for paginator, attributes in [
         (Numbered, {"get_paginated_response": lambda self, data: None}),
         (Numbered, {"page_size": None}),
         (Numbered, {"get_page_size": lambda self, request: None}),
         (Offset, {"default_limit": None}),
         (Offset, {"paginate_queryset": lambda self, *args, **kwargs: None}),
-    ],
-)
-def test_answer_that_need_not_be_a_stock_page_is_open(paginator, attributes):
-    assert paged(paginator, **attributes).output == {}
+    ]:
+        with subtests.test(paginator=paginator, attributes=attributes):
+            assert paged(paginator, **attributes).output == {}
 
 
 def test_links_and_counts_of_a_project_are_open():

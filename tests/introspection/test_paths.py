@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 
-import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import models
 from django.urls import converters
@@ -60,9 +59,8 @@ def kwarg(view, name, converter=None, pattern=None, action="retrieve", **options
     return described(view, None, action, given, **options).path[0].schema
 
 
-@pytest.mark.parametrize(
-    ("converter", "pattern", "expected"),
-    [
+def test_route_tells_the_type(subtests):
+    for converter, pattern, expected in [
         (converters.IntConverter(), None, {"type": "integer", "minimum": 0}),
         (
             converters.UUIDConverter(),
@@ -80,15 +78,13 @@ def kwarg(view, name, converter=None, pattern=None, action="retrieve", **options
         (None, r"\w+", TEXT),
         (None, "[^/.]+", TEXT),
         (None, None, TEXT),
-    ],
-)
-def test_route_tells_the_type(converter, pattern, expected):
-    assert bare(kwarg(views.APIView, "thing", converter, pattern)) == expected
+    ]:
+        with subtests.test(converter=converter, pattern=pattern, expected=expected):
+            assert bare(kwarg(views.APIView, "thing", converter, pattern)) == expected
 
 
-@pytest.mark.parametrize(
-    ("attributes", "name", "expected"),
-    [
+def test_lookup_has_the_type_of_the_model_field(subtests):
+    for attributes, name, expected in [
         ({}, "pk", KEY),
         ({"lookup_url_kwarg": "user_pk"}, "user_pk", KEY),
         ({"lookup_url_kwarg": "user"}, "user", {**KEY, "description": "Primary key of the user."}),
@@ -105,28 +101,27 @@ def test_route_tells_the_type(converter, pattern, expected):
             "pk",
             form("uuid"),
         ),
-    ],
-)
-def test_lookup_has_the_type_of_the_model_field(attributes, name, expected):
-    schema = kwarg(type("Own", (Users,), attributes), name)
-    # Django's own help texts of the user model's fields are left out here.
-    assert (bare(schema) if "lookup_field" in attributes else schema) == expected
+    ]:
+        with subtests.test(attributes=attributes, name=name, expected=expected):
+            schema = kwarg(type("Own", (Users,), attributes), name)
+            # Django's own help texts of the user model's fields are left out here.
+            assert (bare(schema) if "lookup_field" in attributes else schema) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
+def test_parent_has_the_type_of_the_foreign_key(subtests):
+    for name, expected in [
         ("sender_pk", {**KEY, "description": "Primary key of the user."}),
         ("sender_id", {**KEY, "description": "Primary key of the user."}),
         ("parent_lookup_sender", {**KEY, "description": "Primary key of the user."}),
         ("parent_lookup_sender__username", TEXT),
         ("warehouse_pk", TEXT),
         ("sender", TEXT),
-    ],
-)
-def test_parent_has_the_type_of_the_foreign_key(name, expected):
-    schema = kwarg(type("Own", (Users,), {"queryset": Parcel.objects.all()}), name, action="list")
-    assert (schema if "description" in expected else bare(schema)) == expected
+    ]:
+        with subtests.test(name=name, expected=expected):
+            schema = kwarg(
+                type("Own", (Users,), {"queryset": Parcel.objects.all()}), name, action="list"
+            )
+            assert (schema if "description" in expected else bare(schema)) == expected
 
 
 def test_pk_of_a_list_route_is_another_models():
@@ -182,12 +177,13 @@ def test_model_that_needs_a_caller_leaves_the_type_open():
     assert "swagger_fake_view" in schema.findings[0].remedy
 
 
-@pytest.mark.parametrize("base", [versioning.URLPathVersioning, versioning.NamespaceVersioning])
-def test_version_is_one_of_those_allowed(base):
-    own = type("Own", (base,), {"allowed_versions": ["v1"], "default_version": "v2"})
-    view = type("Versioned", (views.APIView,), {"versioning_class": own})
-    schema = kwarg(view, "version", pattern="[^/]+")
-    assert bare(schema) == {"type": "string", "enum": ["v1", "v2"], "default": "v2"}
+def test_version_is_one_of_those_allowed(subtests):
+    for base in [versioning.URLPathVersioning, versioning.NamespaceVersioning]:
+        with subtests.test(base=base):
+            own = type("Own", (base,), {"allowed_versions": ["v1"], "default_version": "v2"})
+            view = type("Versioned", (views.APIView,), {"versioning_class": own})
+            schema = kwarg(view, "version", pattern="[^/]+")
+            assert bare(schema) == {"type": "string", "enum": ["v1", "v2"], "default": "v2"}
 
 
 def test_every_kwarg_is_required_and_keeps_its_place():
@@ -216,16 +212,17 @@ class Shortened(models.UUIDField):
         return value
 
 
-@pytest.mark.parametrize("key", [Hashed, Shortened])
-def test_a_key_that_is_written_in_a_way_of_its_own_is_text(key):
-    options = {"app_label": "tests", "managed": False}
-    members = {"id": key(primary_key=True), "Meta": type("Meta", (), options)}
-    model = type(f"By{key.__name__}", (models.Model,), {**members, "__module__": __name__})
+def test_a_key_that_is_written_in_a_way_of_its_own_is_text(subtests):
+    for key in [Hashed, Shortened]:
+        with subtests.test(key=key):
+            options = {"app_label": "tests", "managed": False}
+            members = {"id": key(primary_key=True), "Meta": type("Meta", (), options)}
+            model = type(f"By{key.__name__}", (models.Model,), {**members, "__module__": __name__})
 
-    class Things(Users):
-        queryset = model.objects.all()
+            class Things(Users):
+                queryset = model.objects.all()
 
-    assert bare(kwarg(Things, "pk")) == TEXT
+            assert bare(kwarg(Things, "pk")) == TEXT
 
 
 def test_a_key_that_was_described_under_the_name_of_openapi_is_explained():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -52,14 +51,16 @@ PYTHON_ONLY = [
 ]
 
 
-@pytest.mark.parametrize("pattern", SHARED)
-def test_shared_syntax_is_kept(pattern):
-    assert is_ecmascript(pattern)
+def test_shared_syntax_is_kept(subtests):
+    for pattern in SHARED:
+        with subtests.test(pattern=pattern):
+            assert is_ecmascript(pattern)
 
 
-@pytest.mark.parametrize("pattern", PYTHON_ONLY)
-def test_syntax_of_python_alone_is_refused(pattern):
-    assert not is_ecmascript(pattern)
+def test_syntax_of_python_alone_is_refused(subtests):
+    for pattern in PYTHON_ONLY:
+        with subtests.test(pattern=pattern):
+            assert not is_ecmascript(pattern)
 
 
 TRANSLATED = [
@@ -74,27 +75,31 @@ TRANSLATED = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "expected"), TRANSLATED)
-def test_what_python_writes_in_its_own_way_is_translated(pattern, expected):
-    assert translate_pattern(pattern) == expected
+def test_what_python_writes_in_its_own_way_is_translated(subtests):
+    for pattern, expected in TRANSLATED:
+        with subtests.test(pattern=pattern, expected=expected):
+            assert translate_pattern(pattern) == expected
 
 
-@pytest.mark.parametrize("pattern", [r"^\w+$", r"(a)\1", r"(?P<a>x)(?P=a)", "(?i)a", "a++", r"\bx"])
-def test_what_ecmascript_cannot_say_is_not_translated(pattern):
-    assert translate_pattern(pattern) is None
+def test_what_ecmascript_cannot_say_is_not_translated(subtests):
+    for pattern in [r"^\w+$", r"(a)\1", r"(?P<a>x)(?P=a)", "(?i)a", "a++", r"\bx"]:
+        with subtests.test(pattern=pattern):
+            assert translate_pattern(pattern) is None
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
-    [(r"^\w+\Z", "^[A-Za-z0-9_]+$"), (r"^[\w.@+-]+$", "^[A-Za-z0-9_.@+-]+$")],
-)
-def test_words_of_ascii_are_translated(pattern, expected):
-    assert translate_pattern(pattern, re.ASCII) == expected
+def test_words_of_ascii_are_translated(subtests):
+    for pattern, expected in [
+        (r"^\w+\Z", "^[A-Za-z0-9_]+$"),
+        (r"^[\w.@+-]+$", "^[A-Za-z0-9_.@+-]+$"),
+    ]:
+        with subtests.test(pattern=pattern, expected=expected):
+            assert translate_pattern(pattern, re.ASCII) == expected
 
 
-@pytest.mark.parametrize("flag", [re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE])
-def test_a_flag_that_changes_the_meaning_is_not_translated(flag):
-    assert translate_pattern("^a.$", flag) is None
+def test_a_flag_that_changes_the_meaning_is_not_translated(subtests):
+    for flag in [re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE]:
+        with subtests.test(flag=flag):
+            assert translate_pattern("^a.$", flag) is None
 
 
 PIECES_OF_PYTHON = re.split(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from django.contrib.auth.models import Group
 from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
@@ -74,9 +73,8 @@ def test_rows_read_by_two_serializers_may_have_the_fields_of_both():
     assert items["required"] == ["id"]
 
 
-@pytest.mark.parametrize(
-    ("action", "method", "required"),
-    [
+def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(subtests):
+    for action, method, required in [
         ("rename", "PATCH", True),
         ("amend", "PATCH", False),
         ("amend", "PUT", False),
@@ -84,13 +82,10 @@ def test_rows_read_by_two_serializers_may_have_the_fields_of_both():
         ("amend_in_whole", "PATCH", True),
         ("amend_perhaps", "POST", True),
         ("amend_perhaps", "PATCH", False),
-    ],
-)
-def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(
-    action, method, required
-):
-    (name,) = described(Rows, method, action).body.fields
-    assert name.required is required
+    ]:
+        with subtests.test(action=action, method=method, required=required):
+            (name,) = described(Rows, method, action).body.fields
+            assert name.required is required
 
 
 def test_handler_that_hands_on_to_the_partial_update_requires_nothing():
@@ -131,13 +126,14 @@ class ByBranch(generics.CreateAPIView):
         return Response(self.get_serializer(data=request.data, many=True).is_valid())
 
 
-@pytest.mark.parametrize("view", [Bulk, ByMany, ByBranch])
-def test_view_that_takes_a_list_as_well_is_described_with_both(view):
-    body = described(view, "POST").body
-    (name,) = body.fields
-    assert (body.kind, name.name, name.required) == ("either", "name", False)
-    assert name.schema["description"] == "Required for one object."
-    assert body.schema["items"]["required"] == ["name"]
+def test_view_that_takes_a_list_as_well_is_described_with_both(subtests):
+    for view in [Bulk, ByMany, ByBranch]:
+        with subtests.test(view=view):
+            body = described(view, "POST").body
+            (name,) = body.fields
+            assert (body.kind, name.name, name.required) == ("either", "name", False)
+            assert name.schema["description"] == "Required for one object."
+            assert body.schema["items"]["required"] == ["name"]
 
 
 def test_view_with_its_own_way_to_make_a_serializer_of_one_takes_one():

@@ -1,13 +1,11 @@
 """Serializers and their relations: nested objects, lists, keys, recursion."""
 
 # Tables read best in rows.
-# ruff: noqa: E501
 
 from __future__ import annotations
 
 import uuid
 
-import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.db import models
 from jsonschema import Draft202012Validator
@@ -104,38 +102,62 @@ def test_model_serializer_is_described():
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
+def test_words_of_model_fields(subtests):
+    for name, words in [
         ("shelf", "Where it stands. Unique together with title."),
         ("title", "Unique together with shelf."),
         ("owner", "Primary key of the user. May be null."),
         ("by_code", "Code of the shelf."),
-    ],
-)
-def test_words_of_model_fields(name, words):
-    schema = PortableWriter.write(DescribedField(BookSerializer()).input_schema)
-    assert schema["properties"][name]["description"] == words
+    ]:
+        with subtests.test(name=name, words=words):
+            schema = PortableWriter.write(DescribedField(BookSerializer()).input_schema)
+            assert schema["properties"][name]["description"] == words
 
 
-@pytest.mark.parametrize(
-    ("relation", "accepts", "represents"),
-    [
+def test_relation_has_the_type_of_its_key(subtests):
+    for relation, accepts, represents in [
         (serializers.PrimaryKeyRelatedField(queryset=User.objects.all()), KEY, NULL_KEY),
         (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), form("uuid"), NULL_TEXT),
-        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects, pk_field=serializers.UUIDField(format="int")), {"type": "string", "minLength": 1}, NULL_KEY),
-        (serializers.SlugRelatedField("username", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
-        (serializers.SlugRelatedField("is_active", queryset=User.objects.all()), {"type": "boolean"}, {"type": ["boolean", "null"]}),
-        (serializers.SlugRelatedField("content_type__model", queryset=Permission.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (
+            serializers.PrimaryKeyRelatedField(
+                queryset=Shelf.objects, pk_field=serializers.UUIDField(format="int")
+            ),
+            {"type": "string", "minLength": 1},
+            NULL_KEY,
+        ),
+        (
+            serializers.SlugRelatedField("username", queryset=User.objects.all()),
+            {"type": "string", "minLength": 1},
+            NULL_TEXT,
+        ),
+        (
+            serializers.SlugRelatedField("is_active", queryset=User.objects.all()),
+            {"type": "boolean"},
+            {"type": ["boolean", "null"]},
+        ),
+        (
+            serializers.SlugRelatedField("content_type__model", queryset=Permission.objects.all()),
+            {"type": "string", "minLength": 1},
+            NULL_TEXT,
+        ),
         (serializers.SlugRelatedField("get_full_name", queryset=User.objects.all()), {}, {}),
-        (serializers.HyperlinkedRelatedField("x", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
-        (serializers.PrimaryKeyRelatedField(many=True, queryset=User.objects.all(), allow_empty=False), {"type": "array", "items": KEY, "minItems": 1}, {"type": ["array", "null"], "items": NULL_KEY}),
-    ],
-)  # fmt: skip
-def test_relation_has_the_type_of_its_key(relation, accepts, represents):
-    made = field_of(relation=relation)
-    assert bare(PortableWriter.write(DescribedField(made).input_schema)) == accepts
-    assert bare(DescribedField(made).output_schema) == represents
+        (
+            serializers.HyperlinkedRelatedField("x", queryset=User.objects.all()),
+            {"type": "string", "minLength": 1},
+            NULL_TEXT,
+        ),
+        (
+            serializers.PrimaryKeyRelatedField(
+                many=True, queryset=User.objects.all(), allow_empty=False
+            ),
+            {"type": "array", "items": KEY, "minItems": 1},
+            {"type": ["array", "null"], "items": NULL_KEY},
+        ),
+    ]:
+        with subtests.test(relation=relation, accepts=accepts, represents=represents):
+            made = field_of(relation=relation)
+            assert bare(PortableWriter.write(DescribedField(made).input_schema)) == accepts
+            assert bare(DescribedField(made).output_schema) == represents
 
 
 def test_read_only_relation_is_found_through_its_source():
@@ -263,12 +285,13 @@ def test_a_row_without_a_key_is_new_and_whole_in_a_partial_update_too():
     assert schema["properties"]["lines"]["items"]["required"] == ["product"]
 
 
-@pytest.mark.parametrize("key", ["id", "pk", "uuid"])
-def test_a_row_that_a_key_finds_requires_nothing_in_a_partial_update(key):
-    rows = type("Rows", (LineSerializer,), {key: serializers.CharField()})
-    order = type("Order", (serializers.Serializer,), {"lines": rows(many=True)})
-    schema = DescribedField(order(partial=True)).input_schema
-    assert "required" not in schema["properties"]["lines"]["items"]
+def test_a_row_that_a_key_finds_requires_nothing_in_a_partial_update(subtests):
+    for key in ["id", "pk", "uuid"]:
+        with subtests.test(key=key):
+            rows = type("Rows", (LineSerializer,), {key: serializers.CharField()})
+            order = type("Order", (serializers.Serializer,), {"lines": rows(many=True)})
+            schema = DescribedField(order(partial=True)).input_schema
+            assert "required" not in schema["properties"]["lines"]["items"]
 
 
 def test_a_partial_update_of_rows_requires_nothing_of_them():
@@ -331,11 +354,12 @@ def test_unique_field_is_told():
 # A project's own conversions
 
 
-@pytest.mark.parametrize("method", ["to_internal_value", "run_validation"])
-def test_nested_serializer_that_reads_its_own_way_is_open(method):
-    own = type("Own", (LineSerializer,), {method: lambda self, data: data})
-    words = "Meant to be an object with product, quantity, secret."
-    assert DescribedField(own()).input_schema == {"description": words}
+def test_nested_serializer_that_reads_its_own_way_is_open(subtests):
+    for method in ["to_internal_value", "run_validation"]:
+        with subtests.test(method=method):
+            own = type("Own", (LineSerializer,), {method: lambda self, data: data})
+            words = "Meant to be an object with product, quantity, secret."
+            assert DescribedField(own()).input_schema == {"description": words}
 
 
 def test_members_of_a_serializer_that_is_told_in_words_are_not_described():

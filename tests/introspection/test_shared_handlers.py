@@ -62,10 +62,11 @@ def describe_notes(view_class, method, action=None):
     return describe(view, method, {})
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_every_method_of_a_handler_that_lists_takes_its_filters(method):
-    names = [parameter.name for parameter in describe_notes(Groups, method, "notes").query]
-    assert names == ["search", "limit", "offset"]
+def test_every_method_of_a_handler_that_lists_takes_its_filters(subtests):
+    for method in ["GET", "POST"]:
+        with subtests.test(method=method):
+            names = [parameter.name for parameter in describe_notes(Groups, method, "notes").query]
+            assert names == ["search", "limit", "offset"]
 
 
 @pytest.mark.parametrize(

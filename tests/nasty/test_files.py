@@ -140,23 +140,20 @@ def json_free(name):
     return quote(name, safe="")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_base64_is_read_in_every_spelling(subtests):
+    for text in [
         encoded(b"\xff\xfe>?") + "\n",
         base64.urlsafe_b64encode(b"\xff\xfe>?").decode(),
         encoded(b"\xff\xfe>?").rstrip("="),
         "data:;base64," + encoded(b"\xff\xfe>?"),
         "data:text/plain,%FF%FE%3E%3F",
-    ],
-)
-def test_base64_is_read_in_every_spelling(text):
-    assert FileReader(Upload(), LIMIT).read(text).read() == b"\xff\xfe>?"
+    ]:
+        with subtests.test(text=text):
+            assert FileReader(Upload(), LIMIT).read(text).read() == b"\xff\xfe>?"
 
 
-@pytest.mark.parametrize(
-    ("text", "upload", "name", "kind"),
-    [
+def test_a_file_gets_the_name_and_type_that_fit(subtests):
+    for text, upload, name, kind in [
         (encoded(png()), Upload(image=True), "upload.png", "image/png"),
         (PDF, Upload(("txt", "pdf")), "upload.pdf", "application/pdf"),
         (encoded(b"word"), Upload(("docx",)), "upload.docx", None),
@@ -164,12 +161,11 @@ def test_base64_is_read_in_every_spelling(text):
         ("data:image/jpeg;base64,AAAA", Upload(("jpeg",)), "upload.jpeg", "image/jpeg"),
         ("data:;name=a%20b.txt;base64,AAAA", Upload(), "a b.txt", "text/plain"),
         ("data:text/csv;name=..%2F..%5Cx.csv;base64,AAAA", Upload(), "x.csv", "text/csv"),
-    ],
-)
-def test_a_file_gets_the_name_and_type_that_fit(text, upload, name, kind):
-    made = FileReader(upload, LIMIT).read(text)
-    assert made.name == name
-    assert kind is None or made.content_type == kind
+    ]:
+        with subtests.test(text=text, upload=upload, name=name, kind=kind):
+            made = FileReader(upload, LIMIT).read(text)
+            assert made.name == name
+            assert kind is None or made.content_type == kind
 
 
 def test_what_is_no_base64_is_refused(nasty):

@@ -237,9 +237,8 @@ def test_a_prompt_is_one_log_record(serve, own_order, caplog):
 # --- Wrong prompts ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "exception"),
-    [
+def test_a_prompt_that_cannot_be_served_is_refused_at_once(subtests):
+    for options, exception in [
         ({"template": "no/such.md"}, TemplateDoesNotExist),
         ({"text": "{% if %}"}, TemplateSyntaxError),
         ({}, ImproperlyConfigured),
@@ -247,12 +246,9 @@ def test_a_prompt_is_one_log_record(serve, own_order, caplog):
         ({"text": "a", "serializer_class": dict}, ImproperlyConfigured),
         ({"text": "a", "resources": "api/orders"}, ImproperlyConfigured),
         ({"text": "a", "icons": ["x"]}, ImproperlyConfigured),
-    ],
-    ids=str,
-)
-def test_a_prompt_that_cannot_be_served_is_refused_at_once(options, exception):
-    with pytest.raises(exception):
-        Prompt("p", **options)
+    ]:
+        with subtests.test(options=options, exception=exception), pytest.raises(exception):
+            Prompt("p", **options)
 
 
 # --- The example project ------------------------------------------------------------------------

@@ -92,35 +92,44 @@ NO_HEADERS = CaseInsensitiveMapping({})
 
 
 class TestSelect:
-    @pytest.mark.parametrize("method", ["tools/list", "notifications/initialized", "nonsense"])
-    @pytest.mark.parametrize("revision", REVISIONS)
-    def test_by_header(self, revision, method):
-        assert select_era(Message(1, method), named(revision)).revision == revision
+    def test_by_header(self, subtests):
+        for method in ["tools/list", "notifications/initialized", "nonsense"]:
+            for revision in REVISIONS:
+                with subtests.test(method=method, revision=revision):
+                    assert select_era(Message(1, method), named(revision)).revision == revision
 
     def test_whitespace_around_the_header(self):
         assert select_era(Message(1, "ping"), named(" 2025-06-18 ")).revision == "2025-06-18"
 
-    @pytest.mark.parametrize("headers", [None, NO_HEADERS, named("2025-11-25"), named("v999")])
-    @pytest.mark.parametrize("id", [1, None])
-    @pytest.mark.parametrize("method", ["initialize", "tools/list"])
-    def test_revision_in_the_body(self, method, id, headers):
+    def test_revision_in_the_body(self, subtests):
         """A body that names a revision is stateless, whatever its headers say."""
-        message = Message(id, method, {"_meta": VERSION_META})
-        assert isinstance(select_era(message, headers), StatelessEra)
+        for headers in [None, NO_HEADERS, named("2025-11-25"), named("v999")]:
+            for id in [1, None]:
+                for method in ["initialize", "tools/list"]:
+                    with subtests.test(headers=headers, id=id, method=method):
+                        message = Message(id, method, {"_meta": VERSION_META})
+                        assert isinstance(select_era(message, headers), StatelessEra)
 
-    @pytest.mark.parametrize("revision", ["v999", "2025-06-18", None, 1])
-    def test_any_revision_in_the_body(self, revision):
+    def test_any_revision_in_the_body(self, subtests):
         """The stateless era then says what is wrong with it."""
-        message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
-        assert isinstance(select_era(message, NO_HEADERS), StatelessEra)
+        for revision in ["v999", "2025-06-18", None, 1]:
+            with subtests.test(revision=revision):
+                message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
+                assert isinstance(select_era(message, NO_HEADERS), StatelessEra)
 
-    @pytest.mark.parametrize("method", ["tools/list", "initialize", "notifications/initialized"])
-    @pytest.mark.parametrize("revision", ["2024-11-05", "v999", "", "2025-06-18,2025-06-18"])
-    def test_unknown_header(self, revision, method):
-        with pytest.raises(UnsupportedProtocolVersion) as caught:
-            select_era(Message(1, method, {"protocolVersion": "2025-06-18"}), named(revision))
-        assert (caught.value.code, caught.value.http_status) == (-32022, 400)
-        assert caught.value.data == {"supported": list(REVISIONS), "requested": revision}
+    def test_unknown_header(self, subtests):
+        for method in ["tools/list", "initialize", "notifications/initialized"]:
+            for revision in ["2024-11-05", "v999", "", "2025-06-18,2025-06-18"]:
+                with subtests.test(method=method, revision=revision):
+                    with pytest.raises(UnsupportedProtocolVersion) as caught:
+                        select_era(
+                            Message(1, method, {"protocolVersion": "2025-06-18"}), named(revision)
+                        )
+                    assert (caught.value.code, caught.value.http_status) == (-32022, 400)
+                    assert caught.value.data == {
+                        "supported": list(REVISIONS),
+                        "requested": revision,
+                    }
 
     def test_endless_header_is_not_repeated_whole(self):
         with pytest.raises(UnsupportedProtocolVersion) as caught:
@@ -139,50 +148,51 @@ class TestSelect:
         message = Message(1, "initialize", {"protocolVersion": "2025-06-18"})
         assert isinstance(select_era(message, named(STATELESS_REVISION)), StatelessEra)
 
-    @pytest.mark.parametrize(
-        ("headers", "revision"),
-        [(None, LATEST_HANDSHAKE_REVISION), (NO_HEADERS, DEFAULT_REVISION)]
-        + [(named(revision), revision) for revision in REVISIONS],
-    )
-    def test_by_headers_alone(self, headers, revision):
-        assert select_by_headers(headers).revision == revision
+    def test_by_headers_alone(self, subtests):
+        for headers, revision in [
+            (None, LATEST_HANDSHAKE_REVISION),
+            (NO_HEADERS, DEFAULT_REVISION),
+        ] + [(named(revision), revision) for revision in REVISIONS]:
+            with subtests.test(headers=headers, revision=revision):
+                assert select_by_headers(headers).revision == revision
 
 
 class TestRevisions:
-    @pytest.mark.parametrize("revision", REVISIONS)
-    def test_methods_are_official(self, revision):
-        for method in RESULT_MEMBERS[revision]:
-            assert (method, revision) in methods.CLIENT_REQUESTS
+    def test_methods_are_official(self, subtests):
+        for revision in REVISIONS:
+            with subtests.test(revision=revision):
+                for method in RESULT_MEMBERS[revision]:
+                    assert (method, revision) in methods.CLIENT_REQUESTS
 
-    @pytest.mark.parametrize(
-        ("revision", "method", "model"),
-        [
+    def test_result_members_are_the_official_ones(self, subtests):
+        for revision, method, model in [
             ("2025-11-25", "initialize", v2025.InitializeResult),
             ("2025-11-25", "tools/list", v2025.ListToolsResult),
             ("2025-11-25", "tools/call", v2025.CallToolResult),
             ("2026-07-28", "server/discover", v2026.DiscoverResult),
             ("2026-07-28", "tools/list", v2026.ListToolsResult),
             ("2026-07-28", "tools/call", v2026.CallToolResult),
-        ],
-    )
-    def test_result_members_are_the_official_ones(self, revision, method, model):
-        assert RESULT_MEMBERS[revision][method] == members(model)
+        ]:
+            with subtests.test(revision=revision, method=method, model=model):
+                assert RESULT_MEMBERS[revision][method] == members(model)
 
 
 class TestMethods:
-    @pytest.mark.parametrize("revision", REVISIONS)
-    def test_own_methods(self, revision):
-        for method, members in RESULT_MEMBERS[revision].items():
-            handler, defined = Server(registry).find_handler(method, era_of(revision))
-            assert callable(handler)
-            assert defined == members
+    def test_own_methods(self, subtests):
+        for revision in REVISIONS:
+            with subtests.test(revision=revision):
+                for method, members in RESULT_MEMBERS[revision].items():
+                    handler, defined = Server(registry).find_handler(method, era_of(revision))
+                    assert callable(handler)
+                    assert defined == members
 
 
 class TestHandshakeValidation:
-    @pytest.mark.parametrize("id", [1, None])
-    @pytest.mark.parametrize("method", ["tools/call", "ping", "notifications/initialized"])
-    def test_nothing_else_is_asked(self, method, id):
-        era_of("2025-03-26").validate(Message(id, method), None, NAMES)
+    def test_nothing_else_is_asked(self, subtests):
+        for id in [1, None]:
+            for method in ["tools/call", "ping", "notifications/initialized"]:
+                with subtests.test(id=id, method=method):
+                    era_of("2025-03-26").validate(Message(id, method), None, NAMES)
 
 
 class TestStatelessValidation:
@@ -229,13 +239,14 @@ class TestStatelessValidation:
         meta = {PROTOCOL_VERSION_KEY: revision}
         self.refusal(HeaderMismatch, *stateless_request("server/discover", meta))
 
-    @pytest.mark.parametrize("revision", ["v999.0.0", "2025-11-25"])
-    def test_other_revision_in_both(self, revision):
+    def test_other_revision_in_both(self, subtests):
         """This comes before the rest of the _meta is judged."""
-        message = Message(1, "server/discover", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
-        headers = named(revision, **{"Mcp-Method": "server/discover"})
-        exc = self.refusal(UnsupportedProtocolVersion, message, headers)
-        assert exc.data == {"supported": list(REVISIONS), "requested": revision}
+        for revision in ["v999.0.0", "2025-11-25"]:
+            with subtests.test(revision=revision):
+                message = Message(1, "server/discover", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
+                headers = named(revision, **{"Mcp-Method": "server/discover"})
+                exc = self.refusal(UnsupportedProtocolVersion, message, headers)
+                assert exc.data == {"supported": list(REVISIONS), "requested": revision}
 
     def test_no_headers_to_compare(self, stateless_request):
         message, _ = stateless_request("tools/call", name="orders_list")
@@ -273,26 +284,33 @@ class TestFinish:
         result = read_result(jsonrpc.encode_result(1, finished), method, revision)
         assert result.keys() <= RESULT_MEMBERS[revision][method]
 
-    @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
-    @pytest.mark.parametrize("method", ["initialize", "ping", "tools/list"])
-    def test_the_handshake_era_adds_nothing(self, revision, method):
+    def test_the_handshake_era_adds_nothing(self, subtests):
         """Nor does it say anything of caching, even when asked to."""
-        given = {name: value for name, value in RESULTS[method].items() if name != "cacheScope"}
-        assert finish(revision, method, RESULTS[method]) == given
+        for revision in HANDSHAKE_REVISIONS:
+            for method in ["initialize", "ping", "tools/list"]:
+                with subtests.test(revision=revision, method=method):
+                    given = {
+                        name: value
+                        for name, value in RESULTS[method].items()
+                        if name != "cacheScope"
+                    }
+                    assert finish(revision, method, RESULTS[method]) == given
 
-    @pytest.mark.parametrize("revision", REVISIONS)
-    def test_meta_is_kept(self, revision):
-        given = {**RESULTS["tools/call"], "_meta": {"a": 1}}
-        finished = finish(revision, "tools/call", given)
-        assert finished["_meta"]["a"] == 1
-        assert given["_meta"] == {"a": 1}
+    def test_meta_is_kept(self, subtests):
+        for revision in REVISIONS:
+            with subtests.test(revision=revision):
+                given = {**RESULTS["tools/call"], "_meta": {"a": 1}}
+                finished = finish(revision, "tools/call", given)
+                assert finished["_meta"]["a"] == 1
+                assert given["_meta"] == {"a": 1}
 
-    @pytest.mark.parametrize("method", ["server/discover", "tools/list"])
-    def test_cacheable_results(self, method):
+    def test_cacheable_results(self, subtests):
         """Private, unless the caller says otherwise."""
-        finished = finish(STATELESS_REVISION, method, RESULTS[method])
-        expected = RESULTS[method].get("cacheScope", "private")
-        assert (finished["ttlMs"], finished["cacheScope"]) == (60_000, expected)
+        for method in ["server/discover", "tools/list"]:
+            with subtests.test(method=method):
+                finished = finish(STATELESS_REVISION, method, RESULTS[method])
+                expected = RESULTS[method].get("cacheScope", "private")
+                assert (finished["ttlMs"], finished["cacheScope"]) == (60_000, expected)
 
     def test_a_call_is_not_cacheable(self):
         given = {**RESULTS["tools/call"], "cacheScope": "public"}
@@ -301,17 +319,15 @@ class TestFinish:
 
 
 class TestObjects:
-    @pytest.mark.parametrize(
-        ("revision", "absent"),
-        [
+    def test_tool(self, subtests):
+        for revision, absent in [
             ("2025-03-26", {"title", "outputSchema", "icons", "execution", "_meta"}),
             ("2025-06-18", {"icons", "execution"}),
             ("2025-11-25", set()),
             ("2026-07-28", {"execution"}),
-        ],
-    )
-    def test_tool(self, revision, absent):
-        assert TOOL.keys() - era_of(revision).tool_members(TOOL).keys() == absent
+        ]:
+            with subtests.test(revision=revision, absent=absent):
+                assert TOOL.keys() - era_of(revision).tool_members(TOOL).keys() == absent
 
     @pytest.mark.parametrize(
         ("revision", "annotations"),
@@ -323,25 +339,22 @@ class TestObjects:
     def test_the_title_is_sent_once(self, revision, annotations):
         assert era_of(revision).tool_members(TOOL)["annotations"] == annotations
 
-    @pytest.mark.parametrize(
-        ("revision", "present"),
-        [
+    def test_implementation(self, subtests):
+        for revision, present in [
             ("2025-03-26", {"name", "version"}),
             ("2025-06-18", {"name", "version", "title"}),
             ("2025-11-25", members(v2025.Implementation)),
             ("2026-07-28", members(v2026.Implementation)),
-        ],
-    )
-    def test_implementation(self, revision, present):
-        given = dict.fromkeys(members(v2026.Implementation) | {"homepage"}, "x")
-        assert era_of(revision).implementation_members(given).keys() == present
+        ]:
+            with subtests.test(revision=revision, present=present):
+                given = dict.fromkeys(members(v2026.Implementation) | {"homepage"}, "x")
+                assert era_of(revision).implementation_members(given).keys() == present
 
-    @pytest.mark.parametrize(
-        ("revision", "model"), [("2025-11-25", v2025.Tool), ("2026-07-28", v2026.Tool)]
-    )
-    def test_tool_members_are_the_official_ones(self, revision, model):
-        given = dict.fromkeys(members(model), "x")
-        assert era_of(revision).tool_members(given) == given
+    def test_tool_members_are_the_official_ones(self, subtests):
+        for revision, model in [("2025-11-25", v2025.Tool), ("2026-07-28", v2026.Tool)]:
+            with subtests.test(revision=revision, model=model):
+                given = dict.fromkeys(members(model), "x")
+                assert era_of(revision).tool_members(given) == given
 
     def test_resource_links_are_unknown_to_the_oldest_revision(self):
         having = [r for r in REVISIONS if "resource_link" in era_of(r).content_types]

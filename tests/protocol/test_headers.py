@@ -81,9 +81,9 @@ class TestDecodeValue:
     def test_without_the_exact_markers_it_is_literal(self, value):
         assert HeaderValue(value).to_text() == value
 
-    @pytest.mark.parametrize(
-        "payload",
-        [
+    def test_not_base64_of_utf8(self, subtests):
+        """Wrong padding, wrong alphabet, stray bits and other encodings are refused."""
+        for payload in [
             "SGVsbG8",
             "SGVs!!!bG8=",
             "SGVsbG8==",
@@ -93,12 +93,9 @@ class TestDecodeValue:
             "/w==",
             "7aCA",
             "=",
-        ],
-    )
-    def test_not_base64_of_utf8(self, payload):
-        """Wrong padding, wrong alphabet, stray bits and other encodings are refused."""
-        with pytest.raises(HeaderMismatch):
-            HeaderValue(f"=?base64?{payload}?=").to_text()
+        ]:
+            with subtests.test(payload=payload), pytest.raises(HeaderMismatch):
+                HeaderValue(f"=?base64?{payload}?=").to_text()
 
     @given(st.text())
     def test_undoes_the_official_encoder(self, text):
@@ -132,9 +129,8 @@ CANCELLED = Message(None, "notifications/cancelled")
 class TestCheck:
     """Each message with its own revision and method in the headers, unless a test says others."""
 
-    @pytest.mark.parametrize(
-        ("message", "headers"),
-        [
+    def test_headers_that_repeat_the_body(self, subtests):
+        for message, headers in [
             (CALL, {"Mcp_Name": " orders_list "}),
             (CALL, {"Mcp_Name": "=?base64?b3JkZXJzX2xpc3Q=?="}),
             (READ, {"Mcp_Name": "file:///a"}),
@@ -142,14 +138,13 @@ class TestCheck:
             (Message(1, "tools/list"), {}),
             (Message(1, "tools/call"), {}),
             (CANCELLED, {"Mcp_Method": None}),
-        ],
-    )
-    def test_headers_that_repeat_the_body(self, message, headers):
-        check(message, **headers)
+        ]:
+            with subtests.test(message=message, headers=headers):
+                check(message, **headers)
 
-    @pytest.mark.parametrize(
-        ("message", "headers", "named"),
-        [
+    def test_headers_that_differ(self, subtests):
+        """The message names the header, and both values where there are two."""
+        for message, headers, named in [
             (CALL, {"Mcp_Protocol_Version": None, "Mcp_Name": "orders_list"}, "MCP-Protocol-Ver"),
             (CALL, {"Mcp_Method": None, "Mcp_Name": "orders_list"}, "Mcp-Method"),
             (CALL, {}, "Mcp-Name"),
@@ -165,11 +160,9 @@ class TestCheck:
                 "Header mismatch: Mcp-Method header value 'TOOLS/CALL' "
                 "does not match body value 'tools/call'",
             ),
-        ],
-    )
-    def test_headers_that_differ(self, message, headers, named):
-        """The message names the header, and both values where there are two."""
-        assert named in mismatch(message, **headers)
+        ]:
+            with subtests.test(message=message, headers=headers, named=named):
+                assert named in mismatch(message, **headers)
 
     def test_long_values_are_shortened(self):
         message = Message(1, "tools/call", {"name": "a" * 100_000})

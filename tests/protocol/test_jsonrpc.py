@@ -80,10 +80,11 @@ class TestMessages:
     def test_meta(self):
         assert decode(request(params={"_meta": {"progressToken": 1}})).meta == {"progressToken": 1}
 
-    @pytest.mark.parametrize("answer", [{"result": {}}, {"error": {"code": 1, "message": ""}}])
-    def test_client_response(self, answer):
-        body = json.dumps({"jsonrpc": "2.0", "id": 7, **answer}).encode()
-        assert decode(body) == ClientResponse(7)
+    def test_client_response(self, subtests):
+        for answer in [{"result": {}}, {"error": {"code": 1, "message": ""}}]:
+            with subtests.test(answer=answer):
+                body = json.dumps({"jsonrpc": "2.0", "id": 7, **answer}).encode()
+                assert decode(body) == ClientResponse(7)
 
     def test_client_response_without_a_valid_id(self):
         assert decode(b'{"jsonrpc":"2.0","id":null,"error":{}}') == ClientResponse(None)
@@ -93,10 +94,11 @@ class TestMessages:
 
 
 class TestInvalidMessages:
-    @pytest.mark.parametrize("id", [None, True, False, 1.5, 2.0**53 + 2, [], {}])
-    def test_id_neither_string_nor_integer(self, id):
+    def test_id_neither_string_nor_integer(self, subtests):
         """MCP forbids the null ids of plain JSON-RPC too."""
-        assert refusal(request(id=id), InvalidRequest).id is None
+        for id in [None, True, False, 1.5, 2.0**53 + 2, [], {}]:
+            with subtests.test(id=id):
+                assert refusal(request(id=id), InvalidRequest).id is None
 
 
 class TestNull:
@@ -105,9 +107,8 @@ class TestNull:
 
 
 class TestInvalidJSON:
-    @pytest.mark.parametrize(
-        "body",
-        [
+    def test_refused(self, subtests):
+        for body in [
             b"",
             b"{",
             b"{}x",
@@ -129,11 +130,10 @@ class TestInvalidJSON:
             b'["\\ud800"]',
             b'["\\uDC00\\uD800"]',
             b'{"\\uDfff":1}',
-        ],
-    )
-    def test_refused(self, body):
-        exc = refusal(body, ParseError)
-        assert (exc.code, exc.http_status, exc.id) == (-32700, 400, None)
+        ]:
+            with subtests.test(body=body):
+                exc = refusal(body, ParseError)
+                assert (exc.code, exc.http_status, exc.id) == (-32700, 400, None)
 
     def test_integer_of_too_many_digits(self):
         refusal(b"[" + b"9" * 10_000 + b"]", ParseError)
@@ -180,10 +180,11 @@ class TestDepth:
         body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
         assert refusal(body.encode(), ParseError).id == 1
 
-    @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
-    def test_far_too_deep(self, bracket):
+    def test_far_too_deep(self, subtests):
         """Deeper than Python's own recursion goes."""
-        refusal(bracket * 200_000, ParseError)
+        for bracket in [b"[", b'{"a":']:
+            with subtests.test(bracket=bracket):
+                refusal(bracket * 200_000, ParseError)
 
     def test_many_brackets_side_by_side(self):
         assert decode(request(params={"a": [[]] * 1000})).params == {"a": [[]] * 1000}
@@ -230,10 +231,11 @@ class TestEncode:
         """Over stdio a message is one line."""
         assert b"\n" not in encode({"a": "\n\r"})
 
-    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-    def test_no_infinity(self, value):
-        with pytest.raises(ValueError, match="not JSON compliant"):
-            encode([value])
+    def test_no_infinity(self, subtests):
+        for value in [math.nan, math.inf, -math.inf]:
+            with subtests.test(value=value):
+                with pytest.raises(ValueError, match="not JSON compliant"):
+                    encode([value])
 
     def test_lone_surrogate_is_escaped(self):
         assert json.loads(encode({"ü": "\ud800"})) == {"ü": "\ud800"}

@@ -419,16 +419,14 @@ class Queried(QueryFieldsMixin, Rows):
     """djangorestframework-queryfields."""
 
 
-@pytest.mark.parametrize(
-    ("serializer_class", "names"),
-    [
+def test_parameters_of_packages_are_found(subtests):
+    for serializer_class, names in [
         (Flexible, {"expand", "fields", "omit"}),
         (Dynamic, {"fields", "omit"}),
         (Queried, {"fields", "fields!"}),
-    ],
-)
-def test_parameters_of_packages_are_found(serializer_class, names):
-    assert set(query(users(serializer_class=serializer_class))) == names
+    ]:
+        with subtests.test(serializer_class=serializer_class, names=names):
+            assert set(query(users(serializer_class=serializer_class))) == names
 
 
 def test_the_views_own_fields_parameter_takes_the_place_of_ours(expose):

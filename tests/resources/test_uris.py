@@ -13,18 +13,16 @@ from drf_mcp.resources.uris import URISpace
 from tests.resources import views
 
 
-@pytest.mark.parametrize(
-    ("name", "prefix"),
-    [
+def test_the_scheme_is_the_name_of_the_server(subtests):
+    for name, prefix in [
         ("shop", "shop://"),
         ("Back_Office", "back-office://"),
         ("24-7", "server-24-7://"),
         ("http", "server-http://"),
         ("___", "server://"),
-    ],
-)
-def test_the_scheme_is_the_name_of_the_server(name, prefix):
-    assert URISpace(name).prefix == prefix
+    ]:
+        with subtests.test(name=name, prefix=prefix):
+            assert URISpace(name).prefix == prefix
 
 
 PATHS = st.lists(st.text(min_size=1), min_size=1).map("/".join).filter(lambda t: "://" not in t)
@@ -51,9 +49,8 @@ def test_a_uri_of_a_document_is_left_as_it_is():
     assert URISpace("shop").write("ui://orders/table") == "ui://orders/table"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_a_document_that_cannot_be_served_is_refused_at_once(subtests):
+    for options in [
         {},
         {"content": "a", "file": "b"},
         {"file": "/no/such/file"},
@@ -62,12 +59,10 @@ def test_a_uri_of_a_document_is_left_as_it_is():
         {"content": "a", "icons": [{"src": "http://insecure.example/a.png"}]},
         {"content": "a", "meta": {"io.modelcontextprotocol/own": 1}},
         {"content": "a", "title": 7},
-    ],
-    ids=str,
-)
-def test_a_document_that_cannot_be_served_is_refused_at_once(options):
-    with pytest.raises(ImproperlyConfigured, match="Document"):
-        Document("guide", **options)
+    ]:
+        with subtests.test(options=options):
+            with pytest.raises(ImproperlyConfigured, match="Document"):
+                Document("guide", **options)
 
 
 def test_two_routes_of_one_path_are_told_apart(settings, serve):

@@ -62,10 +62,11 @@ def test_a_body_that_middleware_put_together_is_left_alone():
     assert answered(request).status_code == 200
 
 
-@pytest.mark.parametrize(("size", "status"), [(200, 200), (201, 413)])
-def test_the_limit_holds(size, status):
-    request = chunked(PING.ljust(size))
-    assert answered(request).status_code == status
+def test_the_limit_holds(subtests):
+    for size, status in [(200, 200), (201, 413)]:
+        with subtests.test(size=size, status=status):
+            request = chunked(PING.ljust(size))
+            assert answered(request).status_code == status
 
 
 def test_no_more_than_the_limit_is_read():
@@ -92,10 +93,11 @@ class Malformed(io.BytesIO):
         raise InvalidChunkSize(b"zz")
 
 
-@pytest.mark.parametrize("stream", [Broken(), Malformed()])
-def test_a_body_that_breaks_off_or_is_malformed_is_answered_400(stream):
-    response = answered(chunked(stream))
-    assert response.status_code == 400
+def test_a_body_that_breaks_off_or_is_malformed_is_answered_400(subtests):
+    for stream in [Broken(), Malformed()]:
+        with subtests.test(stream=stream):
+            response = answered(chunked(stream))
+            assert response.status_code == 400
 
 
 def test_a_request_without_any_body_is_no_json(settings):

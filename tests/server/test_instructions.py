@@ -123,13 +123,14 @@ def test_they_are_never_cut_by_a_client(named):
     assert len(Instructions(tools).get_text()) <= MAX_LENGTH
 
 
-@pytest.mark.parametrize(("groups", "rest"), [(90, ""), (1000, "more.")])
-def test_many_groups_are_named_without_their_actions_and_then_counted(groups, rest):
-    tools = [
-        Named(f"noun{number}_{action}", action)
-        for number in range(groups)
-        for action in ("list", "retrieve", "create", "destroy")
-    ]
-    first, _ = Instructions(tools).get_text().split("\n")
-    assert first.startswith(f"{len(tools)} tools, about: noun0, noun1, ")
-    assert first.endswith(rest or "noun89.")
+def test_many_groups_are_named_without_their_actions_and_then_counted(subtests):
+    for groups, rest in [(90, ""), (1000, "more.")]:
+        with subtests.test(groups=groups, rest=rest):
+            tools = [
+                Named(f"noun{number}_{action}", action)
+                for number in range(groups)
+                for action in ("list", "retrieve", "create", "destroy")
+            ]
+            first, _ = Instructions(tools).get_text().split("\n")
+            assert first.startswith(f"{len(tools)} tools, about: noun0, noun1, ")
+            assert first.endswith(rest or "noun89.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 
@@ -32,18 +33,16 @@ def message_of(body: bytes) -> str:
     return json.loads(body)["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("body", "headers", "message"),
-    [
+def test_a_message_that_is_not_read_is_refused_in_language(subtests):
+    for body, headers, message in [
         (b"{", {}, "de: The body is not JSON"),
         (b"[]", {}, "de: A batch must hold"),
         (json.dumps([PING]), {"MCP-Protocol-Version": "2025-11-25"}, "de: This revision has no"),
         (b" " * 101, {}, "de: The request body is larger"),
-    ],
-)
-def test_a_message_that_is_not_read_is_refused_in_language(body, headers, message):
-    response = Client(headers=headers).post("/mcp", body, "application/json")
-    assert message_of(response.content).startswith(message)
+    ]:
+        with subtests.test(body=body, headers=headers, message=message):
+            response = Client(headers=headers).post("/mcp", body, "application/json")
+            assert message_of(response.content).startswith(message)
 
 
 def test_a_browser_has_the_page_in_the_language_of_its_reader():
@@ -53,11 +52,12 @@ def test_a_browser_has_the_page_in_the_language_of_its_reader():
     assert "de: " not in page
 
 
-@pytest.mark.parametrize(
-    ("line", "message"), [(b"{\n", "de: The body is not JSON"), (b" " * 101, "de: The line is")]
-)
-def test_a_line_that_is_not_read_is_refused_in_language(line, message):
-    alice, written = User.objects.get(username="alice"), []
-    connection = Connection(Server(registry), lambda: make_local_caller(alice), written.append)
-    StdioServer(connection, threads=1).serve(io.BytesIO(line))
-    assert message_of(written[0]).startswith(message)
+def test_a_line_that_is_not_read_is_refused_in_language(subtests):
+    for line, message in [(b"{\n", "de: The body is not JSON"), (b" " * 101, "de: The line is")]:
+        with subtests.test(line=line, message=message):
+            alice, written = User.objects.get(username="alice"), []
+            connection = Connection(
+                Server(registry), functools.partial(make_local_caller, alice), written.append
+            )
+            StdioServer(connection, threads=1).serve(io.BytesIO(line))
+            assert message_of(written[0]).startswith(message)

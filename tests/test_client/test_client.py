@@ -50,11 +50,12 @@ def test_it_is_an_api_client(client):
     assert client.get("/api/stats/").data["customers"] == 30
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_tools_are_listed_by_name_in_every_revision(revision):
-    tools = signed_in(revision=revision).list_tools()
-    assert tools["stats"]["inputSchema"]["type"] == "object"
-    assert "customers_deactivate" not in tools
+def test_tools_are_listed_by_name_in_every_revision(subtests):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            tools = signed_in(revision=revision).list_tools()
+            assert tools["stats"]["inputSchema"]["type"] == "object"
+            assert "customers_deactivate" not in tools
 
 
 def test_pages_of_tools_are_followed(client, settings):
@@ -63,13 +64,14 @@ def test_pages_of_tools_are_followed(client, settings):
     assert client.list_tools() == everything
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_call_gives_the_data(revision):
-    result = signed_in(revision=revision).call_tool("customers_list", page_size=2)
-    assert result.ok
-    assert not result.is_error
-    assert len(result.data["results"]) == 2
-    assert result.meta["pagination"]["total_count"] == 30
+def test_a_call_gives_the_data(subtests):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            result = signed_in(revision=revision).call_tool("customers_list", page_size=2)
+            assert result.ok
+            assert not result.is_error
+            assert len(result.data["results"]) == 2
+            assert result.meta["pagination"]["total_count"] == 30
 
 
 def test_arguments_may_be_a_mapping(client):
@@ -86,13 +88,16 @@ def test_a_failure_gives_code_message_and_problems(client):
     assert result.problems[1].accepted == "an integer from 1 to 1000"
 
 
-@pytest.mark.parametrize("envelope_class", [OkEnvelope, StatusEnvelope])
-def test_problems_read_the_same_in_other_envelopes(envelope_class):
-    result = signed_in(envelope_class=envelope_class).call_tool("quote", product="none", quantity=0)
-    assert result.is_error
-    assert result.error.code == "does_not_exist"
-    assert [problem.pointer for problem in result.problems] == ["/product", "/quantity"]
-    assert all(problem.remediation for problem in result.problems)
+def test_problems_read_the_same_in_other_envelopes(subtests):
+    for envelope_class in [OkEnvelope, StatusEnvelope]:
+        with subtests.test(envelope_class=envelope_class):
+            result = signed_in(envelope_class=envelope_class).call_tool(
+                "quote", product="none", quantity=0
+            )
+            assert result.is_error
+            assert result.error.code == "does_not_exist"
+            assert [problem.pointer for problem in result.problems] == ["/product", "/quantity"]
+            assert all(problem.remediation for problem in result.problems)
 
 
 @pytest.mark.parametrize("envelope_class", [OkEnvelope, StatusEnvelope, PlainEnvelope])

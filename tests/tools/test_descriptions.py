@@ -246,15 +246,13 @@ def test_a_class_name_with_underscores_is_taken_apart_there(items_of):
     assert tools["items_list"].title == "List product api scans"
 
 
-@pytest.mark.parametrize(
-    ("single", "plural"),
-    [
+def test_a_plural_that_nobody_wrote_is_the_regular_one(subtests):
+    """Django makes "book entrys" of it."""
+    for single, plural in [
         ("book entry", "book entries"),
         ("address", "addresses"),
         ("batch", "batches"),
-    ],
-)
-def test_a_plural_that_nobody_wrote_is_the_regular_one(single, plural):
-    """Django makes "book entrys" of it."""
-    meta = SimpleNamespace(verbose_name=single, verbose_name_plural=f"{single}s")
-    assert get_plural_name(type("Model", (), {"_meta": meta})) == plural
+    ]:
+        with subtests.test(single=single, plural=plural):
+            meta = SimpleNamespace(verbose_name=single, verbose_name_plural=f"{single}s")
+            assert get_plural_name(type("Model", (), {"_meta": meta})) == plural

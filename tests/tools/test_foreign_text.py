@@ -127,10 +127,11 @@ def test_a_tool_without_the_option_has_no_label(alice):
     assert get_label(alice, "stats") is None
 
 
-@pytest.mark.parametrize("wrong", ["note", [1], {"note": True}])
-def test_a_value_of_a_wrong_kind_is_refused(wrong):
-    with pytest.raises(ImproperlyConfigured, match="untrusted"):
-        ToolOptions.of(untrusted=wrong)
+def test_a_value_of_a_wrong_kind_is_refused(subtests):
+    for wrong in ["note", [1], {"note": True}]:
+        with subtests.test(wrong=wrong):
+            with pytest.raises(ImproperlyConfigured, match="untrusted"):
+                ToolOptions.of(untrusted=wrong)
 
 
 # --- what operators are told --------------------------------------------------------------

@@ -84,33 +84,37 @@ RIGHT: dict[str, tuple[dict[str, Any], dict[tuple[str, ...], str]]] = {
 }
 
 
-@pytest.mark.parametrize("schema", WRONG.values(), ids=WRONG)
-def test_a_header_that_clients_refuse_is_refused_where_it_is_written(schema):
-    assert find_invalid_x_mcp_header(schema)
-    with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
-        mcp_tool(input_schema=schema)
+def test_a_header_that_clients_refuse_is_refused_where_it_is_written(subtests):
+    for schema in WRONG.values():
+        with subtests.test(schema=schema):
+            assert find_invalid_x_mcp_header(schema)
+            with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
+                mcp_tool(input_schema=schema)
 
 
-@pytest.mark.parametrize("schema", UNWISE.values(), ids=UNWISE)
-def test_a_header_that_shows_a_secret_or_never_arrives_is_refused(schema):
-    with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
-        mcp_tool(input_schema=schema)
+def test_a_header_that_shows_a_secret_or_never_arrives_is_refused(subtests):
+    for schema in UNWISE.values():
+        with subtests.test(schema=schema):
+            with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
+                mcp_tool(input_schema=schema)
 
 
-@pytest.mark.parametrize(("schema", "names"), RIGHT.values(), ids=RIGHT)
-def test_any_other_header_is_taken(schema, names):
-    assert find_invalid_x_mcp_header(schema) is None
-    assert HeaderNames(schema) == names == x_mcp_header_map(schema)
-    mcp_tool(input_schema=schema)
+def test_any_other_header_is_taken(subtests):
+    for schema, names in RIGHT.values():
+        with subtests.test(schema=schema, names=names):
+            assert find_invalid_x_mcp_header(schema) is None
+            assert HeaderNames(schema) == names == x_mcp_header_map(schema)
+            mcp_tool(input_schema=schema)
 
 
-@pytest.mark.parametrize("option", ["query", "body"])
-def test_declared_parameters_are_looked_at_as_well(option):
-    wrong = {option: {"region": {**TEXT, "x-mcp-header": "My Region"}}}
-    with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
-        mcp_tool(**wrong)
-    with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
-        Registry().register(APIView, **wrong)
+def test_declared_parameters_are_looked_at_as_well(subtests):
+    for option in ["query", "body"]:
+        with subtests.test(option=option):
+            wrong = {option: {"region": {**TEXT, "x-mcp-header": "My Region"}}}
+            with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
+                mcp_tool(**wrong)
+            with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
+                Registry().register(APIView, **wrong)
 
 
 def test_a_parameter_and_a_member_of_the_body_share_no_header():

@@ -108,9 +108,8 @@ def test_another_way_of_paging_is_not_taken_for_ours(problems_of, name):
     assert problem.remediation == f"Correct its name, or leave '{name}' out."
 
 
-@pytest.mark.parametrize(
-    ("name", "names", "meant"),
-    [
+def test_what_means_the_same_and_begins_alike_comes_first(subtests):
+    for name, names, meant in [
         ("start", ["status", "starts_at"], ["starts_at"]),
         ("start", ["status"], []),
         ("state", ["start", "status"], ["status"]),
@@ -123,10 +122,9 @@ def test_another_way_of_paging_is_not_taken_for_ours(problems_of, name):
         ("Shipped", ["skipped", "shipped"], ["shipped"]),
         ("wholly_other", ["name"], []),
         ("", ["name"], []),
-    ],
-)
-def test_what_means_the_same_and_begins_alike_comes_first(name, names, meant):
-    assert find_nearest(name, names) == meant
+    ]:
+        with subtests.test(name=name, names=names, meant=meant):
+            assert find_nearest(name, names) == meant
 
 
 def test_a_very_long_name_is_compared_by_its_beginning():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from types import ModuleType
 
-import pytest
 from django.http import HttpRequest
 from django.urls import Resolver404, include, path, re_path
 from django.urls.resolvers import RegexPattern, URLResolver, get_resolver
@@ -85,9 +84,8 @@ def test_a_path_that_an_earlier_route_takes_is_not_the_routes(monkeypatch):
     assert walked == []
 
 
-@pytest.mark.parametrize(
-    "earlier",
-    [
+def test_whatever_an_earlier_pattern_looks_like(subtests):
+    for earlier in [
         re_path(r"recent", lambda request: None),
         re_path(r"^(?:rows|lines)/(?P<kind>recent)/$", lambda request: None),
         re_path(r"^nothing$|recent", lambda request: None),
@@ -95,12 +93,11 @@ def test_a_path_that_an_earlier_route_takes_is_not_the_routes(monkeypatch):
         re_path(r"^(?P<a>r)ows/(?P=a)ecent/$", lambda request: None),
         path(gettext_lazy("rows/recent/"), lambda request: None),
         path("", include([re_path(r"^r?ows/r", include([path("ecent/", lambda request: None)]))])),
-    ],
-)
-def test_whatever_an_earlier_pattern_looks_like(earlier):
-    route = find_last(make_urlconf(earlier, path("rows/<str:pk>/", make_view())))
-    assert match(route, pk="old")["kwargs"] == {"pk": "old"}
-    assert match(route, pk="recent") is None
+    ]:
+        with subtests.test(earlier=earlier):
+            route = find_last(make_urlconf(earlier, path("rows/<str:pk>/", make_view())))
+            assert match(route, pk="old")["kwargs"] == {"pk": "old"}
+            assert match(route, pk="recent") is None
 
 
 def test_a_resolver_of_the_projects_own_is_always_asked():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,9 +36,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("text", "canonical"), CASES.values(), ids=CASES)
-def test_the_canonical_form(text, canonical):
-    assert canonical_text(text) == canonical
+def test_the_canonical_form(subtests):
+    for text, canonical in CASES.values():
+        with subtests.test(text=text, canonical=canonical):
+            assert canonical_text(text) == canonical
 
 
 @given(st.text(st.characters()))

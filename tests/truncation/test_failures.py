@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
@@ -29,16 +28,18 @@ def refused(count: int, received: object = "many", **members) -> Outcome:
     return Outcome("orders_create", 400, data, replace(failure, **members), request_id="req_1")
 
 
-@pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
-@pytest.mark.parametrize("limit", [LIMIT, 1000])
-def test_a_failure_fits_in_every_envelope(envelope_class, limit):
-    assert fit(refused(500), limit, envelope_class).tokens <= limit
+def test_a_failure_fits_in_every_envelope(subtests):
+    for envelope_class in [*STRUCTURED, PlainEnvelope]:
+        for limit in [LIMIT, 1000]:
+            with subtests.test(envelope_class=envelope_class, limit=limit):
+                assert fit(refused(500), limit, envelope_class).tokens <= limit
 
 
-@pytest.mark.parametrize("envelope_class", STRUCTURED)
-def test_a_shortened_failure_keeps_to_the_schema(envelope_class):
-    fitted = fit(refused(500), LIMIT, envelope_class)
-    Draft202012Validator(envelope_class().schema({})).validate(fitted.envelope)
+def test_a_shortened_failure_keeps_to_the_schema(subtests):
+    for envelope_class in STRUCTURED:
+        with subtests.test(envelope_class=envelope_class):
+            fitted = fit(refused(500), LIMIT, envelope_class)
+            Draft202012Validator(envelope_class().schema({})).validate(fitted.envelope)
 
 
 def test_the_first_problems_stay_and_all_are_counted():
@@ -92,13 +93,14 @@ def test_the_floor_is_the_failure_itself():
     assert fitted.tokens < 250
 
 
-@pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
-@pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
-def test_the_smallest_budget_holds_any_failure(envelope_class, soft):
+def test_the_smallest_budget_holds_any_failure(subtests):
     """Texts that take twice their length as JSON are cut once more."""
-    said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
-    outcome = replace(refused(50, **said, soft=soft), data=None)
-    assert fit(outcome, SMALLEST_BUDGET, envelope_class).tokens <= SMALLEST_BUDGET
+    for envelope_class in [*STRUCTURED, PlainEnvelope]:
+        for soft in [False, True]:
+            with subtests.test(envelope_class=envelope_class, soft=soft):
+                said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
+                outcome = replace(refused(50, **said, soft=soft), data=None)
+                assert fit(outcome, SMALLEST_BUDGET, envelope_class).tokens <= SMALLEST_BUDGET
 
 
 def test_a_plain_failure_shows_the_problems_that_fit():

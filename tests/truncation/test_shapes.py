@@ -6,8 +6,6 @@ import json
 import time
 from typing import ClassVar
 
-import pytest
-
 from drf_mcp.envelopes import (
     DigestPayload,
     OkEnvelope,
@@ -97,32 +95,29 @@ def test_a_digest_in_the_answer_is_left_alone():
     assert all(row["body"] == digest for row in fitted.outcome.data)
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
+def test_a_digest_is_known_however_it_is_written(subtests):
+    for written in [
         lambda digest: digest,
         lambda digest: json.dumps(dict(sorted(digest.items(), reverse=True))),
         lambda digest: "\n" + json.dumps(digest, indent=2),
-    ],
-    ids=["an object", "in another order", "indented"],
-)
-def test_a_digest_is_known_however_it_is_written(written):
-    digest = {
-        "version": "1.0",
-        "content_type": "digest/v1",
-        "query_hash": "e3b0c442",
-        "summary": "The mole broke. " * 120,
-        "key_points": ["The ships are safe."] * 10,
-        "evidence_snippets": [],
-        "original_chars": 9000,
-        "digest_chars": 2110,
-        "compression_ratio": 0.2344,
-        "source_text_hash": "sha256:" + "0" * 64,
-    }
-    data = [{"id": n, "content": written(digest)} for n in range(9)]
-    fitted = fit_data(data, 4000)
-    assert fitted.outcome.data == data[: len(fitted.outcome.data)]
-    assert fitted.level == "partial"
+    ]:
+        with subtests.test(written=written):
+            digest = {
+                "version": "1.0",
+                "content_type": "digest/v1",
+                "query_hash": "e3b0c442",
+                "summary": "The mole broke. " * 120,
+                "key_points": ["The ships are safe."] * 10,
+                "evidence_snippets": [],
+                "original_chars": 9000,
+                "digest_chars": 2110,
+                "compression_ratio": 0.2344,
+                "source_text_hash": "sha256:" + "0" * 64,
+            }
+            data = [{"id": n, "content": written(digest)} for n in range(9)]
+            fitted = fit_data(data, 4000)
+            assert fitted.outcome.data == data[: len(fitted.outcome.data)]
+            assert fitted.level == "partial"
 
 
 def test_a_thousand_small_rows_lose_their_tail_under_one_name():
@@ -245,17 +240,18 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("data", "seconds"), CASES.values(), ids=CASES)
-def test_what_it_costs_depends_on_what_is_kept(data, seconds):
+def test_what_it_costs_depends_on_what_is_kept(subtests):
     """Megabytes are encoded, archived and hashed; nothing else is done to each value."""
-    times = []
-    for _ in range(3):
-        started = time.process_time()
-        fitted = fit_data(data, 10_000)
-        times.append(time.process_time() - started)
-    assert fitted.tokens <= 10_000
-    # Four times as long as it takes alone: machines that run tests are shared.
-    assert min(times) < 4 * seconds
+    for data, seconds in CASES.values():
+        with subtests.test(data=data, seconds=seconds):
+            times = []
+            for _ in range(3):
+                started = time.process_time()
+                fitted = fit_data(data, 10_000)
+                times.append(time.process_time() - started)
+            assert fitted.tokens <= 10_000
+            # Four times as long as it takes alone: machines that run tests are shared.
+            assert min(times) < 4 * seconds
 
 
 def test_a_budget_too_small_for_anything_leaves_an_empty_answer_and_its_archive():
@@ -265,9 +261,10 @@ def test_a_budget_too_small_for_anything_leaves_an_empty_answer_and_its_archive(
     assert fitted.items == [{"id": "data", "pointer": "", "value": {"a": 1, "b": ["c"]}}]
 
 
-@pytest.mark.parametrize(("data", "empty"), [([1], []), ("text", ""), (7, 7), (None, None)])
-def test_an_empty_answer_is_of_the_same_type(data, empty):
-    assert fit_data(data, 10).outcome.data == empty
+def test_an_empty_answer_is_of_the_same_type(subtests):
+    for data, empty in [([1], []), ("text", ""), (7, 7), (None, None)]:
+        with subtests.test(data=data, empty=empty):
+            assert fit_data(data, 10).outcome.data == empty
 
 
 def test_an_empty_page_keeps_what_turns_it():
@@ -295,17 +292,16 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize(
-    "envelope_class", [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
-)
-@pytest.mark.parametrize("keep", [True, False, None])
-def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer(envelope_class, keep):
-    outcome = success(page_of(3) | {"results": rows(99)}, **BESIDE)
-    outcome = outcome.changed(tool="t" * 64)
-    floor = fit(outcome, 1, envelope_class, keep, less=LESS)
-    assert floor.tokens <= SMALLEST_BUDGET
-    fitted = fit(outcome, SMALLEST_BUDGET, envelope_class, keep, less=LESS)
-    assert fitted.tokens <= SMALLEST_BUDGET
+def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer(subtests):
+    for envelope_class in [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]:
+        for keep in [True, False, None]:
+            with subtests.test(envelope_class=envelope_class, keep=keep):
+                outcome = success(page_of(3) | {"results": rows(99)}, **BESIDE)
+                outcome = outcome.changed(tool="t" * 64)
+                floor = fit(outcome, 1, envelope_class, keep, less=LESS)
+                assert floor.tokens <= SMALLEST_BUDGET
+                fitted = fit(outcome, SMALLEST_BUDGET, envelope_class, keep, less=LESS)
+                assert fitted.tokens <= SMALLEST_BUDGET
 
 
 def test_an_empty_answer_names_what_stood_beside_it():
@@ -356,18 +352,19 @@ def order(number: int, lines: int) -> dict:
     return {"id": number, "name": f"Order {number}", "status": "paid", "lines": inner}
 
 
-@pytest.mark.parametrize("wrapped", [False, True], ids=["list", "page"])
-def test_a_row_keeps_as_much_of_its_own_list_as_fits(wrapped):
+def test_a_row_keeps_as_much_of_its_own_list_as_fits(subtests):
     """As it does where it is the answer itself."""
-    answer = page_of(0) | {"results": [order(1, 5000)]} if wrapped else [order(1, 5000)]
-    page = Pagination(False) if wrapped else None
-    fitted = fit(success(answer, pagination=page), 10_000)
-    (row,) = fitted.outcome.data["results"] if wrapped else fitted.outcome.data
-    assert 9_800 < fitted.tokens <= 10_000
-    assert row["status"] == "paid"
-    assert len(row["lines"]) > 300
-    assert fitted.level == "partial"
-    assert fitted.restored == answer
+    for wrapped in [False, True]:
+        with subtests.test(wrapped=wrapped):
+            answer = page_of(0) | {"results": [order(1, 5000)]} if wrapped else [order(1, 5000)]
+            page = Pagination(False) if wrapped else None
+            fitted = fit(success(answer, pagination=page), 10_000)
+            (row,) = fitted.outcome.data["results"] if wrapped else fitted.outcome.data
+            assert 9_800 < fitted.tokens <= 10_000
+            assert row["status"] == "paid"
+            assert len(row["lines"]) > 300
+            assert fitted.level == "partial"
+            assert fitted.restored == answer
 
 
 def test_one_row_with_a_long_list_takes_the_place_of_no_other():
@@ -405,20 +402,19 @@ def test_a_part_with_an_endless_name_is_called_by_a_short_one():
     assert fitted.items[0]["pointer"] == f"/{'k' * 3000}/{'m' * 3000}"
 
 
-@pytest.mark.parametrize(
-    ("envelope_class", "facts"), [(OkEnvelope, "meta"), (StatusEnvelope, "metadata")]
-)
-def test_the_other_envelopes_carry_the_same_facts(envelope_class, facts):
-    fitted = fit(success(rows(1000)), 2500, envelope_class)
-    said = fitted.envelope[facts]
-    warnings = fitted.envelope.get("warnings") or said["warnings"]
-    assert said["content_fidelity"] == "partial"
-    assert said["content_archive_hashes"] == {
-        fitted.entries[0].archive_id: fitted.entries[0].content_hash
-    }
-    assert warnings[0].endswith("of 1000 items left out, to fit 2500 tokens.")
-    assert "content_retrieve" in said["warning_details"][0]["message"]
-    assert said["warning_details"][0]["context"]["total_count"] == 1000
+def test_the_other_envelopes_carry_the_same_facts(subtests):
+    for envelope_class, facts in [(OkEnvelope, "meta"), (StatusEnvelope, "metadata")]:
+        with subtests.test(envelope_class=envelope_class, facts=facts):
+            fitted = fit(success(rows(1000)), 2500, envelope_class)
+            said = fitted.envelope[facts]
+            warnings = fitted.envelope.get("warnings") or said["warnings"]
+            assert said["content_fidelity"] == "partial"
+            assert said["content_archive_hashes"] == {
+                fitted.entries[0].archive_id: fitted.entries[0].content_hash
+            }
+            assert warnings[0].endswith("of 1000 items left out, to fit 2500 tokens.")
+            assert "content_retrieve" in said["warning_details"][0]["message"]
+            assert said["warning_details"][0]["context"]["total_count"] == 1000
 
 
 def test_a_plain_body_says_beside_itself_that_it_was_shortened():

@@ -6,7 +6,6 @@ import json
 import time
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,23 +21,25 @@ def read(name: str) -> str:
     return (FOLDER / "token_corpus" / name).read_text()
 
 
-@pytest.mark.parametrize(("name", "tokens"), COUNTED.items(), ids=COUNTED)
-def test_the_estimate_is_near_the_count(name, tokens):
+def test_the_estimate_is_near_the_count(subtests):
     """At most 15 % too high, at most 10 % too low, for each kind of text."""
-    assert 0.9 <= estimate_tokens(read(name)) / tokens <= 1.15
+    for name, tokens in COUNTED.items():
+        with subtests.test(name=name, tokens=tokens):
+            assert 0.9 <= estimate_tokens(read(name)) / tokens <= 1.15
 
 
 def test_every_text_of_the_corpus_is_counted():
     assert {path.name for path in (FOLDER / "token_corpus").iterdir()} == set(COUNTED)
 
 
-@pytest.mark.parametrize("name", COUNTED)
-def test_the_estimate_of_parts_is_that_of_the_whole(name):
+def test_the_estimate_of_parts_is_that_of_the_whole(subtests):
     """Rows are measured one by one."""
-    text = read(name)
-    middle = len(text) // 2
-    parts = estimate_tokens(text[:middle]) + estimate_tokens(text[middle:])
-    assert abs(parts - estimate_tokens(text)) <= 5 + estimate_tokens(text) // 20
+    for name in COUNTED:
+        with subtests.test(name=name):
+            text = read(name)
+            middle = len(text) // 2
+            parts = estimate_tokens(text[:middle]) + estimate_tokens(text[middle:])
+            assert abs(parts - estimate_tokens(text)) <= 5 + estimate_tokens(text) // 20
 
 
 def test_no_more_than_four_characters_are_one_token():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.db import connection, transaction
 from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
@@ -208,10 +207,11 @@ STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "expected"), STATEMENTS)
-def test_a_statement_that_writes_is_known_by_its_words(sql, expected):
-    found = Statement.read(sql)
-    assert expected == (None if found is None else (found.verb, found.table))
+def test_a_statement_that_writes_is_known_by_its_words(subtests):
+    for sql, expected in STATEMENTS:
+        with subtests.test(sql=sql, expected=expected):
+            found = Statement.read(sql)
+            assert expected == (None if found is None else (found.verb, found.table))
 
 
 @given(st.text())
