@@ -8,7 +8,6 @@ from django.db import connection
 from drf_mcp.archive import Archive, CacheArchive, Entry
 from drf_mcp.truncation import Condensed, Digester
 
-pytestmark = pytest.mark.usefixtures("bare_project")
 BACKENDS = "django.core.cache.backends"
 CACHE = "drf_mcp.archive.CacheArchive"
 
@@ -30,6 +29,7 @@ class OwnCacheArchive(CacheArchive):
     """Keeps entries in a cache, in its own way."""
 
 
+@pytest.mark.usefixtures("bare_project")
 def test_a_class_that_lacks_something_is_an_error(settings, found):
     rows = [
         ({"DIGESTER_CLASS": Silent}, ["Silent has no method condense()."]),
@@ -48,7 +48,7 @@ def test_a_class_that_lacks_something_is_an_error(settings, found):
 
 
 @pytest.fixture
-def warned(settings, found):
+def warned(settings, found, bare_project):
     def of(backend: str, **mcp_settings) -> list[str]:
         settings.CACHES = {
             "default": {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"},
@@ -85,13 +85,19 @@ def test_a_shared_cache_is_in_order_and_any_where_nothing_is_archived_in_it(warn
 
 
 def test_the_cache_of_throttles_is_no_archive(settings, found):
+    """Another cache is one."""
     throttles = ["rest_framework.throttling.UserRateThrottle"]
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_CLASSES": throttles}
     settings.DRF_MCP = {"ARCHIVE_CLASS": CACHE}
     (error,) = found("drf_mcp.E006")
     assert "the cache 'default', which throttles use too" in error.msg
+    backend = {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"}
+    settings.CACHES = {"default": backend, "shared": {**backend, "LOCATION": "shared"}}
+    settings.DRF_MCP = {"ARCHIVE_CLASS": CACHE, "ARCHIVE_CACHE": "shared"}
+    assert found("drf_mcp.E006") == []
 
 
+@pytest.mark.usefixtures("bare_project")
 def test_the_cache_of_sessions_is_no_archive(settings, found):
     """An archive that is no cache shares none."""
     settings.SESSION_CACHE_ALIAS = "shared"
@@ -111,7 +117,7 @@ def test_the_cache_of_sessions_is_no_archive(settings, found):
 # --- Tables -------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("bare_project", "db")
 def test_missing_tables_of_the_archive_are_found(settings, found):
     """They do not matter to another archive."""
     settings.DRF_MCP = {}
