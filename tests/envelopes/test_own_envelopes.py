@@ -294,6 +294,10 @@ def test_details_that_name_an_argument_are_its_problem_too():
     body = refused({"error_code": "MISSING_REQUIRED", "details": details})
     assert reread(body)["data"]["details"] == {**details, "received": None}
     assert reread(body, "ok")["errors"][0]["path"] == "lines[0].name"
+    details["problems"] = [{"pointer": "/size", "code": "invalid", "message": "Too big."}]
+    body["error"] = "lines[0].name: It is missing. (1 more problem)"
+    messages = [error["message"] for error in reread(body, "ok")["errors"]]
+    assert messages == ["It is missing.", "Too big."]
 
 
 TYPES = [
@@ -315,7 +319,7 @@ def test_the_type_of_an_error_follows_its_code_then_its_ending_then_the_status()
         assert ("Try again" in found["remediation"]) is (error_type in ("internal", "unavailable"))
 
 
-def test_what_error_response_filled_in_gives_way_to_the_status():
+def test_what_error_response_filled_in_gives_way_to_the_status_of_a_mistake():
     filled = error_response("Out of ink.")
     for body in (filled, asdict(filled)):
         assert reread(body, status=409)["data"] == {
@@ -323,6 +327,7 @@ def test_what_error_response_filled_in_gives_way_to_the_status():
             "error_type": "conflict",
             "remediation": HANDLING[Category.CONFLICT].remediation,
         }
+    assert reread(filled, status=503)["data"]["error_code"] == "INTERNAL_ERROR"
 
 
 # --- The standard response -----------------------------------------------------------------

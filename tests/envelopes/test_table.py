@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,6 +126,7 @@ def test_what_was_left_out_is_told() -> None:
 
 
 def test_problems_are_all_where_the_message_is_of_none() -> None:
+    """So is one with a context, for which the details have no room."""
     outcome = invalid(NESTED, Problem("unique", "Taken.", "/a~1b", "x"), Problem("bad", "No."))
     details = parsed(ResponseV2Envelope(), outcome)["data"]["details"]
     assert list(details) == ["problems"]
@@ -132,6 +134,14 @@ def test_problems_are_all_where_the_message_is_of_none() -> None:
     pointers = [problem["pointer"] for problem in details["problems"]]
     assert pointers == ["/items/0/quantity", "/a~1b", ""]
     assert details["problems"][2] == {"pointer": "", "code": "bad", "message": "No."}
+    noted = invalid(replace(MISSING_NAME, context={"since": 3}, remediation=""))
+    (problem,) = parsed(ResponseV2Envelope(), noted)["data"]["details"]["problems"]
+    assert problem["context"] == {"since": 3}
+
+
+def test_a_failure_without_a_sentence_is_told_by_its_code() -> None:
+    outcome = Outcome("t", 400, failure=Failure("LOST", Category.CONFLICT, " ", ""))
+    assert parsed(ResponseV2Envelope(), outcome)["error"] == "LOST"
 
 
 def test_context_cannot_pose_as_the_standard_members() -> None:
