@@ -1,24 +1,25 @@
 """Asks a project with the OAuth settings of the page: ``python -m tests.documentation.oauth``.
 
 Prints, as JSON, what a client gets without a token and with one for the resource that the
-project names. An argument is another name of that resource than the page's.
+project names, by that resource: the page's, and the endpoint alone.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from datetime import timedelta
 from typing import Any
 
 import django
 from django.conf import settings
 from django.core.management import call_command
+from django.test import override_settings
 from django.utils import timezone
 
 from tests.documentation.pages import DOCS, blocks
 
 HOST = "https://shop.example"
+ENDPOINT = f"{HOST}/mcp"
 TOKEN = "tested"
 SESSION = "django.contrib.sessions.middleware.SessionMiddleware"
 LOGGED_IN = "django.contrib.auth.middleware.AuthenticationMiddleware"
@@ -43,11 +44,9 @@ def shown(file: str) -> str:
     return text
 
 
-def configure(resource: str | None) -> str:
+def configure() -> str:
     given: dict[str, Any] = {}
     exec(shown("settings.py"), given)
-    if resource:
-        given["DRF_MCP"]["RESOURCE"] = resource
     apps = ["admin", "auth", "contenttypes", "messages", "sessions"]
     own = [f"django.contrib.{name}" for name in apps] + ["rest_framework", "drf_mcp"]
     named = ("REST_FRAMEWORK", "OAUTH2_PROVIDER", "LOGIN_URL")
@@ -142,9 +141,17 @@ def answers() -> dict[str, Any]:
     }
 
 
+def answers_of(resource: str) -> dict[str, Any]:
+    from oauth2_provider.models import AccessToken
+
+    AccessToken.objects.update(resource=[resource])
+    with override_settings(DRF_MCP={**settings.DRF_MCP, "RESOURCE": resource}):
+        return answers()
+
+
 if __name__ == "__main__":
-    resource = configure(*sys.argv[1:] or [None])
+    own = configure()
     call_command("migrate", verbosity=0)
     serve()
-    give_token(resource)
-    print(json.dumps(answers()))  # noqa: T201
+    give_token(own)
+    print(json.dumps({"own": answers(), "endpoint": answers_of(ENDPOINT)}))  # noqa: T201

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -58,6 +60,11 @@ def pages() -> list[Path]:
 
 def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def find_faults(judge: Callable[[Path], Any], judged: Iterable[Path]) -> dict[str, Any]:
+    """Return what a judge finds wrong with pages, by their names."""
+    return {name_of(page): faults for page in judged if (faults := judge(page))}
 
 
 def blocks(page: Path) -> list[Block]:

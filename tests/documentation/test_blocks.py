@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documentation.pages import ROOT, Block, blocks, commands, name_of, pages
+from tests.documentation.pages import ROOT, Block, blocks, commands, find_faults, name_of, pages
 
 PAGES = pages()
 LANGUAGES = {"console", "diff", "html", "ini", "json", "nginx", "python", "text", "toml", "yaml"}
@@ -68,51 +68,69 @@ def has_something_to_try(page: Path) -> bool:
     return shown and not is_excused(page)
 
 
-@pytest.mark.parametrize("page", [*filter(has_something_to_try, PAGES)], ids=name_of)
-def test_what_a_page_shows_works(tried, page):
-    excused = excused_lines(page)
+def test_what_pages_show_works(tried):
     failures = [
         f"{name_of(page)}:{line} {told}"
+        for page in filter(has_something_to_try, PAGES)
         for line, told in tried.failures(page)
-        if line not in excused
+        if line not in excused_lines(page)
     ]
     assert not failures, "\n\n".join(failures)
 
 
-@pytest.mark.parametrize(("name", "mark", "reason"), EXCUSED)
-def test_an_excuse_is_needed(tried, name, mark, reason):
-    page = ROOT / name
-    lines = {line for line, told in tried.failures(page)}
-    marked = {line for line, found in excused_lines(page).items() if found == mark}
-    assert reason
-    assert lines if mark is None else marked
-    assert marked <= lines
+def test_every_excuse_is_needed(tried):
+    for name, mark, reason in EXCUSED:
+        page = ROOT / name
+        lines = {line for line, told in tried.failures(page)}
+        marked = {line for line, found in excused_lines(page).items() if found == mark}
+        assert reason
+        assert lines if mark is None else marked, (name, mark)
+        assert marked <= lines, (name, mark)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_has_a_language(page):
-    languages = {b.language for b in blocks(page) if not b.language.startswith("{")}
-    assert languages <= LANGUAGES
-    fences = len(re.findall(r"^ *```", page.read_text(), re.M))
-    assert fences == 2 * len(blocks(page))
+def test_every_block_has_a_language():
+    def judge(page: Path) -> set[str]:
+        unclosed = len(re.findall(r"^ *```", page.read_text(), re.M)) != 2 * len(blocks(page))
+        unknown = {b.language for b in blocks(page) if not b.language.startswith("{")} - LANGUAGES
+        return unknown | ({"a fence that is not closed"} if unclosed else set())
+
+    assert find_faults(judge, PAGES) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_is_in_its_language(page):
-    for block in blocks(page):
+def read_block(block: Block) -> str | None:
+    """Return why a block is not in its language, None if it is."""
+    try:
         if block.language == "json":
             json.loads(block.text)
         elif block.language == "python":
-            compile(block.text, f"{name_of(page)}:{block.line}", "exec")
-        elif block.language == "console":
-            assert block.text.startswith("$ "), block.line
+            compile(block.text, "", "exec")
+    except (ValueError, SyntaxError) as exc:
+        return f"{block.line}: {exc}"
+    prompted = block.language != "console" or block.text.startswith("$ ")
+    return None if prompted else f"{block.line}: no prompt"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_command_lines_are_what_a_shell_takes(page):
-    for command in commands(page):
-        done = subprocess.run(["bash", "-n"], input=command.text, text=True, capture_output=True)
-        assert done.returncode == 0, (command.line, done.stderr)
+def test_every_block_is_in_its_language():
+    assert find_faults(lambda page: [*filter(None, map(read_block, blocks(page)))], PAGES) == {}
+
+
+# Says which of the texts that it is given, each with a null at its end, are no shell's.
+READ_AS_A_SHELL = r"""while IFS= read -rd "" text
+do eval "read_alone() {
+:
+$text
+}" || echo "$text"
+done"""
+
+
+def test_command_lines_are_what_a_shell_takes():
+    texts = [command.text for page in PAGES for command in commands(page)]
+    given = "".join(f"{text}\0" for text in texts)
+    done = subprocess.run(
+        ["bash", "-c", READ_AS_A_SHELL], input=given, text=True, capture_output=True
+    )
+    assert texts
+    assert done.stdout + done.stderr == ""
 
 
 def shown_tests(page: Path) -> list[Block]:

@@ -1,12 +1,12 @@
-"""The site builds, and its generated pages say what the source says."""
+"""The site can be built, and its generated pages say what the source says."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -23,14 +23,15 @@ RAISED = [
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
+def documented(tmp_path_factory) -> set[str]:
+    """What the site has an entry of, built without its HTML, which `make docs` writes."""
     folder = tmp_path_factory.mktemp("site")
     # A process of its own: Sphinx sets Django up with settings of its own.
     environment = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
     done = subprocess.run(
         [
-            *[sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"],
-            *["-d", str(folder / "doctrees"), str(DOCS), str(folder / "html")],
+            *[sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "dummy"],
+            *["-d", str(folder), str(DOCS), str(folder / "nothing")],
         ],
         cwd=ROOT,
         env=environment,
@@ -38,25 +39,20 @@ def site(tmp_path_factory) -> Path:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "html"
+    environment = pickle.loads((folder / "environment.pickle").read_bytes())
+    objects = environment.domaindata["py"]["objects"]
+    return {name for name, entry in objects.items() if entry.docname == "reference/api"}
 
 
-def test_the_site_builds_without_a_warning(site):
-    assert "<h1>" in (site / "index.html").read_text()
-
-
-def test_the_reference_has_every_public_name(site):
-    reference = (site / "reference/api.html").read_text()
+def test_the_site_builds_without_a_warning_and_its_reference_has_every_public_name(documented):
     names = [f"{module}.{name}" for module in PUBLIC_MODULES for name in public_names(module)]
-    names += RAISED
-    assert [name for name in names if f'id="{name}"' not in reference] == []
+    assert {*names, *RAISED} - documented == set()
 
 
 def public_names(module: str) -> list[str]:
     return [name for name in import_module(module).__all__ if name != "__version__"]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_generated_page_is_what_the_source_says(name):
+def test_generated_pages_are_what_the_source_says():
     """Blessed by ``python -m docs.reference_pages --write``."""
-    assert kept(name) == PAGES[name]()
+    assert {name: kept(name) for name in PAGES} == {name: make() for name, make in PAGES.items()}
