@@ -11,7 +11,6 @@ from tests.projects.library.conftest import REPORTS, RETRIEVERS
 
 LAMBDA = {"question": "What is a lambda?"}
 ENVELOPES = ["ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope"]
-every_retriever = pytest.mark.parametrize("tool", RETRIEVERS)
 
 
 def test_the_librarys_endpoint_serves_its_eight_tools_alone(reader):
@@ -22,70 +21,49 @@ def test_the_shops_endpoint_serves_them_too(alice):
     assert {*RETRIEVERS, *REPORTS, "documents_list", "customers_list"} <= set(alice.tools())
 
 
-@every_retriever
-def test_a_retriever_requires_a_question_and_takes_nothing_else(reader, tool):
-    schema = reader.tools()[tool]["inputSchema"]
-    assert list(schema["properties"]) == ["question"]
-    assert schema["required"] == ["question"]
-    assert schema["additionalProperties"] is False
+def test_a_retriever_requires_a_question_and_takes_nothing_else(reader):
+    """Asking changes nothing, and each says what it does in its own words."""
+    tools = reader.tools()
+    for tool in RETRIEVERS:
+        schema, annotations = tools[tool]["inputSchema"], tools[tool]["annotations"]
+        assert list(schema["properties"]) == schema["required"] == ["question"], tool
+        assert schema["additionalProperties"] is False, tool
+        told = annotations["readOnlyHint"], annotations["destructiveHint"]
+        assert told == (True, False), tool
+    assert len({tools[tool]["description"] for tool in RETRIEVERS}) == len(RETRIEVERS)
 
 
-@every_retriever
-def test_asking_changes_nothing_and_says_so(reader, tool):
-    annotations = reader.tools()[tool]["annotations"]
-    assert annotations["readOnlyHint"] is True
-    assert annotations["destructiveHint"] is False
+def test_the_one_text_block_is_the_answer_of_http(http, reader):
+    for tool in RETRIEVERS:
+        raw = reader.call_with(tool, LAMBDA).raw
+        (block,) = raw["content"]
+        parsed = json.loads(block["text"])
+        kinds = {name: type(value) for name, value in parsed.items()}
+        assert kinds == {"answer": str, "context_document_count": int}, tool
+        assert "structuredContent" not in raw
+        assert http.post(f"/api/library/{tool}/", LAMBDA).json() == parsed, tool
 
 
-def test_every_retriever_is_described_in_its_own_words(reader):
-    descriptions = [reader.tools()[tool]["description"] for tool in RETRIEVERS]
-    assert len(set(descriptions)) == len(RETRIEVERS)
-
-
-@every_retriever
-def test_the_one_text_block_is_the_answer(reader, tool):
-    raw = reader.call_with(tool, LAMBDA).raw
-    (block,) = raw["content"]
-    parsed = json.loads(block["text"])
-    assert set(parsed) == {"answer", "context_document_count"}
-    assert isinstance(parsed["answer"], str)
-    assert isinstance(parsed["context_document_count"], int)
-    assert "structuredContent" not in raw
-
-
-@every_retriever
-def test_http_answers_the_same(http, reader, tool):
-    response = http.post(f"/api/library/{tool}/", LAMBDA)
-    assert response.json() == json.loads(reader.call_with(tool, LAMBDA).raw["content"][0]["text"])
-
-
-@every_retriever
-def test_http_refuses_query_as_the_contract_shows(http, tool):
-    response = http.post(f"/api/library/{tool}/", {"query": "test"})
-    assert response.status_code == 422
-    assert response.json() == {
-        "detail": [
-            {
-                "type": "missing",
-                "loc": ["body", "question"],
-                "msg": "Field required",
-                "input": {"query": "test"},
-            }
-        ]
+def test_http_refuses_query_as_the_contract_shows(http):
+    missing = {
+        "type": "missing",
+        "loc": ["body", "question"],
+        "msg": "Field required",
+        "input": {"query": "test"},
     }
+    for tool in RETRIEVERS:
+        response = http.post(f"/api/library/{tool}/", {"query": "test"})
+        assert (response.status_code, response.json()) == (422, {"detail": [missing]}), tool
 
 
-@pytest.mark.parametrize(
-    ("question", "code"),
-    [("", "blank"), (None, "null"), ([], "invalid"), ("x" * 2001, "max_length")],
-)
-def test_http_refuses_what_is_no_question_with_what_was_received(http, question, code):
-    response = http.post("/api/library/naive_retriever/", {"question": question})
-    (entry,) = response.json()["detail"]
-    assert response.status_code == 422
-    assert entry["loc"] == ["body", "question"]
-    assert entry["type"] == code
-    assert entry["input"] == question
+def test_http_refuses_what_is_no_question_with_what_was_received(http):
+    refused = [("", "blank"), (None, "null"), ([], "invalid"), ("x" * 2001, "max_length")]
+    for question, code in refused:
+        response = http.post("/api/library/naive_retriever/", {"question": question})
+        (entry,) = response.json()["detail"]
+        assert response.status_code == 422
+        assert (entry["loc"], entry["type"]) == (["body", "question"], code)
+        assert entry["input"] == question
 
 
 def test_http_refuses_a_body_that_is_no_object(http):
@@ -103,15 +81,15 @@ def test_nobody_is_answered_without_a_token(http_of):
     assert http_of(None).post("/api/library/naive_retriever/", LAMBDA).status_code == 401
 
 
-@every_retriever
-def test_an_agent_is_told_of_the_unknown_query_and_the_missing_question(alice, tool):
-    refusal = alice.call(tool, query="test")
-    assert refusal.is_error
-    assert [(p["pointer"], p["code"]) for p in refusal.problems] == [
-        ("/question", "required"),
-        ("/query", "unknown"),
-    ]
-    assert refusal.problems[1]["received"] == "test"
+def test_an_agent_is_told_of_the_unknown_query_and_the_missing_question(alice):
+    for tool in RETRIEVERS:
+        refusal = alice.call(tool, query="test")
+        assert refusal.is_error
+        assert [(p["pointer"], p["code"]) for p in refusal.problems] == [
+            ("/question", "required"),
+            ("/query", "unknown"),
+        ]
+        assert refusal.problems[1]["received"] == "test"
 
 
 def test_a_plain_refusal_names_both_in_words(reader):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from example_project.library.passages import sentences_of
 from example_project.library.plain_text import plain
 
@@ -18,41 +16,37 @@ def quotable(text: str) -> list[str]:
     return [sentence.text for sentence in sentences_of(plain(text))]
 
 
-@pytest.mark.parametrize(
-    ("marked", "text"),
-    [
-        ("A *context manager* is an object.", "A context manager is an object."),
-        ("**Programmer's note:** Be *very* kind.", "Programmer's note: Be very kind."),
-        ('Sets *the "with" statement* up.', 'Sets the "with" statement up.'),
-        ('The form "*args" or "**kwargs" is *not*.', 'The form "*args" or "**kwargs" is not.'),
-        ("It is run. [1] It ends [2], always.", "It is run. It ends, always."),
-        ('It is "divmod(x, y)". [2].', 'It is "divmod(x, y)".'),
-        ("A scheme of reference-\n   counting.", "A scheme of reference-counting."),
-        (
-            'The “"def"” form and the ""__code__"" attribute.',
-            'The "def" form and the "__code__" attribute.',
-        ),
-        ("Types are callable (see section Calls).", "Types are callable."),
-        ("It was restrictive; see **PEP 614** for details.", "It was restrictive."),
-        ("* An item of a list.", "An item of a list."),
-        ("[3] The note of a foot\n    goes on.", "The note of a foot goes on."),
-    ],
-)
-def test_marks_are_no_part_of_the_text(marked, text):
-    assert flat(marked) == text
+MARKED = [
+    ("A *context manager* is an object.", "A context manager is an object."),
+    ("**Programmer's note:** Be *very* kind.", "Programmer's note: Be very kind."),
+    ('Sets *the "with" statement* up.', 'Sets the "with" statement up.'),
+    ('The form "*args" or "**kwargs" is *not*.', 'The form "*args" or "**kwargs" is not.'),
+    ("It is run. [1] It ends [2], always.", "It is run. It ends, always."),
+    ('It is "divmod(x, y)". [2].', 'It is "divmod(x, y)".'),
+    ("A scheme of reference-\n   counting.", "A scheme of reference-counting."),
+    (
+        'The “"def"” form and the ""__code__"" attribute.',
+        'The "def" form and the "__code__" attribute.',
+    ),
+    ("Types are callable (see section Calls).", "Types are callable."),
+    ("It was restrictive; see **PEP 614** for details.", "It was restrictive."),
+    ("* An item of a list.", "An item of a list."),
+    ("[3] The note of a foot\n    goes on.", "The note of a foot goes on."),
+]
+EXPLAINED = [
+    ("Tuples\n   The items are objects.", "Tuples: The items are objects."),
+    ("object.f(self)\n\n   Called by nobody.", "object.f(self): Called by nobody."),
+    ("None\n====\n\nThis type has a value.", "None ==== None: This type has a value."),
+    ("a class:\n   The class is called.", "a class: The class is called."),
+]
 
 
-@pytest.mark.parametrize(
-    ("explained", "text"),
-    [
-        ("Tuples\n   The items are objects.", "Tuples: The items are objects."),
-        ("object.f(self)\n\n   Called by nobody.", "object.f(self): Called by nobody."),
-        ("None\n====\n\nThis type has a value.", "None ==== None: This type has a value."),
-        ("a class:\n   The class is called.", "a class: The class is called."),
-    ],
-)
-def test_a_term_stands_before_what_explains_it(explained, text):
-    assert flat(explained) == text
+def test_marks_are_no_part_of_the_text():
+    assert [flat(marked) for marked, _ in MARKED] == [text for _, text in MARKED]
+
+
+def test_a_term_stands_before_what_explains_it():
+    assert [flat(explained) for explained, _ in EXPLAINED] == [text for _, text in EXPLAINED]
 
 
 def test_a_list_of_further_reading_is_left_out():
@@ -80,19 +74,18 @@ def test_a_sentence_that_leans_on_nothing_is_not_quoted():
     assert quotable(text) == ["Names are bound by assignment."]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "and goes on from the paragraph before this one.",
-        "See the documentation of the module for all of it.",
-        "Changed in version 3.9: Functions may be decorated. Previously, they were not decorated.",
-        "The rules that hold for names are given in section Names.",
-        "The semantics of such a slicing are as follows.",
-        "The names of the operators are these:",
-        '"Count to {0}, never to {1}"  # It ends here.',
-        "All of the built-in sequence types support this.",
-        "while running:\n    # Stops as soon as it can.\n    step()",
-    ],
-)
-def test_what_says_nothing_on_its_own_is_not_quoted(text):
-    assert quotable(text) == []
+SAYING_NOTHING = [
+    "and goes on from the paragraph before this one.",
+    "See the documentation of the module for all of it.",
+    "Changed in version 3.9: Functions may be decorated. Previously, they were not decorated.",
+    "The rules that hold for names are given in section Names.",
+    "The semantics of such a slicing are as follows.",
+    "The names of the operators are these:",
+    '"Count to {0}, never to {1}"  # It ends here.',
+    "All of the built-in sequence types support this.",
+    "while running:\n    # Stops as soon as it can.\n    step()",
+]
+
+
+def test_what_says_nothing_on_its_own_is_not_quoted():
+    assert {text: said for text in SAYING_NOTHING if (said := quotable(text))} == {}

@@ -2,60 +2,51 @@
 
 from __future__ import annotations
 
-import pytest
-
 from example_project.library.indexes import current_index
 from example_project.library.questions import terms_of
 from example_project.library.words import stem, words
 
-
-@pytest.mark.parametrize(
-    "same",
-    [
-        ("generate", "generated", "generator", "generators", "generation"),
-        ("define", "defined", "definition", "definitions"),
-        ("evaluate", "evaluates", "evaluating", "evaluation"),
-        ("iterate", "iterator", "iterators", "iteration"),
-        ("run", "running"),
-        ("class", "classes"),
-        ("call", "calls", "called", "calling"),
-        ("file", "files"),
-        ("fill", "fills", "filled", "filling"),
-    ],
-)
-def test_the_forms_of_a_word_have_one_stem(same):
-    assert len({stem(word) for word in same}) == 1
+FORMS = [
+    ("generate", "generated", "generator", "generators", "generation"),
+    ("define", "defined", "definition", "definitions"),
+    ("evaluate", "evaluates", "evaluating", "evaluation"),
+    ("iterate", "iterator", "iterators", "iteration"),
+    ("run", "running"),
+    ("class", "classes"),
+    ("call", "calls", "called", "calling"),
+    ("file", "files"),
+    ("fill", "fills", "filled", "filling"),
+]
 
 
-@pytest.mark.parametrize(("one", "other"), [("file", "filled"), ("pass", "paste"), ("int", "into")])
-def test_different_words_have_different_stems(one, other):
-    assert stem(one) != stem(other)
+def test_the_forms_of_a_word_have_one_stem_and_different_words_do_not():
+    stems = [{stem(word) for word in forms} for forms in FORMS]
+    assert [found for found in stems if len(found) > 1] == []
+    for one, other in (("file", "filled"), ("pass", "paste"), ("int", "into")):
+        assert stem(one) != stem(other)
 
 
-@pytest.mark.parametrize("name", ["__init__", "__slots__", "__getattr__", "with"])
-def test_a_name_is_its_own_stem(name):
-    assert stem(name) == name
+def test_a_name_is_its_own_stem():
+    names = ["__init__", "__slots__", "__getattr__", "with"]
+    assert [stem(name) for name in names] == names
 
 
-@pytest.mark.parametrize(
-    ("misspelt", "meant"),
-    [
-        ("statment", "statement"),
-        ("expresions", "expressions"),
-        ("funtion", "function"),
-        ("EXEPTIONS", "exceptions"),
-        ("the wiht statement", "the with statement"),
-    ],
-)
-def test_a_misspelt_word_of_a_title_is_put_right(misspelt, meant):
-    assert terms_of(current_index(), misspelt) == terms_of(current_index(), meant)
+def test_a_misspelt_word_of_a_title_is_put_right():
+    meant = {
+        "statment": "statement",
+        "expresions": "expressions",
+        "funtion": "function",
+        "EXEPTIONS": "exceptions",
+        "the wiht statement": "the with statement",
+    }
+    index = current_index()
+    read = {misspelt: terms_of(index, misspelt) for misspelt in meant}
+    assert read == {misspelt: terms_of(index, right) for misspelt, right in meant.items()}
 
 
-@pytest.mark.parametrize(
-    "word", ["weather", "paris", "pandas", "cake", "zip", "xxxxxxxxxxxxxxxxxxxxxxxxxxx"]
-)
-def test_a_word_unlike_any_title_stays_as_it_is(word):
-    assert terms_of(current_index(), word) == words(word)
+def test_a_word_unlike_any_title_stays_as_it_is():
+    others = ["weather", "paris", "pandas", "cake", "zip", "xxxxxxxxxxxxxxxxxxxxxxxxxxx"]
+    assert [terms_of(current_index(), word) for word in others] == [words(word) for word in others]
 
 
 def test_a_keyword_in_a_question_is_spoken_of():

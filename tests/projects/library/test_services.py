@@ -121,7 +121,7 @@ def test_the_model_is_not_asked_when_nothing_was_found(alice, model):
 
 def test_a_model_that_takes_too_long_is_unavailable(alice, model, settings):
     settings.LIBRARY_ANSWER_MODEL = {**settings.LIBRARY_ANSWER_MODEL, "TIMEOUT": 0.05}
-    model.delay = 0.5
+    model.delay = 0.2
     assert_unavailable(alice, "The answering model cannot be reached.")
 
 
@@ -145,10 +145,10 @@ def test_a_model_that_fails_is_unavailable(alice, model):
     assert_unavailable(alice, "HTTP status 500")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b"null"])
-def test_a_model_that_answers_nonsense_is_unavailable(alice, model, content):
-    model.content = content
-    assert_unavailable(alice, "The answering model sent something else.")
+def test_a_model_that_answers_nonsense_is_unavailable(alice, model):
+    for content in (b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b"null"):
+        model.content = content
+        assert_unavailable(alice, "The answering model sent something else.")
 
 
 def test_a_failure_is_not_stored(alice, model):
@@ -180,18 +180,15 @@ def broken_cache(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("broken_cache")
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
+def test_without_its_cache_the_library_is_unavailable(alice):
+    for tool, arguments in (
         ("naive_retriever", ASKED),
         ("health_check_health_get", {}),
         ("cache_stats_cache_stats_get", {}),
-    ],
-)
-def test_without_its_cache_the_library_is_unavailable(alice, tool, arguments):
-    refusal = alice.call_with(tool, arguments)
-    assert refusal.code == "UNAVAILABLE"
-    assert "hunter2" not in json.dumps(refusal.raw)
+    ):
+        refusal = alice.call_with(tool, arguments)
+        assert refusal.code == "UNAVAILABLE", tool
+        assert "hunter2" not in json.dumps(refusal.raw), tool
 
 
 @pytest.mark.usefixtures("broken_cache")
@@ -233,9 +230,6 @@ def test_an_answer_that_expired_is_not_counted(monkeypatch):
     assert stored.statistics()["total_keys"] == 0
 
 
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [(0, "0B"), (1023, "1023B"), (2621440, "2.5MB"), (5 * 2**30, "5.0GB"), (2**42, "4096.0GB")],
-)
-def test_memory_is_told_in_a_unit_that_fits(size, text):
-    assert file_size(size) == text
+def test_memory_is_told_in_a_unit_that_fits():
+    told = {0: "0B", 1023: "1023B", 2621440: "2.5MB", 5 * 2**30: "5.0GB", 2**42: "4096.0GB"}
+    assert {size: file_size(size) for size in told} == told

@@ -106,7 +106,9 @@ class Project:
         file = self.folder / side / name
         # Of a project in one place, the package of its URLconf would not change.
         text = file.read_text() if file.exists() else ""
-        return re.sub(r"tests\.migrating\.\w+\.(?:before|after)", "project", text).splitlines()
+        return re.sub(
+            r"tests\.projects\.migrating\.\w+\.(?:before|after)", "project", text
+        ).splitlines()
 
     def counted(self) -> tuple[int, int]:
         """How many lines went, and how many came."""
