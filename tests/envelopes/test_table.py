@@ -134,8 +134,11 @@ def test_problems_are_all_where_the_message_is_of_none() -> None:
     pointers = [problem["pointer"] for problem in details["problems"]]
     assert pointers == ["/items/0/quantity", "/a~1b", ""]
     assert details["problems"][2] == {"pointer": "", "code": "bad", "message": "No."}
-    noted = invalid(replace(MISSING_NAME, context={"since": 3}, remediation=""))
-    (problem,) = parsed(ResponseV2Envelope(), noted)["data"]["details"]["problems"]
+    noted = replace(MISSING_NAME, context={"since": 3}, remediation="")
+    outcome = invalid(noted)
+    failure = replace(outcome.failure, message=noted.message)
+    told = parsed(ResponseV2Envelope(), replace(outcome, failure=failure))
+    (problem,) = told["data"]["details"]["problems"]
     assert problem["context"] == {"since": 3}
 
 
