@@ -162,7 +162,6 @@ class PortableWriter:
         pattern = self.schema.get("pattern")
         if pattern is None:
             return
-        # An empty pattern asks nothing.
         is_kept = pattern and self.schema.get("type") == "string"
         self.schema["pattern"] = translate_pattern(pattern) if is_kept else None
         if pattern and not self.schema["pattern"]:

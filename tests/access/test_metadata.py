@@ -134,30 +134,35 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_an_endpoint_is_found_wherever_it_is(serve, place):
-    pattern, asked, canonical = PLACES[place]
-    serve(pattern)
-    address = metadata_of(asked)
-    assert address == f"https://shop.example{ROOT}{canonical}"
-    document = document_at(address.removeprefix("https://shop.example"))
-    assert document["resource"] == f"https://shop.example{canonical}"
+def test_an_endpoint_is_found_wherever_it_is(subtests, serve):
+    for place in PLACES:
+        with subtests.test(place=place):
+            pattern, asked, canonical = PLACES[place]
+            serve(pattern)
+            address = metadata_of(asked)
+            assert address == f"https://shop.example{ROOT}{canonical}"
+            document = document_at(address.removeprefix("https://shop.example"))
+            assert document["resource"] == f"https://shop.example{canonical}"
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_the_official_client_finds_it_without_the_challenge(serve, place):
-    pattern, asked, _ = PLACES[place]
-    serve(pattern)
-    server = f"https://shop.example{escape_uri_path(asked)}"
-    urls = build_protected_resource_metadata_discovery_urls(None, server)
-    document = document_at(urls[0].removeprefix("https://shop.example"))
-    assert check_resource_allowed(server, document["resource"])
+def test_the_official_client_finds_it_without_the_challenge(subtests, serve):
+    for place in PLACES:
+        with subtests.test(place=place):
+            pattern, asked, _ = PLACES[place]
+            serve(pattern)
+            server = f"https://shop.example{escape_uri_path(asked)}"
+            urls = build_protected_resource_metadata_discovery_urls(None, server)
+            document = document_at(urls[0].removeprefix("https://shop.example"))
+            assert check_resource_allowed(server, document["resource"])
 
 
-@pytest.mark.parametrize("spelling", [ROOT, f"{ROOT}/"])
-def test_a_lone_endpoint_is_found_at_the_root(serve, spelling):
-    serve(path("agents/mcp", MCPView.as_view()), path("about", lambda request: HttpResponse()))
-    assert document_at(spelling)["resource"] == "https://shop.example/agents/mcp"
+def test_a_lone_endpoint_is_found_at_the_root(subtests, serve):
+    for spelling in [ROOT, f"{ROOT}/"]:
+        with subtests.test(spelling=spelling):
+            serve(
+                path("agents/mcp", MCPView.as_view()), path("about", lambda request: HttpResponse())
+            )
+            assert document_at(spelling)["resource"] == "https://shop.example/agents/mcp"
 
 
 def test_of_several_endpoints_each_tells_of_its_own(serve, client):
@@ -241,11 +246,12 @@ def test_the_usual_include_serves_it(serve, client, settings):
 # --- Behind proxies -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", ["shop.example", "Shop.Example", "shop.example:443"])
-def test_the_host_is_written_in_one_way(serve, host):
-    serve(path("mcp", MCPView.as_view()))
-    document = document_at(f"{ROOT}/mcp", headers={"host": host})
-    assert document["resource"] == "https://shop.example/mcp"
+def test_the_host_is_written_in_one_way(subtests, serve):
+    for host in ["shop.example", "Shop.Example", "shop.example:443"]:
+        with subtests.test(host=host):
+            serve(path("mcp", MCPView.as_view()))
+            document = document_at(f"{ROOT}/mcp", headers={"host": host})
+            assert document["resource"] == "https://shop.example/mcp"
 
 
 def test_another_port_is_kept(serve):
@@ -269,27 +275,31 @@ def test_a_proxy_says_scheme_and_host_if_django_believes_it(serve, settings):
     assert metadata_of("/mcp", **options) == f"https://shop.example{ROOT}/mcp"
 
 
-@pytest.mark.parametrize("middleware", [[], ["django.middleware.common.CommonMiddleware"]])
-def test_a_host_that_is_not_allowed_is_told_nothing(serve, settings, middleware):
-    serve(path("mcp", MCPView.as_view()))
-    settings.MIDDLEWARE = middleware
-    options = {"secure": True, "headers": {"host": "evil.example"}}
-    assert Client().get(f"{ROOT}/mcp", **options).status_code == 400
-    response = Client().post("/mcp", PING, "application/json", **options)
-    assert response.status_code == 400
-    assert "evil" not in str(response.headers)
+def test_a_host_that_is_not_allowed_is_told_nothing(subtests, serve, settings):
+    for middleware in [[], ["django.middleware.common.CommonMiddleware"]]:
+        with subtests.test(middleware=middleware):
+            serve(path("mcp", MCPView.as_view()))
+            settings.MIDDLEWARE = middleware
+            options = {"secure": True, "headers": {"host": "evil.example"}}
+            assert Client().get(f"{ROOT}/mcp", **options).status_code == 400
+            response = Client().post("/mcp", PING, "application/json", **options)
+            assert response.status_code == 400
+            assert "evil" not in str(response.headers)
 
 
-@pytest.mark.parametrize("forced", [True, False])
-def test_below_a_script_prefix_the_challenge_names_an_address_that_exists(serve, settings, forced):
-    serve(path("mcp", MCPView.as_view()))
-    options = {} if forced else {"SCRIPT_NAME": "/backend"}
-    if forced:
-        settings.FORCE_SCRIPT_NAME = "/backend"
-    address = metadata_of("/mcp", **options)
-    assert address == f"https://shop.example/backend{ROOT}/mcp"
-    document = document_at(f"{ROOT}/mcp", **options)
-    assert document["resource"] == "https://shop.example/backend/mcp"
+def test_below_a_script_prefix_the_challenge_names_an_address_that_exists(
+    subtests, serve, settings
+):
+    for forced in [True, False]:
+        with subtests.test(forced=forced):
+            serve(path("mcp", MCPView.as_view()))
+            options = {} if forced else {"SCRIPT_NAME": "/backend"}
+            if forced:
+                settings.FORCE_SCRIPT_NAME = "/backend"
+            address = metadata_of("/mcp", **options)
+            assert address == f"https://shop.example/backend{ROOT}/mcp"
+            document = document_at(f"{ROOT}/mcp", **options)
+            assert document["resource"] == "https://shop.example/backend/mcp"
 
 
 def test_a_proxy_that_passes_on_the_address_by_the_book_is_served(serve):
@@ -298,20 +308,18 @@ def test_a_proxy_that_passes_on_the_address_by_the_book_is_served(serve):
     assert document["resource"] == "https://shop.example/backend/mcp"
 
 
-@pytest.mark.parametrize(
-    ("resource", "address"),
-    [
+def test_a_resource_of_the_settings_says_where_the_project_is(subtests, serve):
+    for resource, address in [
         ("https://shop.example", f"https://shop.example{ROOT}/mcp"),
         ("https://shop.example/", f"https://shop.example{ROOT}/mcp"),
         ("https://public.example/mcp", f"https://public.example{ROOT}/mcp"),
         ("https://public.example/agents/mcp", f"https://public.example/agents{ROOT}/mcp"),
         ("https://public.example/other", f"https://public.example{ROOT}/mcp"),
-    ],
-)
-def test_a_resource_of_the_settings_says_where_the_project_is(serve, resource, address):
-    serve(path("mcp", MCPView.as_view()), RESOURCE=resource)
-    assert metadata_of("/mcp", headers={"host": "app.internal"}) == address
-    assert document_at(f"{ROOT}/mcp")["resource"] == resource.rstrip("/")
+    ]:
+        with subtests.test(resource=resource, address=address):
+            serve(path("mcp", MCPView.as_view()), RESOURCE=resource)
+            assert metadata_of("/mcp", headers={"host": "app.internal"}) == address
+            assert document_at(f"{ROOT}/mcp")["resource"] == resource.rstrip("/")
 
 
 def test_a_wrong_attribute_is_refused_with_the_urls(subtests):

@@ -135,43 +135,44 @@ class OfAnotherHost(BaseAuthentication):
         return "Bearer"
 
 
-@pytest.mark.parametrize("oauth", [True, False])
-@pytest.mark.parametrize(
-    ("audience", "status"),
-    [
-        ("https://shop.example/api", 401),
-        ("https://shop.example/mcpx", 401),
-        ("https://shop.example/mcp/more", 401),
-        ("https://shop.example/mcp", 200),
-        ("https://shop.example/mcp/", 200),
-        ("https://shop.example/", 200),
-        ("https://shop.example", 200),
-        (["https://shop.example/api", "https://shop.example/mcp"], 200),
-        (["https://shop.example/api", "https://shop.example/staff"], 401),
-        # A name that the authentication class has agreed to.
-        ("api://shop", 200),
-        ("shop", 200),
-    ],
-)
-@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
-def test_a_token_for_another_endpoint_is_invalid(expose, db, audience, status, method, oauth):
-    class Taken(OfAnotherHost):
-        pass
+def test_a_token_for_another_endpoint_is_invalid(subtests, expose, db):
+    for oauth in [True, False]:
+        for audience, status in [
+            ("https://shop.example/api", 401),
+            ("https://shop.example/mcpx", 401),
+            ("https://shop.example/mcp/more", 401),
+            ("https://shop.example/mcp", 200),
+            ("https://shop.example/mcp/", 200),
+            ("https://shop.example/", 200),
+            ("https://shop.example", 200),
+            (["https://shop.example/api", "https://shop.example/mcp"], 200),
+            (["https://shop.example/api", "https://shop.example/staff"], 401),
+            # A name that the authentication class has agreed to.
+            ("api://shop", 200),
+            ("shop", 200),
+        ]:
+            for method in ["tools/list", "tools/call"]:
+                with subtests.test(oauth=oauth, audience=audience, status=status, method=method):
 
-    Taken.audience = audience
-    view = type("Orders", (Orders,), {"authentication_classes": [Taken]})
-    servers = OAUTH["AUTHORIZATION_SERVERS"] if oauth else []
-    expose(
-        path("orders/", view.as_view()),
-        AUTHORIZATION_SERVERS=servers,
-        RESOURCE=OAUTH["RESOURCE"],
-        AUTHENTICATION_CLASSES=[Taken],
-    )
-    agent = Agent(Client(headers={"authorization": "Bearer abc"}), "2025-11-25")
-    params = {"name": "orders_get", "arguments": {}} if method == "tools/call" else {}
-    message, headers = agent.frame(method, params)
-    response = agent.post(message, headers)
-    assert response.status_code == status
-    if status == 401 and oauth:
-        assert 'error="invalid_token"' in challenge_of(response)
-        assert "another resource" in challenge_of(response)
+                    class Taken(OfAnotherHost):
+                        pass
+
+                    Taken.audience = audience
+                    view = type("Orders", (Orders,), {"authentication_classes": [Taken]})
+                    servers = OAUTH["AUTHORIZATION_SERVERS"] if oauth else []
+                    expose(
+                        path("orders/", view.as_view()),
+                        AUTHORIZATION_SERVERS=servers,
+                        RESOURCE=OAUTH["RESOURCE"],
+                        AUTHENTICATION_CLASSES=[Taken],
+                    )
+                    agent = Agent(Client(headers={"authorization": "Bearer abc"}), "2025-11-25")
+                    params = (
+                        {"name": "orders_get", "arguments": {}} if method == "tools/call" else {}
+                    )
+                    message, headers = agent.frame(method, params)
+                    response = agent.post(message, headers)
+                    assert response.status_code == status
+                    if status == 401 and oauth:
+                        assert 'error="invalid_token"' in challenge_of(response)
+                        assert "another resource" in challenge_of(response)

@@ -64,11 +64,12 @@ def test_groups_are_given_as_they_were_counted_as_long_as_the_caller_has_the_sam
     assert retrieve(agent, result).is_error
 
 
-@pytest.mark.parametrize("envelope", ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"])
-def test_every_envelope_holds_the_figures(expose, agent_of, envelope):
-    expose(path("", include(router.urls)), ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}")
-    result = agent_of("carol").call_with("journeys_aggregate", {})
-    assert '"total":{"count":70}' in result.raw["content"][0]["text"].replace(" ", "")
+def test_every_envelope_holds_the_figures(subtests, expose, agent_of):
+    for envelope in ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"]:
+        with subtests.test(envelope=envelope):
+            expose(path("", include(router.urls)), ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}")
+            result = agent_of("carol").call_with("journeys_aggregate", {})
+            assert '"total":{"count":70}' in result.raw["content"][0]["text"].replace(" ", "")
 
 
 def test_a_full_output_schema_holds(expose, agent_of):

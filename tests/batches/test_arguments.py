@@ -134,18 +134,18 @@ class Acting(ModelViewSet):
     def close(self, request, pk=None) -> Response: ...
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
+def test_an_endpoint_that_reads_no_single_object_cannot_read_several(subtests, settings):
+    for pattern in [
         path("listed/", Listed.as_view()),
         path("posted/<int:pk>/", posted),
         path("acting/<int:pk>/close/", Acting.as_view({"post": "close"}, detail=True)),
-    ],
-)
-def test_an_endpoint_that_reads_no_single_object_cannot_read_several(settings, pattern):
-    settings.DRF_MCP = {}
-    with pytest.raises(ImproperlyConfigured, match=r"many=True of .*: only a GET whose path"):
-        Registry().tools(urlconf_of([pattern]))
+    ]:
+        with subtests.test(pattern=pattern):
+            settings.DRF_MCP = {}
+            with pytest.raises(
+                ImproperlyConfigured, match=r"many=True of .*: only a GET whose path"
+            ):
+                Registry().tools(urlconf_of([pattern]))
 
 
 def test_what_the_samples_and_the_plain_request_of_a_call_look_like(groups, ids):

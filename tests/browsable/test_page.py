@@ -58,16 +58,17 @@ def facts_of(response) -> dict:
     return json.loads(found[1])
 
 
-@pytest.mark.parametrize(
-    ("debug", "setting", "status"),
-    [(True, None, 401), (False, None, 405), (False, True, 401), (True, False, 405)],
-)
-def test_page_is_there_while_debugging_unless_the_setting_says_otherwise(
-    db, settings, debug, setting, status
-):
-    settings.DEBUG = debug
-    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": setting}
-    assert Client(headers=BROWSER).get("/mcp").status_code == status
+def test_page_is_there_while_debugging_unless_the_setting_says_otherwise(subtests, db, settings):
+    for debug, setting, status in [
+        (True, None, 401),
+        (False, None, 405),
+        (False, True, 401),
+        (True, False, 405),
+    ]:
+        with subtests.test(debug=debug, setting=setting, status=status):
+            settings.DEBUG = debug
+            settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": setting}
+            assert Client(headers=BROWSER).get("/mcp").status_code == status
 
 
 def test_grouped_arguments_are_told_by_their_groups(browser_of, settings):

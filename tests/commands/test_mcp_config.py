@@ -133,9 +133,8 @@ def test_an_open_endpoint_needs_no_header():
         assert "uthorization" not in config_class("x", url="https://x.example/mcp").text
 
 
-@pytest.mark.parametrize(
-    ("classes", "scheme"),
-    [
+def test_the_scheme_is_the_one_that_the_endpoint_asks_for(subtests, settings):
+    for classes, scheme in [
         (["rest_framework.authentication.SessionAuthentication"], "Bearer"),
         (["rest_framework.authentication.BasicAuthentication"], "Basic"),
         (
@@ -145,8 +144,7 @@ def test_an_open_endpoint_needs_no_header():
             ],
             "Token",
         ),
-    ],
-)
-def test_the_scheme_is_the_one_that_the_endpoint_asks_for(settings, classes, scheme):
-    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
-    assert find_authorization_scheme() == scheme
+    ]:
+        with subtests.test(classes=classes, scheme=scheme):
+            settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
+            assert find_authorization_scheme() == scheme

@@ -13,11 +13,12 @@ from drf_mcp.tools import registry
 from tests.commands import library
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120, 200])
-def test_every_tool_is_listed_and_no_line_is_wider_than_the_screen(printed, columns):
-    text = printed(columns=columns)
-    assert max(map(len, text.splitlines())) <= columns
-    assert set(registry.tools()) <= set(text.split())
+def test_every_tool_is_listed_and_no_line_is_wider_than_the_screen(subtests, printed):
+    for columns in [60, 80, 120, 200]:
+        with subtests.test(columns=columns):
+            text = printed(columns=columns)
+            assert max(map(len, text.splitlines())) <= columns
+            assert set(registry.tools()) <= set(text.split())
 
 
 def test_a_tool_of_a_function_stands_under_its_function(printed):
@@ -33,16 +34,19 @@ def test_arguments_that_do_not_fit_are_cut_at_a_name(printed):
     assert all(line.endswith(", …") for line in cut)
 
 
-@pytest.mark.parametrize("report", [(), ("--warnings",), ("--size",)])
 def test_without_tools_it_counts_the_endpoints_and_shows_how_to_expose_them(
-    printed, expose, report
+    subtests, printed, expose
 ):
-    expose(*library.urlpatterns, EXPOSE="explicit")
-    text = printed(*report, columns=80)
-    assert text.startswith("No tools yet. The URLconf has REST framework's 11 endpoints of 5 views")
-    assert 'DRF_MCP = {"EXPOSE": "urlconf"}' in text
-    assert "from tests.commands.library import ShelfViewSet" in text
-    assert "mcp_tools --unexposed" in text
+    for report in [(), ("--warnings",), ("--size",)]:
+        with subtests.test(report=report):
+            expose(*library.urlpatterns, EXPOSE="explicit")
+            text = printed(*report, columns=80)
+            assert text.startswith(
+                "No tools yet. The URLconf has REST framework's 11 endpoints of 5 views"
+            )
+            assert 'DRF_MCP = {"EXPOSE": "urlconf"}' in text
+            assert "from tests.commands.library import ShelfViewSet" in text
+            assert "mcp_tools --unexposed" in text
 
 
 def test_the_lines_for_mcp_py_expose_the_view(printed, expose, monkeypatch):

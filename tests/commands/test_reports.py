@@ -64,21 +64,19 @@ def test_a_user_is_shown_what_the_user_may_call(printed):
     assert names == set(registry.tools()) - {"customers_deactivate", "products_partial_update"}
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
+def test_a_report_that_cannot_be_made_exits_with_2_and_says_why(subtests, printed):
+    for args, message in [
         (("--as", "anonymous"), "does not let anonymous in"),
         (("customers_deactivate", "--as", "alice"), "--why customers_deactivate --as alice"),
         (("--why", "stats"), "--why needs --as USER"),
         (("--why", "stats", "--as", "zoe"), "There is no user 'zoe'"),
         (("--why", "x", "--as", "bob"), "x"),
         (("quot",), "Did you mean quote"),
-    ],
-)
-def test_a_report_that_cannot_be_made_exits_with_2_and_says_why(printed, args, message):
-    with pytest.raises(CommandError, match=message) as caught:
-        printed(*args)
-    assert caught.value.returncode == 2
+    ]:
+        with subtests.test(args=args, message=message):
+            with pytest.raises(CommandError, match=message) as caught:
+                printed(*args)
+            assert caught.value.returncode == 2
 
 
 def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
@@ -102,15 +100,16 @@ def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
     assert f"{len(definitions)} tools, about {total:,} tokens: " in printed("--size")
 
 
-@pytest.mark.parametrize("columns", [80, 200])
-def test_each_tool_has_its_tokens_and_its_three_largest_parts(printed, columns):
-    text = printed("--size", columns=columns)
-    assert max(map(len, text.splitlines())) <= columns
-    for entry in json.loads(printed("--size", "--json"))["sizes"]:
-        tokens = [part["tokens"] for part in entry["parts"]]
-        assert 2 <= len(tokens) <= 3
-        assert sorted(tokens, reverse=True) == tokens
-        assert re.search(rf"^  {entry['tool']} +{entry['tokens']:,}\s", text, re.MULTILINE)
+def test_each_tool_has_its_tokens_and_its_three_largest_parts(subtests, printed):
+    for columns in [80, 200]:
+        with subtests.test(columns=columns):
+            text = printed("--size", columns=columns)
+            assert max(map(len, text.splitlines())) <= columns
+            for entry in json.loads(printed("--size", "--json"))["sizes"]:
+                tokens = [part["tokens"] for part in entry["parts"]]
+                assert 2 <= len(tokens) <= 3
+                assert sorted(tokens, reverse=True) == tokens
+                assert re.search(rf"^  {entry['tool']} +{entry['tokens']:,}\s", text, re.MULTILINE)
 
 
 def test_a_client_whose_limit_is_passed_is_named(printed, expose):
@@ -133,16 +132,14 @@ def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
     assert "GET    /api/orders/\n" not in text
 
 
-@pytest.mark.parametrize(
-    ("mcp_settings", "reason"),
-    [
+def test_what_the_settings_leave_out_is_told(subtests, printed, expose):
+    for mcp_settings, reason in [
         ({"EXPOSE": "explicit"}, "not chosen: decorate the view with @mcp_tool"),
         ({"INCLUDE": ["/other/*"]}, "no pattern of INCLUDE matches"),
-    ],
-)
-def test_what_the_settings_leave_out_is_told(printed, expose, mcp_settings, reason):
-    expose(path("thing/", Guarded.as_view()), **mcp_settings)
-    assert reason in printed("--unexposed")
+    ]:
+        with subtests.test(mcp_settings=mcp_settings, reason=reason):
+            expose(path("thing/", Guarded.as_view()), **mcp_settings)
+            assert reason in printed("--unexposed")
 
 
 def test_a_condition_that_does_not_hold_is_told(printed, expose):
@@ -160,18 +157,15 @@ def test_an_action_left_out_of_a_registration_is_told(printed, expose, monkeypat
     assert "left out: actions= or exclude=" in printed("--unexposed")
 
 
-@pytest.mark.parametrize(
-    ("view", "told"),
-    [
+def test_what_the_urlconf_mode_leaves_out_is_told(subtests, printed, expose):
+    for view, told in [
         (SpectacularAPIView, "a description of the API; agents read tools/list instead"),
         (extend_schema(exclude=True)(type("Out", (Guarded,), {})), "leaves it out\n"),
         (type("Unsure", (Guarded,), {"schema": Unsure()}), "as far as can be told: LookupError"),
-    ],
-    ids=["document", "excluded", "unsure"],
-)
-def test_what_the_urlconf_mode_leaves_out_is_told(printed, expose, view, told):
-    expose(path("thing/", view.as_view()))
-    assert told in printed("--unexposed")
+    ]:
+        with subtests.test(view=view, told=told):
+            expose(path("thing/", view.as_view()))
+            assert told in printed("--unexposed")
 
 
 def test_a_route_that_differs_in_the_trailing_slash_alone_is_told(printed, expose):

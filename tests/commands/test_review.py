@@ -309,17 +309,18 @@ def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
     assert confused.tools == ("one_list", "other_list")
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(printed, columns):
-    lines = printed("--warnings", columns=columns).splitlines()
-    assert max(map(len, lines)) <= columns
-    assert len(lines) < 60
-    places = [match for match in map(PLACE.match, lines) if match]
-    assert places
-    for match in places:
-        source = ROOT / match[1]
-        assert match[1].startswith("example_project/")
-        assert source.read_text().splitlines()[int(match[2]) - 1].strip()
+def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subtests, printed):
+    for columns in [60, 80, 120]:
+        with subtests.test(columns=columns):
+            lines = printed("--warnings", columns=columns).splitlines()
+            assert max(map(len, lines)) <= columns
+            assert len(lines) < 60
+            places = [match for match in map(PLACE.match, lines) if match]
+            assert places
+            for match in places:
+                source = ROOT / match[1]
+                assert match[1].startswith("example_project/")
+                assert source.read_text().splitlines()[int(match[2]) - 1].strip()
 
 
 def test_the_causes_of_the_report_are_numbered_by_rank(printed, findings):

@@ -14,31 +14,35 @@ from tests.commands.golden import assert_golden
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shelves")]
 
 
-@pytest.mark.parametrize("columns", [120, 80, 40])
-def test_the_table(printed, columns):
-    assert_golden(f"tools-{columns}.txt", printed(columns=columns))
+def test_the_table(subtests, printed):
+    for columns in [120, 80, 40]:
+        with subtests.test(columns=columns):
+            assert_golden(f"tools-{columns}.txt", printed(columns=columns))
 
 
 def test_the_table_in_colour(printed):
     assert_golden("tools-colour.txt", printed(columns=120, force_color=True))
 
 
-@pytest.mark.parametrize("columns", [100, 40])
-def test_one_tool(printed, columns):
-    text = printed("shelves_create", columns=columns)
-    size = re.compile(r"size: \d+ bytes, about \d+ tokens")
-    assert size.search(text)
-    assert_golden(f"tool-{columns}.txt", size.sub("size: ...", text))
+def test_one_tool(subtests, printed):
+    for columns in [100, 40]:
+        with subtests.test(columns=columns):
+            text = printed("shelves_create", columns=columns)
+            size = re.compile(r"size: \d+ bytes, about \d+ tokens")
+            assert size.search(text)
+            assert_golden(f"tool-{columns}.txt", size.sub("size: ...", text))
 
 
-@pytest.mark.parametrize("columns", [100, 40])
-def test_what_is_not_exposed(printed, columns):
-    assert_golden(f"unexposed-{columns}.txt", printed("--unexposed", columns=columns))
+def test_what_is_not_exposed(subtests, printed):
+    for columns in [100, 40]:
+        with subtests.test(columns=columns):
+            assert_golden(f"unexposed-{columns}.txt", printed("--unexposed", columns=columns))
 
 
-@pytest.mark.parametrize("columns", [80, 40])
-def test_what_guards_writes(printed, columns):
-    assert_golden(f"risks-{columns}.txt", printed("--risks", columns=columns))
+def test_what_guards_writes(subtests, printed):
+    for columns in [80, 40]:
+        with subtests.test(columns=columns):
+            assert_golden(f"risks-{columns}.txt", printed("--risks", columns=columns))
 
 
 def test_definitions(printed):

@@ -65,9 +65,9 @@ def test_a_text_over_the_limit_that_is_no_stream_is_given_alike_with_a_link_to_t
     assert result.raw["content"][1:] == [link]
 
 
-@pytest.mark.parametrize(
-    ("text", "given"),
-    [
+def test_a_text_is_cut_at_a_line_or_else_a_word_or_else_a_character(subtests, serve):
+    """Unless more than half of it would go with the torn line or word."""
+    for text, given in [
         ("one two three four", "one two "),
         ("one\ntwo three four", "one\ntwo "),
         ("one\nthree four", "one\nthree "),
@@ -76,11 +76,9 @@ def test_a_text_over_the_limit_that_is_no_stream_is_given_alike_with_a_link_to_t
         ("one twothreefourfive", "one twothr"),
         ("ééééééé", "ééééé"),
         ("xéééééé", "xéééé"),
-    ],
-)
-def test_a_text_is_cut_at_a_line_or_else_a_word_or_else_a_character(serve, text, given):
-    """Unless more than half of it would go with the torn line or word."""
-    assert serve(sending(text), MAX_CONTENT_BYTES=10).call().data == {"result": given}
+    ]:
+        with subtests.test(text=text, given=given):
+            assert serve(sending(text), MAX_CONTENT_BYTES=10).call().data == {"result": given}
 
 
 def test_a_cut_text_is_read_in_its_own_charset(serve):
@@ -144,10 +142,11 @@ def test_a_cut_text_over_the_budget_tells_of_both(serve):
     assert told["content_fidelity"] == "partial"
 
 
-@pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])
-def test_every_envelope_tells_that_a_text_is_cut(serve, envelope):
-    name = f"drf_mcp.envelopes.{envelope}Envelope"
-    thing = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100, ENVELOPE_CLASS=name)
-    said = "".join(block.get("text", "") for block in thing.call().raw["content"])
-    assert '"content_fidelity":"partial"' in said.replace(": ", ":")
-    assert "Only the beginning of the text is here" in said
+def test_every_envelope_tells_that_a_text_is_cut(subtests, serve):
+    for envelope in ["ResponseV2", "Ok", "Status", "Plain"]:
+        with subtests.test(envelope=envelope):
+            name = f"drf_mcp.envelopes.{envelope}Envelope"
+            thing = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100, ENVELOPE_CLASS=name)
+            said = "".join(block.get("text", "") for block in thing.call().raw["content"])
+            assert '"content_fidelity":"partial"' in said.replace(": ", ":")
+            assert "Only the beginning of the text is here" in said

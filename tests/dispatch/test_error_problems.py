@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from django_filters import rest_framework as filters
 from rest_framework import generics, serializers
 from rest_framework.exceptions import ValidationError
@@ -92,28 +91,33 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "code", "problems"), CASES)
-def test_each_problem_points_at_the_argument_and_repeats_it(serve, arguments, code, problems):
-    thing = serve(validating(Basket))
-    result = thing.call(**arguments)
-    assert thing.http.post("/thing/", arguments).status_code == 400
-    assert (result.code, [summary(p) for p in result.problems]) == (code, problems)
-    assert all(problem["message"] and problem["remediation"] for problem in result.problems)
+def test_each_problem_points_at_the_argument_and_repeats_it(subtests, serve):
+    for arguments, code, problems in CASES:
+        with subtests.test(arguments=arguments, code=code, problems=problems):
+            thing = serve(validating(Basket))
+            result = thing.call(**arguments)
+            assert thing.http.post("/thing/", arguments).status_code == 400
+            assert (result.code, [summary(p) for p in result.problems]) == (code, problems)
+            assert all(problem["message"] and problem["remediation"] for problem in result.problems)
 
 
-@pytest.mark.parametrize(("arguments", "code", "problems"), CASES)
-def test_grouped_arguments_are_pointed_at_in_their_group(serve, arguments, code, problems):
-    result = serve(validating(Basket), ARGUMENTS="grouped").call(body=arguments)
-    expected = [(pointer and f"/body{pointer}", *rest) for pointer, *rest in problems]
-    assert (result.code, [summary(p) for p in result.problems]) == (code, expected)
+def test_grouped_arguments_are_pointed_at_in_their_group(subtests, serve):
+    for arguments, code, problems in CASES:
+        with subtests.test(arguments=arguments, code=code, problems=problems):
+            result = serve(validating(Basket), ARGUMENTS="grouped").call(body=arguments)
+            expected = [(pointer and f"/body{pointer}", *rest) for pointer, *rest in problems]
+            assert (result.code, [summary(p) for p in result.problems]) == (code, expected)
 
 
-@pytest.mark.parametrize(("arguments", "code", "problems"), CASES)
-def test_a_list_body_is_pointed_at_through_items(serve, arguments, code, problems):
-    result = serve(validating(Basket, many=True)).call(items=[{"name": "good"}, arguments])
-    expected = [(f"/items/1{pointer}", *rest) for pointer, *rest in problems]
-    whole = [(p, c, arguments if p == "/items/1" else received) for p, c, received in expected]
-    assert (result.code, [summary(p) for p in result.problems]) == (code, whole)
+def test_a_list_body_is_pointed_at_through_items(subtests, serve):
+    for arguments, code, problems in CASES:
+        with subtests.test(arguments=arguments, code=code, problems=problems):
+            result = serve(validating(Basket, many=True)).call(items=[{"name": "good"}, arguments])
+            expected = [(f"/items/1{pointer}", *rest) for pointer, *rest in problems]
+            whole = [
+                (p, c, arguments if p == "/items/1" else received) for p, c, received in expected
+            ]
+            assert (result.code, [summary(p) for p in result.problems]) == (code, whole)
 
 
 def test_details_speak_of_the_first_problem(serve):
@@ -162,20 +166,18 @@ SECRETS = {"password": "hunter2!", "tokens": ["abc"], "city": "Bonn"}
 MASKED = {"password": "********", "tokens": "********", "city": "Bonn"}
 
 
-@pytest.mark.parametrize(
-    ("serializer", "arguments", "problem"),
-    [
+def test_secrets_and_what_is_write_only_are_not_repeated(subtests, serve):
+    for serializer, arguments, problem in [
         (Basket, {"name": "x", "password": "hunter2!"}, ("/password", "max_length", "********")),
         (Basket, {"name": "x", "code": "0815"}, ("/code", "max_length", "********")),
         (Basket, {"name": "x", "lines": SECRETS}, ("/lines", "not_a_list", MASKED)),
         # A key that is write-only is no secret.
         (Loan, {"product": 10**9}, ("/product", "does_not_exist", 10**9)),
-    ],
-)
-def test_secrets_and_what_is_write_only_are_not_repeated(serve, serializer, arguments, problem):
-    result = serve(validating(serializer)).call(**arguments)
-    assert [summary(found) for found in result.problems] == [problem]
-    assert "hunter2!" not in str(result.raw)
+    ]:
+        with subtests.test(serializer=serializer, arguments=arguments, problem=problem):
+            result = serve(validating(serializer)).call(**arguments)
+            assert [summary(found) for found in result.problems] == [problem]
+            assert "hunter2!" not in str(result.raw)
 
 
 def test_an_object_with_secrets_is_not_repeated_as_a_text(serve):
@@ -205,16 +207,14 @@ class OpenBody(APIView):
         raise ValidationError({"size": {"width": ["Too wide."]}}, code="too_wide")
 
 
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
+def test_an_open_body_is_pointed_at_through_body(subtests, serve):
+    for body, problem in [
         ({"size": {"width": 9}}, ("/body/size/width", "too_wide", 9)),
         ({}, ("/body/size", "required", None)),
-    ],
-)
-def test_an_open_body_is_pointed_at_through_body(serve, body, problem):
-    (found,) = serve(OpenBody.as_view()).call(body=body).problems
-    assert summary(found) == problem
+    ]:
+        with subtests.test(body=body, problem=problem):
+            (found,) = serve(OpenBody.as_view()).call(body=body).problems
+            assert summary(found) == problem
 
 
 class CustomerFilter(filters.FilterSet):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-import pytest
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
@@ -66,26 +65,28 @@ def name_of(value: object) -> str:
     return type(value).__name__ if isinstance(value, Exception) else str(value)
 
 
-@pytest.mark.parametrize(("exc", "status", "code", "error_type"), TABLE, ids=name_of)
-def test_an_exception_has_its_code_its_type_and_the_sentence_http_clients_read(
-    serve, exc, status, code, error_type
-):
-    thing = serve(raising(exc))
-    over_http = thing.get()
-    result = thing.call()
-    assert over_http.status_code == status
-    assert result.is_error
-    assert (result.code, result.data["error_type"]) == (code, error_type)
-    body = over_http.json()
-    assert result.envelope["error"] == (body["detail"] if isinstance(body, dict) else body[0])
-    assert len(result.data["remediation"]) > 10
+def test_an_exception_has_its_code_its_type_and_the_sentence_http_clients_read(subtests, serve):
+    for exc, status, code, error_type in TABLE:
+        with subtests.test(exc=exc, status=status, code=code, error_type=error_type):
+            thing = serve(raising(exc))
+            over_http = thing.get()
+            result = thing.call()
+            assert over_http.status_code == status
+            assert result.is_error
+            assert (result.code, result.data["error_type"]) == (code, error_type)
+            body = over_http.json()
+            assert result.envelope["error"] == (
+                body["detail"] if isinstance(body, dict) else body[0]
+            )
+            assert len(result.data["remediation"]) > 10
 
 
-@pytest.mark.parametrize("code", ["parse_error", "conflict", "not_found"])
-def test_a_validation_error_may_borrow_the_code_of_another_cause(serve, code):
-    result = serve(raising(exceptions.ValidationError("no", code=code))).call()
-    assert result.code in {"INVALID_FORMAT", "CONFLICT", "NOT_FOUND"}
-    assert result.problems == []
+def test_a_validation_error_may_borrow_the_code_of_another_cause(subtests, serve):
+    for code in ["parse_error", "conflict", "not_found"]:
+        with subtests.test(code=code):
+            result = serve(raising(exceptions.ValidationError("no", code=code))).call()
+            assert result.code in {"INVALID_FORMAT", "CONFLICT", "NOT_FOUND"}
+            assert result.problems == []
 
 
 def test_a_server_error_is_never_told_as_the_callers_mistake(serve):
@@ -98,32 +99,35 @@ def test_an_exception_whose_detail_is_an_object_keeps_its_code(serve):
     assert (result.code, result.data["error_type"]) == ("HAT_GONE", "not_found")
 
 
-@pytest.mark.parametrize(
-    ("wait", "seconds", "remediation"),
-    [
+def test_a_throttled_call_says_when_to_come_back(subtests, serve):
+    for wait, seconds, remediation in [
         (None, None, "Wait, then call again."),
         (12.3, 13, "Wait 13 seconds before calling again."),
         (1, 1, "Wait 1 second before calling again."),
-    ],
-)
-def test_a_throttled_call_says_when_to_come_back(serve, wait, seconds, remediation):
-    thing = serve(raising(exceptions.Throttled(wait=wait)))
-    result = thing.call()
-    assert result.data.get("retry_after_seconds") == seconds
-    assert thing.get().headers.get("Retry-After") == (None if seconds is None else str(seconds))
-    assert result.data["remediation"] == remediation
+    ]:
+        with subtests.test(wait=wait, seconds=seconds, remediation=remediation):
+            thing = serve(raising(exceptions.Throttled(wait=wait)))
+            result = thing.call()
+            assert result.data.get("retry_after_seconds") == seconds
+            assert thing.get().headers.get("Retry-After") == (
+                None if seconds is None else str(seconds)
+            )
+            assert result.data["remediation"] == remediation
 
 
-@pytest.mark.parametrize(
-    "exc", [SuspiciousOperation("secret"), BadRequest("secret"), MultiPartParserError("secret")]
-)
-def test_what_django_answers_with_400_tells_nothing_of_the_exception(serve, exc):
-    thing = serve(raising(exc))
-    result = thing.call()
-    assert thing.get().status_code == 400
-    assert result.code == "VALIDATION_ERROR"
-    assert result.envelope["error"] == "Bad Request"
-    assert "secret" not in str(result.raw)
+def test_what_django_answers_with_400_tells_nothing_of_the_exception(subtests, serve):
+    for exc in [
+        SuspiciousOperation("secret"),
+        BadRequest("secret"),
+        MultiPartParserError("secret"),
+    ]:
+        with subtests.test(exc=exc):
+            thing = serve(raising(exc))
+            result = thing.call()
+            assert thing.get().status_code == 400
+            assert result.code == "VALIDATION_ERROR"
+            assert result.envelope["error"] == "Bad Request"
+            assert "secret" not in str(result.raw)
 
 
 class Secret(Exception):
@@ -158,8 +162,9 @@ def test_an_expected_error_is_neither_logged_nor_reported_as_a_crash(serve, repo
     assert not [r for r in caplog.records if r.name.startswith("drf_mcp") and r.exc_info]
 
 
-@pytest.mark.parametrize("exc", [Secret("x"), ZeroDivisionError(), RecursionError(), KeyError("k")])
-def test_any_crash_is_contained_and_the_next_call_works(serve, exc):
-    thing = serve(raising(exc))
-    assert thing.call().code == "INTERNAL_ERROR"
-    assert thing.agent.result("tools/list")["tools"]
+def test_any_crash_is_contained_and_the_next_call_works(subtests, serve):
+    for exc in [Secret("x"), ZeroDivisionError(), RecursionError(), KeyError("k")]:
+        with subtests.test(exc=exc):
+            thing = serve(raising(exc))
+            assert thing.call().code == "INTERNAL_ERROR"
+            assert thing.agent.result("tools/list")["tools"]

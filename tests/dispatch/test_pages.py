@@ -241,16 +241,17 @@ class Steps(generics.GenericAPIView):
         return Response({"results": ["peel"], **self.body})
 
 
-@pytest.mark.parametrize(
-    ("following", "paginator"),
-    [*((n, Numbers) for n in ("boil", "", 2, True, {"page": 2}, ["x"])), (None, None)],
-)
-def test_a_next_that_is_no_link_or_no_paginators_is_no_page(serve, following, paginator):
-    body = {"next": following, "count": "3"}
-    thing = serve(Steps.as_view(body=body, pagination_class=paginator))
-    result = thing.call()
-    assert result.data == thing.get().json()
-    assert "pagination" not in result.envelope["meta"]
+def test_a_next_that_is_no_link_or_no_paginators_is_no_page(subtests, serve):
+    for following, paginator in [
+        *((n, Numbers) for n in ("boil", "", 2, True, {"page": 2}, ["x"])),
+        (None, None),
+    ]:
+        with subtests.test(following=following, paginator=paginator):
+            body = {"next": following, "count": "3"}
+            thing = serve(Steps.as_view(body=body, pagination_class=paginator))
+            result = thing.call()
+            assert result.data == thing.get().json()
+            assert "pagination" not in result.envelope["meta"]
 
 
 def test_a_count_that_is_no_number_is_left_out(serve):

@@ -42,37 +42,36 @@ def with_parsers(*classes: type, many: bool = False) -> Any:
     return view
 
 
-@pytest.mark.parametrize(
-    ("parser", "http_format"),
-    [
+def test_the_body_is_written_for_the_views_own_parser(subtests, serve):
+    for parser, http_format in [
         (parsers.JSONParser, "json"),
         (parsers.FormParser, None),
         (parsers.MultiPartParser, "multipart"),
-    ],
-)
-def test_the_body_is_written_for_the_views_own_parser(serve, parser, http_format):
-    thing = serve(with_parsers(parser))
-    if http_format is None:
-        form = QueryDict(mutable=True)
-        form.update({"first_name": BASKET["first_name"], "is_gift": "true"})
-        form.setlist("sizes", ["1", "2", "3"])
-        over_http = thing.http.post(
-            "/thing/", form.urlencode(), content_type="application/x-www-form-urlencoded"
-        )
-    else:
-        over_http = thing.http.post("/thing/", BASKET, format=http_format)
-    assert over_http.status_code == 201
-    assert thing.call(**BASKET).data == over_http.json() == BASKET
+    ]:
+        with subtests.test(parser=parser, http_format=http_format):
+            thing = serve(with_parsers(parser))
+            if http_format is None:
+                form = QueryDict(mutable=True)
+                form.update({"first_name": BASKET["first_name"], "is_gift": "true"})
+                form.setlist("sizes", ["1", "2", "3"])
+                over_http = thing.http.post(
+                    "/thing/", form.urlencode(), content_type="application/x-www-form-urlencoded"
+                )
+            else:
+                over_http = thing.http.post("/thing/", BASKET, format=http_format)
+            assert over_http.status_code == 201
+            assert thing.call(**BASKET).data == over_http.json() == BASKET
 
 
-@pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])
-def test_problems_of_a_form_point_at_the_arguments(serve, parser):
-    result = serve(with_parsers(parser)).call(first_name="x" * 11, sizes=[1, "big"])
-    found = {p["pointer"]: (p["code"], p["received"]) for p in result.problems}
-    assert found == {
-        "/first_name": ("max_length", "x" * 11),
-        "/sizes/1": ("invalid", "big"),
-    }
+def test_problems_of_a_form_point_at_the_arguments(subtests, serve):
+    for parser in [parsers.FormParser, parsers.MultiPartParser]:
+        with subtests.test(parser=parser):
+            result = serve(with_parsers(parser)).call(first_name="x" * 11, sizes=[1, "big"])
+            found = {p["pointer"]: (p["code"], p["received"]) for p in result.problems}
+            assert found == {
+                "/first_name": ("max_length", "x" * 11),
+                "/sizes/1": ("invalid", "big"),
+            }
 
 
 class Row(serializers.Serializer):
@@ -99,14 +98,13 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize(
-    "parser", [parsers.JSONParser, parsers.FormParser, parsers.MultiPartParser]
-)
-def test_nested_values_reach_a_view_through_any_parser(serve, parser):
-    view = validating(Everything)
-    view.cls.parser_classes = [parser]
-    data = serve(view).call(**NESTED).data
-    assert {**data, "tiers": sorted(data["tiers"])} == NESTED
+def test_nested_values_reach_a_view_through_any_parser(subtests, serve):
+    for parser in [parsers.JSONParser, parsers.FormParser, parsers.MultiPartParser]:
+        with subtests.test(parser=parser):
+            view = validating(Everything)
+            view.cls.parser_classes = [parser]
+            data = serve(view).call(**NESTED).data
+            assert {**data, "tiers": sorted(data["tiers"])} == NESTED
 
 
 class Labelled(serializers.Serializer):
@@ -128,30 +126,35 @@ def test_a_dict_reaches_a_view_through_any_parser(serve, parser):
     assert serve(view).call(labels=labels).data == {"labels": labels}
 
 
-@pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])
-def test_problems_deep_in_a_form_point_at_the_arguments(serve, parser):
-    view = validating(Everything)
-    view.cls.parser_classes = [parser]
-    rows = [{"price": "1.00"}, {"price": "1.00", "inner": {"unit_price": "dear"}}]
-    (problem,) = serve(view).call(row={"price": "1"}, rows=rows).problems
-    assert (problem["pointer"], problem["received"]) == ("/rows/1/inner/unit_price", "dear")
+def test_problems_deep_in_a_form_point_at_the_arguments(subtests, serve):
+    for parser in [parsers.FormParser, parsers.MultiPartParser]:
+        with subtests.test(parser=parser):
+            view = validating(Everything)
+            view.cls.parser_classes = [parser]
+            rows = [{"price": "1.00"}, {"price": "1.00", "inner": {"unit_price": "dear"}}]
+            (problem,) = serve(view).call(row={"price": "1"}, rows=rows).problems
+            assert (problem["pointer"], problem["received"]) == ("/rows/1/inner/unit_price", "dear")
 
 
-@pytest.mark.parametrize("body", [[1, 2], "x", 7])
-def test_a_form_cannot_carry_what_is_no_object(serve, body):
-    view = answering(lambda request: Response({"got": request.data}), "POST")
-    view.cls.parser_classes = [parsers.FormParser]
-    result = serve(view).call(body=body)
-    assert result.code == "INVALID_FORMAT"
-    assert "must be an object" in result.envelope["error"]
+def test_a_form_cannot_carry_what_is_no_object(subtests, serve):
+    for body in [[1, 2], "x", 7]:
+        with subtests.test(body=body):
+            view = answering(lambda request: Response({"got": request.data}), "POST")
+            view.cls.parser_classes = [parsers.FormParser]
+            result = serve(view).call(body=body)
+            assert result.code == "INVALID_FORMAT"
+            assert "must be an object" in result.envelope["error"]
 
 
-@pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])
-def test_a_form_cannot_smuggle_fields(serve, parser):
-    name = "a&sizes=9"
-    assert serve(with_parsers(parser)).call(first_name=name).data["first_name"] == name
-    name = "--x\r\n\r\n"
-    assert serve(with_parsers(parser)).call(first_name=name).data["first_name"] == name.strip()
+def test_a_form_cannot_smuggle_fields(subtests, serve):
+    for parser in [parsers.FormParser, parsers.MultiPartParser]:
+        with subtests.test(parser=parser):
+            name = "a&sizes=9"
+            assert serve(with_parsers(parser)).call(first_name=name).data["first_name"] == name
+            name = "--x\r\n\r\n"
+            assert (
+                serve(with_parsers(parser)).call(first_name=name).data["first_name"] == name.strip()
+            )
 
 
 def renamed(value: Any, pattern: str, replacement: Any) -> Any:
@@ -213,12 +216,13 @@ def test_a_delete_may_have_a_body(serve):
     assert thing.call(body={"ids": [1, 2]}).data == over_http.json() == {"deleted": [1, 2]}
 
 
-@pytest.mark.parametrize("body", [{"a": [1, None]}, [1, 2], "x", 7, True, {}, []])
-def test_an_open_body_is_sent_as_it_is(serve, body):
-    view = answering(lambda request: Response({"got": request.data}), "POST")
-    thing = serve(view)
-    over_http = thing.http.post("/thing/", body, format="json")
-    assert thing.call(body=body).data == over_http.json()
+def test_an_open_body_is_sent_as_it_is(subtests, serve):
+    for body in [{"a": [1, None]}, [1, 2], "x", 7, True, {}, []]:
+        with subtests.test(body=body):
+            view = answering(lambda request: Response({"got": request.data}), "POST")
+            thing = serve(view)
+            over_http = thing.http.post("/thing/", body, format="json")
+            assert thing.call(body=body).data == over_http.json()
 
 
 def test_undeclared_query_parameters_go_through_extra_query(serve):

@@ -58,22 +58,25 @@ def test_a_callback_after_rendering_is_served_and_may_replace_the_response(serve
     assert thing.call().data == thing.get().json()
 
 
-@pytest.mark.parametrize(
-    "decorator",
-    [
+def test_a_conditional_view_never_answers_not_modified(subtests, serve):
+    for decorator in [
         etag(lambda request: "fixed"),
         condition(etag_func=lambda request: "fixed"),
         never_cache,
-    ],
-)
-def test_a_conditional_view_never_answers_not_modified(serve, decorator):
-    view_class = method_decorator(decorator, name="dispatch")(counted([]))
-    thing = serve(view_class.as_view())
-    message, headers = thing.agent.frame("tools/call", {"name": thing.tool, "arguments": {}})
-    stale = {"If-None-Match": '"fixed"', "If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"}
-    answers = [thing.agent.post(message, {**headers, **stale}).json() for _ in range(2)]
-    data = [answer["result"]["structuredContent"]["data"] for answer in answers]
-    assert data == [{"call": 1}, {"call": 2}]
+    ]:
+        with subtests.test(decorator=decorator):
+            view_class = method_decorator(decorator, name="dispatch")(counted([]))
+            thing = serve(view_class.as_view())
+            message, headers = thing.agent.frame(
+                "tools/call", {"name": thing.tool, "arguments": {}}
+            )
+            stale = {
+                "If-None-Match": '"fixed"',
+                "If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT",
+            }
+            answers = [thing.agent.post(message, {**headers, **stale}).json() for _ in range(2)]
+            data = [answer["result"]["structuredContent"]["data"] for answer in answers]
+            assert data == [{"call": 1}, {"call": 2}]
 
 
 class TwicePerMinute(throttling.SimpleRateThrottle):
@@ -92,19 +95,20 @@ class PerAddress(throttling.AnonRateThrottle):
     THROTTLE_RATES = {"anon": "2/min"}
 
 
-@pytest.mark.parametrize("throttle", [TwicePerMinute, Scoped, PerAddress])
-def test_http_and_tool_calls_count_against_one_rate(serve, throttle):
-    view = answering(lambda request: Response({}))
-    view.cls.throttle_classes = [throttle]
-    view.cls.throttle_scope = "hats"
-    thing = serve(view)
-    assert not thing.call().is_error
-    assert thing.get().status_code == 200
-    over_http, result = thing.get(), thing.call()
-    assert over_http.status_code == 429
-    assert result.code == "RATE_LIMIT_EXCEEDED"
-    seconds = int(over_http.headers["Retry-After"])
-    assert result.data["retry_after_seconds"] in {seconds - 1, seconds}
+def test_http_and_tool_calls_count_against_one_rate(subtests, serve):
+    for throttle in [TwicePerMinute, Scoped, PerAddress]:
+        with subtests.test(throttle=throttle):
+            view = answering(lambda request: Response({}))
+            view.cls.throttle_classes = [throttle]
+            view.cls.throttle_scope = "hats"
+            thing = serve(view)
+            assert not thing.call().is_error
+            assert thing.get().status_code == 200
+            over_http, result = thing.get(), thing.call()
+            assert over_http.status_code == 429
+            assert result.code == "RATE_LIMIT_EXCEEDED"
+            seconds = int(over_http.headers["Retry-After"])
+            assert result.data["retry_after_seconds"] in {seconds - 1, seconds}
 
 
 def test_listing_tools_counts_against_no_rate(serve):

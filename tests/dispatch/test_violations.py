@@ -164,36 +164,36 @@ def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
     assert result.envelope["error"] == REFUSED.format("order lines")
 
 
-@pytest.mark.parametrize(
-    "exc",
-    [
+def test_every_model_is_named_in_a_stable_order(subtests, serve):
+    for exc in [
         ProtectedError("secret", {Order(pk=1), Customer(pk=2)}),
         RestrictedError("secret", [Customer(pk=2), Order(pk=1), Order(pk=3)]),
-    ],
-    ids=["protected", "restricted"],
-)
-def test_every_model_is_named_in_a_stable_order(serve, exc):
-    result = serve(raising(exc)).call()
-    assert result.envelope["error"] == REFUSED.format("customers, orders")
-    assert "secret" not in str(result.raw)
+    ]:
+        with subtests.test(exc=exc):
+            result = serve(raising(exc)).call()
+            assert result.envelope["error"] == REFUSED.format("customers, orders")
+            assert "secret" not in str(result.raw)
 
 
-@pytest.mark.parametrize("objects", [None, (), 5, ["text"], Order.objects.all()])
-def test_one_that_names_no_rows_still_says_why(serve, objects):
-    result = serve(raising(ProtectedError("secret", objects))).call()
-    assert (result.code, result.envelope["error"]) == ("CONFLICT", REFUSED.format("other objects"))
+def test_one_that_names_no_rows_still_says_why(subtests, serve):
+    for objects in [None, (), 5, ["text"], Order.objects.all()]:
+        with subtests.test(objects=objects):
+            result = serve(raising(ProtectedError("secret", objects))).call()
+            assert (result.code, result.envelope["error"]) == (
+                "CONFLICT",
+                REFUSED.format("other objects"),
+            )
 
 
-@pytest.mark.parametrize(
-    "envelope", [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
-)
-def test_every_envelope_says_which_rows_are_in_the_way(serve, envelope):
-    endpoint = path("own/mcp", MCPView.as_view(envelope_class=envelope))
-    doors = serve(raising(ProtectedError("secret", {Order(pk=1)})), endpoint)
-    doors.agent.path = "/own/mcp"
-    told = str(doors.call().raw)
-    assert REFUSED.format("orders") in told
-    assert "secret" not in told
+def test_every_envelope_says_which_rows_are_in_the_way(subtests, serve):
+    for envelope in [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]:
+        with subtests.test(envelope=envelope):
+            endpoint = path("own/mcp", MCPView.as_view(envelope_class=envelope))
+            doors = serve(raising(ProtectedError("secret", {Order(pk=1)})), endpoint)
+            doors.agent.path = "/own/mcp"
+            told = str(doors.call().raw)
+            assert REFUSED.format("orders") in told
+            assert "secret" not in told
 
 
 def test_a_standardized_response_says_it_too():

@@ -107,10 +107,11 @@ def test_a_tag_is_a_toolset(agent_at):
     assert_offers(agent_at("/mcp/x/stock"), STOCK)
 
 
-@pytest.mark.parametrize("slash", ["", "/"])
-def test_no_post_is_redirected_for_a_slash(agent_at, slash):
-    assert set(agent_at(f"/mcp/x/stock{slash}").tools()) == STOCK
-    assert set(agent_at(f"/mcp/readonly{slash}").tools()) == READS
+def test_no_post_is_redirected_for_a_slash(subtests, agent_at):
+    for slash in ["", "/"]:
+        with subtests.test(slash=slash):
+            assert set(agent_at(f"/mcp/x/stock{slash}").tools()) == STOCK
+            assert set(agent_at(f"/mcp/readonly{slash}").tools()) == READS
 
 
 def test_a_toolset_of_the_settings_comes_before_a_tag(serve):
@@ -136,15 +137,16 @@ def test_a_toolset_has_a_name_of_its_own(agent_at, settings):
     assert (named["name"], named["title"]) == ("shop-stock", "Shop: stock")
 
 
-@pytest.mark.parametrize("name", ["nothing", "*", "s*", "[s]tock", "stoc?", "TAG:stock", "%20"])
-def test_an_unknown_toolset_is_refused_at_the_door(agent_at, name):
-    agent = agent_at(f"/mcp/x/{name}")
-    message, headers = agent.frame("tools/list", {})
-    response = agent.post(message, headers)
-    error = json.loads(response.content)["error"]
-    assert (response.status_code, error["code"]) == (404, 404)
-    assert "There is no toolset" in error["message"]
-    assert "stock" not in error["message"] or "stock" in name
+def test_an_unknown_toolset_is_refused_at_the_door(subtests, agent_at):
+    for name in ["nothing", "*", "s*", "[s]tock", "stoc?", "TAG:stock", "%20"]:
+        with subtests.test(name=name):
+            agent = agent_at(f"/mcp/x/{name}")
+            message, headers = agent.frame("tools/list", {})
+            response = agent.post(message, headers)
+            error = json.loads(response.content)["error"]
+            assert (response.status_code, error["code"]) == (404, 404)
+            assert "There is no toolset" in error["message"]
+            assert "stock" not in error["message"] or "stock" in name
 
 
 def test_a_mistyped_toolset_of_the_settings_is_told(serve):
@@ -180,21 +182,26 @@ def test_a_header_narrows_further(agent_at):
     assert_offers(agent_at("/mcp/x/billing", mcp_toolsets="stock"), {"search"})
 
 
-@pytest.mark.parametrize("value", ["nothing", "stock,nothing", "stock;billing", "*"])
-def test_a_header_that_names_an_unknown_toolset_is_refused(agent_at, value):
-    agent = agent_at("/mcp", mcp_toolsets=value)
-    message, headers = agent.frame("tools/call", {"name": "count"})
-    response = agent.post(message, headers)
-    assert response.status_code == 400
-    assert "MCP-Toolsets: There is no toolset" in json.loads(response.content)["error"]["message"]
-    assert views.RAN == []
+def test_a_header_that_names_an_unknown_toolset_is_refused(subtests, agent_at):
+    for value in ["nothing", "stock,nothing", "stock;billing", "*"]:
+        with subtests.test(value=value):
+            agent = agent_at("/mcp", mcp_toolsets=value)
+            message, headers = agent.frame("tools/call", {"name": "count"})
+            response = agent.post(message, headers)
+            assert response.status_code == 400
+            assert (
+                "MCP-Toolsets: There is no toolset"
+                in json.loads(response.content)["error"]["message"]
+            )
+            assert views.RAN == []
 
 
-@pytest.mark.parametrize("value", ["", " ", ",", " , "])
-def test_a_header_that_names_none_is_refused(agent_at, value):
+def test_a_header_that_names_none_is_refused(subtests, agent_at):
     """Whoever meant to narrow is not given everything."""
-    error = agent_at("/mcp", mcp_toolsets=value).error("tools/list")
-    assert error["message"] == "The header MCP-Toolsets names no toolset."
+    for value in ["", " ", ",", " , "]:
+        with subtests.test(value=value):
+            error = agent_at("/mcp", mcp_toolsets=value).error("tools/list")
+            assert error["message"] == "The header MCP-Toolsets names no toolset."
 
 
 # --- READ_ONLY ----------------------------------------------------------------------------
@@ -230,11 +237,10 @@ def test_where_read_only_fails_nothing_runs(serve):
 # --- Credentials --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("badge", "names"), [("reads", READS), ("stock", STOCK), ("nothing", set())]
-)
-def test_a_credential_narrows(agent_at, badge, names):
-    assert_offers(agent_at("/mcp", authorization=f"Badge {badge}"), names)
+def test_a_credential_narrows(subtests, agent_at):
+    for badge, names in [("reads", READS), ("stock", STOCK), ("nothing", set())]:
+        with subtests.test(badge=badge, names=names):
+            assert_offers(agent_at("/mcp", authorization=f"Badge {badge}"), names)
 
 
 def test_a_credential_narrows_where_a_header_does(agent_at):
@@ -259,9 +265,8 @@ def test_a_narrowing_of_another_kind_is_an_error(agent_at, monkeypatch):
 # --- What is said -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("at", "headers", "told"),
-    [
+def test_a_refused_call_says_what_takes_the_tool_away(subtests, agent_at):
+    for at, headers, told in [
         ("/mcp/readonly", {}, "this endpoint only has tools that read"),
         ("/mcp/x/stock", {}, "the toolset stock does not have it"),
         (
@@ -270,15 +275,14 @@ def test_a_narrowing_of_another_kind_is_an_error(agent_at, monkeypatch):
             "the header MCP-Toolsets (stock) does not have it",
         ),
         ("/mcp", {"authorization": "Badge reads"}, "the badge only has tools that read"),
-    ],
-)
-def test_a_refused_call_says_what_takes_the_tool_away(agent_at, at, headers, told):
-    result = agent_at(at, **headers).call("invoices_create", nonsense=1)
-    assert result.is_error
-    assert result.code == "FORBIDDEN"
-    assert result.envelope["error"] == f"invoices_create is not available here: {told}."
-    assert result.data["remediation"].startswith("Do not repeat the call")
-    assert views.RAN == []
+    ]:
+        with subtests.test(at=at, headers=headers, told=told):
+            result = agent_at(at, **headers).call("invoices_create", nonsense=1)
+            assert result.is_error
+            assert result.code == "FORBIDDEN"
+            assert result.envelope["error"] == f"invoices_create is not available here: {told}."
+            assert result.data["remediation"].startswith("Do not repeat the call")
+            assert views.RAN == []
 
 
 def test_a_name_that_no_tool_has_is_likened_to_offered_tools_alone(agent_at):

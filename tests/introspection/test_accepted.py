@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
-import pytest
 from django.core.validators import MinValueValidator
 from django.urls import path
 from djangorestframework_camel_case.parser import CamelCaseJSONParser
@@ -160,13 +159,19 @@ def accepted_by(expose, view, pointer: str, **settings) -> str | None:
 DATE = "a date (YYYY-MM-DD)"
 
 
-@pytest.mark.parametrize("own", [{}, {"PORTABLE": False}, {"ARGUMENTS": "grouped"}], ids=str)
-@pytest.mark.parametrize("view", [Days, ByCaller])
-def test_a_kind_reaches_the_error_message(expose, db, view, own):
-    body = "/body" if "ARGUMENTS" in own else ""
-    for place in ("/first_day", "/day/first_day", "/days/0/first_day", "/days/0/nights/3"):
-        assert accepted_by(expose, view, f"{body}{place}", **own) == DATE
-    assert accepted_by(expose, view, f"{body}/label", **own).startswith("a string")
+def test_a_kind_reaches_the_error_message(subtests, expose, db):
+    for own in [{}, {"PORTABLE": False}, {"ARGUMENTS": "grouped"}]:
+        for view in [Days, ByCaller]:
+            with subtests.test(own=own, view=view):
+                body = "/body" if "ARGUMENTS" in own else ""
+                for place in (
+                    "/first_day",
+                    "/day/first_day",
+                    "/days/0/first_day",
+                    "/days/0/nights/3",
+                ):
+                    assert accepted_by(expose, view, f"{body}{place}", **own) == DATE
+                assert accepted_by(expose, view, f"{body}/label", **own).startswith("a string")
 
 
 def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
@@ -174,6 +179,7 @@ def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
         assert accepted_by(expose, Renamed, place) == DATE
 
 
-@pytest.mark.parametrize("place", ["/owner", "/day/owner", "/days/0/owner"])
-def test_what_identifies_an_object_names_the_tool_that_lists_it(expose, db, place):
-    assert accepted_by(expose, Days, place) == "an integer that days_list gives"
+def test_what_identifies_an_object_names_the_tool_that_lists_it(subtests, expose, db):
+    for place in ["/owner", "/day/owner", "/days/0/owner"]:
+        with subtests.test(place=place):
+            assert accepted_by(expose, Days, place) == "an integer that days_list gives"

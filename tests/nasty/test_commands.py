@@ -24,9 +24,10 @@ def printed():
     return run
 
 
-@pytest.mark.parametrize("report", [(), ("--json",), ("--size",), ("--warnings",)])
-def test_every_report_on_the_nasty_project_works(nasty, printed, report):
-    assert len(printed(*report)) > 60
+def test_every_report_on_the_nasty_project_works(subtests, nasty, printed):
+    for report in [(), ("--json",), ("--size",), ("--warnings",)]:
+        with subtests.test(report=report):
+            assert len(printed(*report)) > 60
 
 
 def test_warnings_name_the_place_and_the_remedy(nasty, printed):

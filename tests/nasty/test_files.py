@@ -59,27 +59,24 @@ def counted_memory():
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize(
-    ("spell", "copies"),
-    [(encoded, 0), (lambda c: base64.encodebytes(c).decode(), 2.75)],
-    ids=["standard", "in lines"],
-)
-def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty, spell, copies):
-    content = bytes(range(256)) * 8_192
-    uri = f"data:image/png;name=a.png;base64,{spell(content)}"
-    nasty(MAX_UPLOAD_BYTES=2 * len(content))
-    document = tool("/document/")
-    # What is made once for all calls.
-    document.bind({"title": "t", "file": PDF})
-    with counted_memory() as get_peak:
-        body = document.bind({"title": "t", "file": uri}).body
-        stream, length = body.open(), 0
-        while piece := stream.read(65_536):
-            length += len(piece)
-        peak = get_peak()
-    assert content in bytes(body)
-    assert length == len(body) == len(bytes(body))
-    assert peak < (copies + 0.2) * len(content)
+def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(subtests, nasty):
+    for spell, copies in [(encoded, 0), (lambda c: base64.encodebytes(c).decode(), 2.75)]:
+        with subtests.test(spell=spell, copies=copies):
+            content = bytes(range(256)) * 8_192
+            uri = f"data:image/png;name=a.png;base64,{spell(content)}"
+            nasty(MAX_UPLOAD_BYTES=2 * len(content))
+            document = tool("/document/")
+            # What is made once for all calls.
+            document.bind({"title": "t", "file": PDF})
+            with counted_memory() as get_peak:
+                body = document.bind({"title": "t", "file": uri}).body
+                stream, length = body.open(), 0
+                while piece := stream.read(65_536):
+                    length += len(piece)
+                peak = get_peak()
+            assert content in bytes(body)
+            assert length == len(body) == len(bytes(body))
+            assert peak < (copies + 0.2) * len(content)
 
 
 def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
@@ -174,17 +171,19 @@ def test_what_is_no_base64_is_refused(nasty):
     assert "base64" in found.remediation
 
 
-@pytest.mark.parametrize("value", [5, True, ["a"], {"a": "b"}])
-def test_what_is_no_string_is_refused(nasty, value):
-    assert problem("/document/", title="t", file=value).pointer == "/file"
+def test_what_is_no_string_is_refused(subtests, nasty):
+    for value in [5, True, ["a"], {"a": "b"}]:
+        with subtests.test(value=value):
+            assert problem("/document/", title="t", file=value).pointer == "/file"
 
 
-@pytest.mark.parametrize("text", [encoded(b"x" * 11), "data:,elevenchars"])
-def test_a_file_that_is_too_large_is_refused(nasty, text):
-    nasty(MAX_UPLOAD_BYTES=10)
-    found = problem("/document/", title="t", file=text)
-    assert found.code == "max_size"
-    assert "at most 10" in found.message
+def test_a_file_that_is_too_large_is_refused(subtests, nasty):
+    for text in [encoded(b"x" * 11), "data:,elevenchars"]:
+        with subtests.test(text=text):
+            nasty(MAX_UPLOAD_BYTES=10)
+            found = problem("/document/", title="t", file=text)
+            assert found.code == "max_size"
+            assert "at most 10" in found.message
 
 
 def test_a_file_of_another_type_is_refused(nasty):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from django.utils.http import urlencode
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
@@ -53,11 +52,12 @@ def tool_of(endpoint):
     return at[endpoint.method]
 
 
-@pytest.mark.parametrize("username", CALLERS, ids=str)
-def test_every_caller_gets_the_list(nasty, agent_of, username):
+def test_every_caller_gets_the_list(subtests, nasty, agent_of):
     """The agent holds every schema against the meta-schema and the portable contract."""
-    nasty(OUTPUT_SCHEMA="full")
-    assert set(agent_of(username).tools()) == set(registry.tools())
+    for username in CALLERS:
+        with subtests.test(username=username):
+            nasty(OUTPUT_SCHEMA="full")
+            assert set(agent_of(username).tools()) == set(registry.tools())
 
 
 def test_schemas_that_need_not_be_portable_are_valid_as_well(nasty, agent_of):
@@ -71,18 +71,19 @@ def test_what_the_api_leaves_out_of_its_schema_is_no_tool(nasty):
     assert not [tool for tool in registry.tools().values() if "hidden" in tool.endpoint.route.path]
 
 
-@pytest.mark.parametrize("output", ["envelope", "full"])
-def test_what_http_accepts_a_tool_call_accepts(nasty, agent_of, output):
+def test_what_http_accepts_a_tool_call_accepts(subtests, nasty, agent_of):
     """The same answer, which the agent holds against the tool's own outputSchema."""
-    nasty(OUTPUT_SCHEMA=output)
-    agent = agent_of(None)
-    for endpoint, sample in SAMPLES:
-        response = over_http(endpoint, sample)
-        assert response.status_code < 300, (endpoint.name, response.content)
-        result = agent.call_with(tool_of(endpoint).name, sample.sent)
-        assert not result.is_error, (endpoint.name, result.envelope)
-        if response.headers.get("Content-Type") == "application/json":
-            assert result.data == as_data(body_of(response)), endpoint.name
+    for output in ["envelope", "full"]:
+        with subtests.test(output=output):
+            nasty(OUTPUT_SCHEMA=output)
+            agent = agent_of(None)
+            for endpoint, sample in SAMPLES:
+                response = over_http(endpoint, sample)
+                assert response.status_code < 300, (endpoint.name, response.content)
+                result = agent.call_with(tool_of(endpoint).name, sample.sent)
+                assert not result.is_error, (endpoint.name, result.envelope)
+                if response.headers.get("Content-Type") == "application/json":
+                    assert result.data == as_data(body_of(response)), endpoint.name
 
 
 def as_data(body):

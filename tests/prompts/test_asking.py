@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rest_framework import serializers
 
 from drf_mcp.prompts import Prompt
@@ -50,12 +49,13 @@ def test_an_answer_that_is_refused_is_asked_for_again_with_the_reason(serve):
     assert "no more than 5 characters" in again["inputRequests"]["greet"]["params"]["message"]
 
 
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-def test_who_declines_is_told_what_is_missing(serve, action):
-    agent = serve(GREETING)
-    state = get(agent)["result"]["requestState"]
-    error = get(agent, {"action": action}, state=state)["error"]
-    assert (error["code"], "name: " in error["message"]) == (-32602, True)
+def test_who_declines_is_told_what_is_missing(subtests, serve):
+    for action in ["decline", "cancel"]:
+        with subtests.test(action=action):
+            agent = serve(GREETING)
+            state = get(agent)["result"]["requestState"]
+            error = get(agent, {"action": action}, state=state)["error"]
+            assert (error["code"], "name: " in error["message"]) == (-32602, True)
 
 
 def test_wrong_arguments_are_refused_and_not_asked_for(serve):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from drf_mcp.prompts import Prompt
 from example_project.shop.models import Customer, Order, Product
 from tests.agents import REVISIONS
@@ -32,11 +30,12 @@ def of_template(uri: str) -> dict:
 # --- Prompts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_choices_that_the_text_begins_come_first(serve, revision):
-    agent = serve(COMPLAINT, revision=revision)
-    found = complete(agent, of_prompt("complaint"), "tone", "k")
-    assert found == {"values": ["kind", "formal"], "total": 2, "hasMore": False}
+def test_choices_that_the_text_begins_come_first(subtests, serve):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            agent = serve(COMPLAINT, revision=revision)
+            found = complete(agent, of_prompt("complaint"), "tone", "k")
+            assert found == {"values": ["kind", "formal"], "total": 2, "hasMore": False}
 
 
 def test_a_label_finds_its_choice(serve):
@@ -52,12 +51,13 @@ def test_a_number_has_nothing_to_choose_from(serve):
     assert complete(serve(COMPLAINT), of_prompt("complaint"), "days", "1")["values"] == []
 
 
-@pytest.mark.parametrize("username", ["alice", "bob", "carol"])
-def test_related_objects_are_those_that_the_list_shows_the_caller(serve, username, http_of):
-    agent = serve(CUSTOMERS, username=username)
-    found = complete(agent, of_prompt("customers"), "customers")
-    listed = http_of(username).get("/api/customers/", {"page_size": 100}).json()["results"]
-    assert sorted(found["values"]) == sorted(str(row["id"]) for row in listed)
+def test_related_objects_are_those_that_the_list_shows_the_caller(subtests, serve, http_of):
+    for username in ["alice", "bob", "carol"]:
+        with subtests.test(username=username):
+            agent = serve(CUSTOMERS, username=username)
+            found = complete(agent, of_prompt("customers"), "customers")
+            listed = http_of(username).get("/api/customers/", {"page_size": 100}).json()["results"]
+            assert sorted(found["values"]) == sorted(str(row["id"]) for row in listed)
 
 
 def test_no_more_than_a_hundred_values(serve, db):
@@ -91,15 +91,16 @@ def test_unknown_prompts_and_arguments_are_refused(serve):
 # --- Templates ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("username", ["alice", "bob", "carol"])
-def test_keys_are_those_of_the_rows_that_the_list_shows(serve, username):
-    orders = Order.objects.all()
-    if username != "carol":
-        orders = orders.filter(customer__owner__username=username)
-    found = complete(serve(username=username), of_template("shop://api/orders/{pk}"), "pk")
-    keys = {str(pk) for pk in orders.values_list("pk", flat=True)}
-    assert set(found["values"]) <= keys
-    assert len(found["values"]) == min(len(keys), 100)
+def test_keys_are_those_of_the_rows_that_the_list_shows(subtests, serve):
+    for username in ["alice", "bob", "carol"]:
+        with subtests.test(username=username):
+            orders = Order.objects.all()
+            if username != "carol":
+                orders = orders.filter(customer__owner__username=username)
+            found = complete(serve(username=username), of_template("shop://api/orders/{pk}"), "pk")
+            keys = {str(pk) for pk in orders.values_list("pk", flat=True)}
+            assert set(found["values"]) <= keys
+            assert len(found["values"]) == min(len(keys), 100)
 
 
 def test_keys_are_completed_from_their_beginning(serve):
@@ -145,9 +146,8 @@ def test_a_template_that_is_taken_away_is_not_found(serve):
     assert agent.error("completion/complete", ref=ref, argument=asked)["code"] == -32602
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
+def test_malformed_requests_are_refused(subtests, serve):
+    for params in [
         {},
         {"ref": {"type": "ref/prompt", "name": "complaint"}},
         {"ref": [], "argument": {}},
@@ -155,10 +155,8 @@ def test_a_template_that_is_taken_away_is_not_found(serve):
         {"ref": {"type": "ref/resource"}, "argument": {"name": "a", "value": ""}},
         {"ref": {"type": "ref/other"}, "argument": {"name": "a", "value": ""}},
         {"ref": {"type": "ref/prompt", "name": "complaint"}, "argument": {"name": 1, "value": ""}},
-    ],
-    ids=str,
-)
-def test_malformed_requests_are_refused(serve, params):
-    agent = serve(COMPLAINT)
-    message, headers = agent.frame("completion/complete", params)
-    assert agent.post(message, headers).json()["error"]["code"] == -32602
+    ]:
+        with subtests.test(params=params):
+            agent = serve(COMPLAINT)
+            message, headers = agent.frame("completion/complete", params)
+            assert agent.post(message, headers).json()["error"]["code"] == -32602

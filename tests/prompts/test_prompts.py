@@ -42,11 +42,12 @@ def text_of(agent, name: str, **arguments: str) -> str:
 # --- Off ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize("method", ["prompts/list", "prompts/get"])
-def test_without_prompts_there_are_no_methods(serve, method, revision):
-    params = {"name": "plain"} if method == "prompts/get" else {}
-    assert serve(revision=revision).error(method, **params)["code"] == -32601
+def test_without_prompts_there_are_no_methods(subtests, serve):
+    for revision in REVISIONS:
+        for method in ["prompts/list", "prompts/get"]:
+            with subtests.test(revision=revision, method=method):
+                params = {"name": "plain"} if method == "prompts/get" else {}
+                assert serve(revision=revision).error(method, **params)["code"] == -32601
 
 
 def test_prompts_and_completions_are_declared_where_there_are_any(serve):
@@ -71,14 +72,17 @@ def test_arguments_are_the_fields_of_the_serializer(serve):
     assert prompt["arguments"][0]["description"] == "The order that the customer wrote about."
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_members_that_the_revision_does_not_have_are_left_out(serve, revision):
-    icon = {"src": "https://shop.example/prompt.png"}
-    rich = Prompt("p", text="a", title="P", icons=[icon], serializer_class=ComplaintSerializer)
-    [listed] = serve(rich, revision=revision).result("prompts/list")["prompts"]
-    assert ("title" in listed) is (revision >= "2025-06-18")
-    assert ("title" in listed["arguments"][0]) is (revision >= "2025-06-18")
-    assert ("icons" in listed) is (revision >= "2025-11-25")
+def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            icon = {"src": "https://shop.example/prompt.png"}
+            rich = Prompt(
+                "p", text="a", title="P", icons=[icon], serializer_class=ComplaintSerializer
+            )
+            [listed] = serve(rich, revision=revision).result("prompts/list")["prompts"]
+            assert ("title" in listed) is (revision >= "2025-06-18")
+            assert ("title" in listed["arguments"][0]) is (revision >= "2025-06-18")
+            assert ("icons" in listed) is (revision >= "2025-11-25")
 
 
 def test_pages_of_the_list_make_up_the_whole(serve):
@@ -125,19 +129,17 @@ def test_a_template_of_the_project_is_found_by_its_name(serve):
     assert prompt.template.origin.name.endswith("complaint.md")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_wrong_arguments_are_refused_in_words(subtests, serve):
+    for arguments, told in [
         ({}, "order: This field is required."),
         ({"order": "x"}, "order: Incorrect type"),
         ({"order": "1", "tone": "rude"}, "tone:"),
         ({"order": "1", "tome": "kind"}, "Did you mean tone?"),
-    ],
-)
-def test_wrong_arguments_are_refused_in_words(serve, arguments, told):
-    error = serve(COMPLAINT).error("prompts/get", name="complaint", arguments=arguments)
-    assert error["code"] == -32602
-    assert told in error["message"]
+    ]:
+        with subtests.test(arguments=arguments, told=told):
+            error = serve(COMPLAINT).error("prompts/get", name="complaint", arguments=arguments)
+            assert error["code"] == -32602
+            assert told in error["message"]
 
 
 def test_an_unknown_prompt_is_refused_with_the_nearest(serve):

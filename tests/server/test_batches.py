@@ -60,10 +60,11 @@ def test_notifications_of_a_batch_are_not_answered(agent):
     assert [answer["id"] for answer in answers] == [1]
 
 
-@pytest.mark.parametrize("item", [ping(), {"jsonrpc": "2.0", "id": 1, "result": {}}])
-def test_a_batch_that_asks_nothing_is_taken_without_an_answer(agent, item):
-    response = send(agent, [item, item])
-    assert (response.status_code, response.content) == (202, b"")
+def test_a_batch_that_asks_nothing_is_taken_without_an_answer(subtests, agent):
+    for item in [ping(), {"jsonrpc": "2.0", "id": 1, "result": {}}]:
+        with subtests.test(item=item):
+            response = send(agent, [item, item])
+            assert (response.status_code, response.content) == (202, b"")
 
 
 def test_malformed_items_are_answered_in_their_places(agent):
@@ -91,21 +92,21 @@ def test_initialize_has_no_place_in_a_batch(agent):
     assert pinged == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
-@pytest.mark.parametrize("revision", [r for r in REVISIONS if r != BATCHES])
-def test_other_revisions_have_no_batches(agent, revision):
-    response = send(agent, [ping(1)], revision)
-    assert response.status_code == 400
-    answer = json.loads(response.content)
-    assert (answer.get("id"), answer["error"]["code"]) == (None, -32600)
+def test_other_revisions_have_no_batches(subtests, agent):
+    for revision in [r for r in REVISIONS if r != BATCHES]:
+        with subtests.test(revision=revision):
+            response = send(agent, [ping(1)], revision)
+            assert response.status_code == 400
+            answer = json.loads(response.content)
+            assert (answer.get("id"), answer["error"]["code"]) == (None, -32600)
 
 
-@pytest.mark.parametrize(
-    ("items", "revision", "code"), [([], BATCHES, -32600), ([ping(1)], "1999-01-01", -32022)]
-)
-def test_an_empty_batch_or_one_of_an_unknown_revision_is_refused(agent, items, revision, code):
-    response = send(agent, items, revision)
-    assert response.status_code == 400
-    assert json.loads(response.content)["error"]["code"] == code
+def test_an_empty_batch_or_one_of_an_unknown_revision_is_refused(subtests, agent):
+    for items, revision, code in [([], BATCHES, -32600), ([ping(1)], "1999-01-01", -32022)]:
+        with subtests.test(items=items, revision=revision, code=code):
+            response = send(agent, items, revision)
+            assert response.status_code == 400
+            assert json.loads(response.content)["error"]["code"] == code
 
 
 @pytest.mark.parametrize(("setting", "limit"), [({}, 20), ({"MAX_BATCH_MESSAGES": 3}, 3)])

@@ -44,53 +44,53 @@ def agent(expose) -> Agent:
     return Agent(Client())
 
 
-@pytest.mark.parametrize("method", ["get", "delete", "put", "patch", "options", "head"])
-def test_only_posts_are_served(agent, method):
-    response = getattr(agent.http, method)("/mcp")
-    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+def test_only_posts_are_served(subtests, agent):
+    for method in ["get", "delete", "put", "patch", "options", "head"]:
+        with subtests.test(method=method):
+            response = getattr(agent.http, method)("/mcp")
+            assert (response.status_code, response.headers["Allow"]) == (405, "POST")
 
 
-@pytest.mark.parametrize("url", ["/mcp", "/mcp/"])
-@pytest.mark.parametrize("append_slash", [True, False])
-def test_both_spellings_of_the_path_answer_without_a_redirect(agent, settings, url, append_slash):
-    settings.APPEND_SLASH = append_slash
-    agent.path = url
-    response = agent.post(PING)
-    assert (response.status_code, json.loads(response.content)) == (200, PONG)
+def test_both_spellings_of_the_path_answer_without_a_redirect(subtests, agent, settings):
+    for url in ["/mcp", "/mcp/"]:
+        for append_slash in [True, False]:
+            with subtests.test(url=url, append_slash=append_slash):
+                settings.APPEND_SLASH = append_slash
+                agent.path = url
+                response = agent.post(PING)
+                assert (response.status_code, json.loads(response.content)) == (200, PONG)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_no_session_is_opened_and_a_session_id_is_ignored(expose, revision):
-    expose()
-    agent = Agent(Client(), revision=revision)
-    message, headers = agent.frame("tools/list", {})
-    response = agent.post(message, {**headers, "Mcp-Session-Id": "made-up"})
-    assert response.status_code == 200
-    assert "Mcp-Session-Id" not in response.headers
-    assert not response.cookies
+def test_no_session_is_opened_and_a_session_id_is_ignored(subtests, expose):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            expose()
+            agent = Agent(Client(), revision=revision)
+            message, headers = agent.frame("tools/list", {})
+            response = agent.post(message, {**headers, "Mcp-Session-Id": "made-up"})
+            assert response.status_code == 200
+            assert "Mcp-Session-Id" not in response.headers
+            assert not response.cookies
 
 
 # --- Content type -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    [
+def test_json_is_read_with_any_parameters(subtests, agent):
+    for content_type in [
         "application/json",
         "application/json; charset=utf-8",
         "application/json;charset=UTF-8",
         "Application/JSON",
         " application/json ",
-    ],
-)
-def test_json_is_read_with_any_parameters(agent, content_type):
-    response = agent.http.post("/mcp", json.dumps(PING).encode(), content_type=content_type)
-    assert json.loads(response.content) == PONG
+    ]:
+        with subtests.test(content_type=content_type):
+            response = agent.http.post("/mcp", json.dumps(PING).encode(), content_type=content_type)
+            assert json.loads(response.content) == PONG
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    [
+def test_any_other_content_type_is_refused_with_a_json_rpc_error(subtests, agent):
+    for content_type in [
         "text/plain",
         "text/plain; charset=utf-8",
         "text/plain;application/json",
@@ -101,15 +101,14 @@ def test_json_is_read_with_any_parameters(agent, content_type):
         "application/json, text/plain",
         "application/*",
         "",
-    ],
-)
-def test_any_other_content_type_is_refused_with_a_json_rpc_error(agent, content_type):
-    response = agent.http.post("/mcp", json.dumps(PING).encode(), content_type=content_type)
-    assert (response.status_code, response["Content-Type"]) == (415, "application/json")
-    assert json.loads(response.content)["error"] == {
-        "code": 415,
-        "message": "The Content-Type of a message must be application/json.",
-    }
+    ]:
+        with subtests.test(content_type=content_type):
+            response = agent.http.post("/mcp", json.dumps(PING).encode(), content_type=content_type)
+            assert (response.status_code, response["Content-Type"]) == (415, "application/json")
+            assert json.loads(response.content)["error"] == {
+                "code": 415,
+                "message": "The Content-Type of a message must be application/json.",
+            }
 
 
 def test_a_missing_content_type_is_refused(expose):
@@ -180,16 +179,17 @@ def posted(body: bytes, **environ):
 
 
 # The header may claim too little, or be missing.
-@pytest.mark.parametrize("environ", [{}, {"CONTENT_LENGTH": "10"}, {"CONTENT_LENGTH": ""}])
-def test_a_body_may_have_max_body_bytes_and_no_more(expose, environ):
-    expose(MAX_BODY_BYTES=200)
-    if environ.get("CONTENT_LENGTH") != "10":
-        assert posted(padded(200), **environ).status_code == 200
-    response = posted(padded(201), **environ)
-    assert response.status_code == 413
-    answer = json.loads(response.content)
-    assert answer["id"] is None
-    assert answer["error"]["message"] == "The request body is larger than 200 bytes."
+def test_a_body_may_have_max_body_bytes_and_no_more(subtests, expose):
+    for environ in [{}, {"CONTENT_LENGTH": "10"}, {"CONTENT_LENGTH": ""}]:
+        with subtests.test(environ=environ):
+            expose(MAX_BODY_BYTES=200)
+            if environ.get("CONTENT_LENGTH") != "10":
+                assert posted(padded(200), **environ).status_code == 200
+            response = posted(padded(201), **environ)
+            assert response.status_code == 413
+            answer = json.loads(response.content)
+            assert answer["id"] is None
+            assert answer["error"]["message"] == "The request body is larger than 200 bytes."
 
 
 def test_djangos_own_limit_is_a_413_too(agent, settings):
@@ -207,12 +207,13 @@ def test_a_content_length_that_claims_too_much_is_a_413_before_the_body_is_read(
     assert not hasattr(request, "_body")
 
 
-@pytest.mark.parametrize("length", ["abc", "1e3", "9" * 5000])
-def test_a_content_length_that_is_no_number_is_a_clean_error(expose, length):
-    expose()
-    response = posted(padded(100), CONTENT_LENGTH=length)
-    assert response.status_code == 400
-    assert "Content-Length" in json.loads(response.content)["error"]["message"]
+def test_a_content_length_that_is_no_number_is_a_clean_error(subtests, expose):
+    for length in ["abc", "1e3", "9" * 5000]:
+        with subtests.test(length=length):
+            expose()
+            response = posted(padded(100), CONTENT_LENGTH=length)
+            assert response.status_code == 400
+            assert "Content-Length" in json.loads(response.content)["error"]["message"]
 
 
 class Interrupted(io.BytesIO):

@@ -34,19 +34,16 @@ def refused(agent: Agent, method: str, params: dict | None = None, **headers: st
     return agent.post(message, {name: v for name, v in framed.items() if v is not None})
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"{", b"nonsense", b'{"a": 1}}', b"\xff\xfe", b'{"jsonrpc": NaN}', b"\x00"],
-)
-def test_what_is_no_json_is_a_parse_error(agent, body):
-    response = agent.post(body)
-    assert error_of(response) == (400, -32700)
-    assert response["Content-Type"] == "application/json"
+def test_what_is_no_json_is_a_parse_error(subtests, agent):
+    for body in [b"", b"{", b"nonsense", b'{"a": 1}}', b"\xff\xfe", b'{"jsonrpc": NaN}', b"\x00"]:
+        with subtests.test(body=body):
+            response = agent.post(body)
+            assert error_of(response) == (400, -32700)
+            assert response["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_json_that_is_no_message_is_an_invalid_request(subtests, agent):
+    for body in [
         1,
         "ping",
         None,
@@ -58,25 +55,26 @@ def test_what_is_no_json_is_a_parse_error(agent, body):
         {"jsonrpc": "2.0", "id": None, "method": "ping"},
         {"jsonrpc": "2.0", "id": 1.5, "method": "ping"},
         {"jsonrpc": "2.0", "id": True, "method": "ping"},
-    ],
-)
-def test_json_that_is_no_message_is_an_invalid_request(agent, body):
-    assert error_of(agent.post(body)) == (400, -32600)
+    ]:
+        with subtests.test(body=body):
+            assert error_of(agent.post(body)) == (400, -32600)
 
 
-@pytest.mark.parametrize("params", [[], [1], "x", 1, {"_meta": 3}])
-def test_params_that_are_no_object_are_invalid(agent, params):
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
-    assert error_of(agent.post(message)) == (400, -32602)
+def test_params_that_are_no_object_are_invalid(subtests, agent):
+    for params in [[], [1], "x", 1, {"_meta": 3}]:
+        with subtests.test(params=params):
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
+            assert error_of(agent.post(message)) == (400, -32602)
 
 
-@pytest.mark.parametrize(
-    ("id", "method", "known"),
-    [*((id, "ping", None) for id in (1.5, None, True, [1], {})), ("mine", 5, "mine")],
-)
-def test_a_malformed_message_is_answered_under_its_id_or_null(agent, id, method, known):
-    response = agent.post({"jsonrpc": "2.0", "id": id, "method": method})
-    assert json.loads(response.content)["id"] == known
+def test_a_malformed_message_is_answered_under_its_id_or_null(subtests, agent):
+    for id, method, known in [
+        *((id, "ping", None) for id in (1.5, None, True, [1], {})),
+        ("mine", 5, "mine"),
+    ]:
+        with subtests.test(id=id, method=method, known=known):
+            response = agent.post({"jsonrpc": "2.0", "id": id, "method": method})
+            assert json.loads(response.content)["id"] == known
 
 
 UNREADABLE = {
@@ -87,111 +85,116 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE)
-@pytest.mark.parametrize(
-    ("revision", "members"),
-    [
-        *((r, {}) for r in ("2025-11-25", "2026-07-28", "2027-01-01", " 2026-07-28 ")),
-        *((r, {"id": None}) for r in (None, "2025-06-18", "2025-03-26", "latest", "9", "ü")),
-    ],
-)
-def test_an_error_without_an_id_has_no_id_since_2025_11_25_and_null_before(
-    agent, body, revision, members
-):
-    headers = {} if revision is None else {"MCP-Protocol-Version": revision}
-    if b'"id": 1' in body:
-        headers["Origin"] = "https://evil.example"
-    answer = json.loads(agent.post(body, headers).content)
-    assert "error" in answer
-    assert {name: answer[name] for name in answer if name == "id"} == members
+def test_an_error_without_an_id_has_no_id_since_2025_11_25_and_null_before(subtests, agent):
+    for body in UNREADABLE.values():
+        for revision, members in [
+            *((r, {}) for r in ("2025-11-25", "2026-07-28", "2027-01-01", " 2026-07-28 ")),
+            *((r, {"id": None}) for r in (None, "2025-06-18", "2025-03-26", "latest", "9", "ü")),
+        ]:
+            with subtests.test(body=body, revision=revision, members=members):
+                headers = {} if revision is None else {"MCP-Protocol-Version": revision}
+                if b'"id": 1' in body:
+                    headers["Origin"] = "https://evil.example"
+                answer = json.loads(agent.post(body, headers).content)
+                assert "error" in answer
+                assert {name: answer[name] for name in answer if name == "id"} == members
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_an_error_of_a_readable_request_has_its_id_in_every_revision(expose, revision):
-    expose()
-    response = refused(Agent(Client(), revision=revision), "nonsense")
-    assert json.loads(response.content)["id"] == 7
+def test_an_error_of_a_readable_request_has_its_id_in_every_revision(subtests, expose):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            expose()
+            response = refused(Agent(Client(), revision=revision), "nonsense")
+            assert json.loads(response.content)["id"] == 7
 
 
-@pytest.mark.parametrize("revision", HANDSHAKE)
-def test_params_that_are_null_are_as_good_as_none(expose, revision):
-    expose()
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}
-    response = Agent(Client()).post(message, {"MCP-Protocol-Version": revision})
-    assert json.loads(response.content)["result"]["tools"] == []
+def test_params_that_are_null_are_as_good_as_none(subtests, expose):
+    for revision in HANDSHAKE:
+        with subtests.test(revision=revision):
+            expose()
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}
+            response = Agent(Client()).post(message, {"MCP-Protocol-Version": revision})
+            assert json.loads(response.content)["result"]["tools"] == []
 
 
 LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-@pytest.mark.parametrize("level", LOG_LEVELS)
-def test_a_log_level_is_taken(agent, level):
-    response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
-    assert response.status_code == 200
+def test_a_log_level_is_taken(subtests, agent):
+    for level in LOG_LEVELS:
+        with subtests.test(level=level):
+            response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
+            assert response.status_code == 200
 
 
-@pytest.mark.parametrize("level", ["verbose", "ERROR", "", None, 3, [], {}, ["error"]])
-def test_a_log_level_that_does_not_exist_is_refused(agent, level):
-    response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
-    assert error_of(response) == (400, -32602)
-    assert "debug, info" in json.loads(response.content)["error"]["message"]
+def test_a_log_level_that_does_not_exist_is_refused(subtests, agent):
+    for level in ["verbose", "ERROR", "", None, 3, [], {}, ["error"]]:
+        with subtests.test(level=level):
+            response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
+            assert error_of(response) == (400, -32602)
+            assert "debug, info" in json.loads(response.content)["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("id", "known"),
-    [
+def test_the_id_comes_back_as_it_was_sent(subtests, agent):
+    for id, known in [
         *((id, id) for id in (0, -1, 10**30, "", "0", "ü", "a" * 500)),
         # A number without a fraction is an integer.
         *((1.0, 1), (-0.0, 0), (2.0**53, 2**53)),
-    ],
-)
-def test_the_id_comes_back_as_it_was_sent(agent, id, known):
-    response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
-    assert json.loads(response.content) == {"jsonrpc": "2.0", "id": known, "result": {}}
+    ]:
+        with subtests.test(id=id, known=known):
+            response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
+            assert json.loads(response.content) == {"jsonrpc": "2.0", "id": known, "result": {}}
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_an_unknown_tool_is_refused_and_the_nearest_named(expose, revision):
-    expose(path("word/", Word.as_view()))
-    agent = Agent(Client(), revision=revision)
-    response = refused(agent, "tools/call", {"name": "words"})
-    assert error_of(response) == (200, -32602)
-    message = json.loads(response.content)["error"]["message"]
-    assert message == "Unknown tool: words. Did you mean word?"
+def test_an_unknown_tool_is_refused_and_the_nearest_named(subtests, expose):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            expose(path("word/", Word.as_view()))
+            agent = Agent(Client(), revision=revision)
+            response = refused(agent, "tools/call", {"name": "words"})
+            assert error_of(response) == (200, -32602)
+            message = json.loads(response.content)["error"]["message"]
+            assert message == "Unknown tool: words. Did you mean word?"
 
 
-@pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": None}, {"name": ["word"]}])
-def test_a_call_that_names_no_tool_is_malformed(agent, params):
-    assert error_of(refused(agent, "tools/call", params)) == (400, -32602)
+def test_a_call_that_names_no_tool_is_malformed(subtests, agent):
+    for params in [{}, {"name": 5}, {"name": None}, {"name": ["word"]}]:
+        with subtests.test(params=params):
+            assert error_of(refused(agent, "tools/call", params)) == (400, -32602)
 
 
-@pytest.mark.parametrize("revision", HANDSHAKE)
-@pytest.mark.parametrize("method", ["resources/list", "server/discover", "nonsense", ""])
-def test_a_method_unknown_to_a_handshake_revision_is_named(expose, revision, method):
-    expose()
-    response = refused(Agent(Client(), revision=revision), method)
-    assert error_of(response) == (200, -32601)
-    assert json.loads(response.content)["error"]["message"] == f"Method not found: {method}"
+def test_a_method_unknown_to_a_handshake_revision_is_named(subtests, expose):
+    for revision in HANDSHAKE:
+        for method in ["resources/list", "server/discover", "nonsense", ""]:
+            with subtests.test(revision=revision, method=method):
+                expose()
+                response = refused(Agent(Client(), revision=revision), method)
+                assert error_of(response) == (200, -32601)
+                assert (
+                    json.loads(response.content)["error"]["message"]
+                    == f"Method not found: {method}"
+                )
 
 
-@pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "nonsense"])
-def test_a_method_unknown_to_the_stateless_revision_is_not_found(agent, method):
-    assert error_of(refused(agent, method)) == (404, -32601)
+def test_a_method_unknown_to_the_stateless_revision_is_not_found(subtests, agent):
+    for method in ["initialize", "ping", "logging/setLevel", "nonsense"]:
+        with subtests.test(method=method):
+            assert error_of(refused(agent, method)) == (404, -32601)
 
 
-@pytest.mark.parametrize("member", ["protocolVersion", "clientCapabilities", None])
-def test_a_stateless_request_needs_its_meta(agent, member):
-    message, headers = agent.frame("tools/list", {})
-    if member is None:
-        del message["params"]
-    else:
-        del message["params"]["_meta"][META + member]
-    assert error_of(agent.post(message, headers)) == (400, -32602)
+def test_a_stateless_request_needs_its_meta(subtests, agent):
+    for member in ["protocolVersion", "clientCapabilities", None]:
+        with subtests.test(member=member):
+            message, headers = agent.frame("tools/list", {})
+            if member is None:
+                del message["params"]
+            else:
+                del message["params"]["_meta"][META + member]
+            assert error_of(agent.post(message, headers)) == (400, -32602)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_a_header_that_contradicts_the_body_is_a_mismatch(subtests, agent):
+    for headers in [
         {"Mcp_Method": "tools/call"},
         {"Mcp_Method": None},
         {"MCP_Protocol_Version": "2025-11-25"},
@@ -199,13 +202,12 @@ def test_a_stateless_request_needs_its_meta(agent, member):
         {"Mcp_Name": "other"},
         {"Mcp_Name": None},
         {"Mcp_Name": "=?base64?!!?="},
-    ],
-)
-def test_a_header_that_contradicts_the_body_is_a_mismatch(agent, headers):
-    method, params = "tools/list", {}
-    if "Mcp_Name" in headers:
-        method, params = "tools/call", {"name": "word"}
-    assert error_of(refused(agent, method, params, **headers)) == (400, -32020)
+    ]:
+        with subtests.test(headers=headers):
+            method, params = "tools/list", {}
+            if "Mcp_Name" in headers:
+                method, params = "tools/call", {"name": "word"}
+            assert error_of(refused(agent, method, params, **headers)) == (400, -32020)
 
 
 def test_a_name_may_come_in_base64(agent):
@@ -213,16 +215,17 @@ def test_a_name_may_come_in_base64(agent):
     assert "result" in json.loads(response.content)
 
 
-@pytest.mark.parametrize("revision", ["1999-01-01", "2027-01-01"])
-def test_an_unknown_revision_in_header_or_meta_is_answered_with_the_known_ones(agent, revision):
-    message, headers = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}
-    if revision == "2027-01-01":
-        meta = {META + "protocolVersion": revision, META + "clientCapabilities": {}}
-        message["params"], headers = {"_meta": meta}, {"Mcp-Method": "tools/list"}
-    response = agent.post(message, {**headers, "MCP-Protocol-Version": revision})
-    assert error_of(response) == (400, -32022)
-    data = json.loads(response.content)["error"]["data"]
-    assert data == {"supported": list(REVISIONS), "requested": revision}
+def test_an_unknown_revision_in_header_or_meta_is_answered_with_the_known_ones(subtests, agent):
+    for revision in ["1999-01-01", "2027-01-01"]:
+        with subtests.test(revision=revision):
+            message, headers = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}
+            if revision == "2027-01-01":
+                meta = {META + "protocolVersion": revision, META + "clientCapabilities": {}}
+                message["params"], headers = {"_meta": meta}, {"Mcp-Method": "tools/list"}
+            response = agent.post(message, {**headers, "MCP-Protocol-Version": revision})
+            assert error_of(response) == (400, -32022)
+            data = json.loads(response.content)["error"]["data"]
+            assert data == {"supported": list(REVISIONS), "requested": revision}
 
 
 def test_initialize_must_name_a_revision(expose):
@@ -238,7 +241,8 @@ def test_a_notification_that_is_refused_gets_a_status_and_no_message(agent):
     assert (response.status_code, response.content) == (400, b"")
 
 
-@pytest.mark.parametrize("cursor", ["nonsense", "", "d29yZHM=", 5, [], "ü", "====", "é\ud7ff"])
-def test_a_cursor_that_was_not_given_out_is_refused(agent, cursor):
-    response = refused(agent, "tools/list", {"cursor": cursor})
-    assert error_of(response) == (400, -32602)
+def test_a_cursor_that_was_not_given_out_is_refused(subtests, agent):
+    for cursor in ["nonsense", "", "d29yZHM=", 5, [], "ü", "====", "é\ud7ff"]:
+        with subtests.test(cursor=cursor):
+            response = refused(agent, "tools/list", {"cursor": cursor})
+            assert error_of(response) == (400, -32602)

@@ -127,9 +127,8 @@ def call_with(literal: str) -> bytes:
     return f"{head}{params}}}".encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize(
-    "literal",
-    [
+def test_json_that_parsers_disagree_about_is_a_parse_error(subtests, agent):
+    for literal in [
         "[" * 5000 + "]" * 5000,
         '{"a":' * 5000 + "1" + "}" * 5000,
         "[" * 100_000,
@@ -145,45 +144,55 @@ def call_with(literal: str) -> bytes:
         "[1,]",
         '"\n"',
         "/* */ 1",
-    ],
-)
-def test_json_that_parsers_disagree_about_is_a_parse_error(agent, literal):
-    response = agent.post(call_with(literal))
-    assert response.status_code == 400
-    assert json.loads(response.content)["error"]["code"] == -32700
+    ]:
+        with subtests.test(literal=literal):
+            response = agent.post(call_with(literal))
+            assert response.status_code == 400
+            assert json.loads(response.content)["error"]["code"] == -32700
 
 
-@pytest.mark.parametrize(
-    "literal",
-    ['"\\u0000"', '"a\\u0000b"', "123456789012345678901234567890", "0.1", '"\\ud83d\\ude00"', "-0"],
-)
-def test_unusual_values_reach_the_view_as_they_are(agent, literal):
-    response = agent.post(call_with(literal), {"MCP-Protocol-Version": "2025-11-25"})
-    envelope = json.loads(json.loads(response.content)["result"]["content"][0]["text"])
-    assert envelope["data"]["body"] == json.loads(literal)
+def test_unusual_values_reach_the_view_as_they_are(subtests, agent):
+    for literal in [
+        '"\\u0000"',
+        '"a\\u0000b"',
+        "123456789012345678901234567890",
+        "0.1",
+        '"\\ud83d\\ude00"',
+        "-0",
+    ]:
+        with subtests.test(literal=literal):
+            response = agent.post(call_with(literal), {"MCP-Protocol-Version": "2025-11-25"})
+            envelope = json.loads(json.loads(response.content)["result"]["content"][0]["text"])
+            assert envelope["data"]["body"] == json.loads(literal)
 
 
-@pytest.mark.parametrize("text", ["\x00", "\x7f", "\u2028", "😀", "\ufeff", "\uffff", "</script>"])
-def test_any_character_of_a_text_survives_the_round_trip(agent, text):
-    assert agent.call("echo", body={"text": text}, query={"q": text}).data == {
-        "body": {"text": text},
-        "query": {"q": text},
-    }
+def test_any_character_of_a_text_survives_the_round_trip(subtests, agent):
+    for text in ["\x00", "\x7f", "\u2028", "😀", "\ufeff", "\uffff", "</script>"]:
+        with subtests.test(text=text):
+            assert agent.call("echo", body={"text": text}, query={"q": text}).data == {
+                "body": {"text": text},
+                "query": {"q": text},
+            }
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1"])
-def test_other_encodings_than_plain_utf_8_are_parse_errors(agent, encoding):
-    body = call_with('"ü"').decode().encode(encoding)
-    response = agent.post(body)
-    assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32700)
+def test_other_encodings_than_plain_utf_8_are_parse_errors(subtests, agent):
+    for encoding in ["utf-8-sig", "utf-16", "utf-32", "latin-1"]:
+        with subtests.test(encoding=encoding):
+            body = call_with('"ü"').decode().encode(encoding)
+            response = agent.post(body)
+            assert (response.status_code, json.loads(response.content)["error"]["code"]) == (
+                400,
+                -32700,
+            )
 
 
-@pytest.mark.parametrize("name", ["a" * 100_000, "\x00", "😀", "", "../word", "__class__"])
-def test_a_strange_tool_name_is_an_unknown_tool(agent, name):
-    agent.revision = "2025-11-25"
-    error = agent.error("tools/call", name=name)
-    assert error["code"] == -32602
-    assert len(error["message"]) < 300
+def test_a_strange_tool_name_is_an_unknown_tool(subtests, agent):
+    for name in ["a" * 100_000, "\x00", "😀", "", "../word", "__class__"]:
+        with subtests.test(name=name):
+            agent.revision = "2025-11-25"
+            error = agent.error("tools/call", name=name)
+            assert error["code"] == -32602
+            assert len(error["message"]) < 300
 
 
 def test_a_strange_method_is_not_echoed_whole(agent):
@@ -192,12 +201,16 @@ def test_a_strange_method_is_not_echoed_whole(agent):
     assert len(response.content) < 1000
 
 
-@pytest.mark.parametrize("value", ["ü", "\x01", "a" * 9000, "=?base64?=?="])
-def test_a_strange_header_is_a_clean_error(agent, value):
-    message, headers = agent.frame("tools/call", {"name": "echo"})
-    assert agent.revision == STATELESS
-    response = agent.post(message, {**headers, "Mcp-Name": value})
-    assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32020)
+def test_a_strange_header_is_a_clean_error(subtests, agent):
+    for value in ["ü", "\x01", "a" * 9000, "=?base64?=?="]:
+        with subtests.test(value=value):
+            message, headers = agent.frame("tools/call", {"name": "echo"})
+            assert agent.revision == STATELESS
+            response = agent.post(message, {**headers, "Mcp-Name": value})
+            assert (response.status_code, json.loads(response.content)["error"]["code"]) == (
+                400,
+                -32020,
+            )
 
 
 def test_many_unknown_arguments_are_refused_quickly_and_briefly(agent):

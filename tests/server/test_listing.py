@@ -133,12 +133,13 @@ def test_a_cursor_that_names_a_tool_no_longer_listed_is_refused(five):
 # --- Caching ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("view", [StaffOnly, AskedAnew])
-def test_a_list_that_depends_on_the_caller_is_private(expose, view):
-    expose(path("word/", Word.as_view()), path("other/", view.as_view()))
-    agent = Agent(Client())
-    assert agent.result("tools/list")["cacheScope"] == "private"
-    assert list(agent.tools()) == ["word"]
+def test_a_list_that_depends_on_the_caller_is_private(subtests, expose):
+    for view in [StaffOnly, AskedAnew]:
+        with subtests.test(view=view):
+            expose(path("word/", Word.as_view()), path("other/", view.as_view()))
+            agent = Agent(Client())
+            assert agent.result("tools/list")["cacheScope"] == "private"
+            assert list(agent.tools()) == ["word"]
 
 
 @pytest.mark.django_db
@@ -146,10 +147,11 @@ def test_a_list_of_a_closed_endpoint_is_private(agent_of):
     assert agent_of("alice").result("tools/list")["cacheScope"] == "private"
 
 
-@pytest.mark.parametrize("method", ["tools/list", "server/discover"])
-def test_a_list_may_be_kept_for_a_minute(expose, method):
-    expose()
-    assert Agent(Client()).result(method)["ttlMs"] == 60_000
+def test_a_list_may_be_kept_for_a_minute(subtests, expose):
+    for method in ["tools/list", "server/discover"]:
+        with subtests.test(method=method):
+            expose()
+            assert Agent(Client()).result(method)["ttlMs"] == 60_000
 
 
 # --- Definitions --------------------------------------------------------------------------
@@ -261,13 +263,14 @@ def test_a_listing_introspects_each_view_once(expose, monkeypatch):
 # --- Envelopes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_the_default_envelope_is_response_v2_in_both_channels(expose, revision):
-    expose(path("word/", Word.as_view()))
-    result = Agent(Client(), revision=revision).call("word")
-    assert (result.envelope["success"], result.data) == (True, {"word": "hello"})
-    (block,) = result.raw["content"]
-    assert json.loads(block["text"]) == result.raw.get("structuredContent", result.envelope)
+def test_the_default_envelope_is_response_v2_in_both_channels(subtests, expose):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            expose(path("word/", Word.as_view()))
+            result = Agent(Client(), revision=revision).call("word")
+            assert (result.envelope["success"], result.data) == (True, {"word": "hello"})
+            (block,) = result.raw["content"]
+            assert json.loads(block["text"]) == result.raw.get("structuredContent", result.envelope)
 
 
 def test_an_endpoint_chooses_its_envelope_over_the_setting(expose, settings):
@@ -291,14 +294,17 @@ def test_a_tool_chooses_its_envelope_over_the_endpoint(expose, settings):
     assert agent.call("word").envelope["status"] == "success"
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_the_plain_envelope_is_text_alone_in_every_revision(expose, revision):
-    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=PlainEnvelope, OUTPUT_SCHEMA="full")
-    agent = Agent(Client(), revision=revision)
-    assert "outputSchema" not in agent.tools()["word"]
-    raw = agent.call("word").raw
-    assert "structuredContent" not in raw
-    assert json.loads(raw["content"][0]["text"]) == {"word": "hello"}
+def test_the_plain_envelope_is_text_alone_in_every_revision(subtests, expose):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            expose(
+                path("word/", Word.as_view()), ENVELOPE_CLASS=PlainEnvelope, OUTPUT_SCHEMA="full"
+            )
+            agent = Agent(Client(), revision=revision)
+            assert "outputSchema" not in agent.tools()["word"]
+            raw = agent.call("word").raw
+            assert "structuredContent" not in raw
+            assert json.loads(raw["content"][0]["text"]) == {"word": "hello"}
 
 
 class AsAdmin(BaseAuthentication):

@@ -74,23 +74,23 @@ def sent(agent: Agent, name: str, arguments) -> Result:
 # --- Arguments that cannot be bound -------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [[], [1], "", '{"pk": 1}', 5, True, 0.5])
-def test_arguments_that_are_no_object_are_a_result_the_model_can_read(agent, arguments):
-    result = sent(agent, "word", arguments)
-    assert result.is_error
-    assert result.code == "INVALID_FORMAT"
-    assert result.problems[0]["accepted"] == "a JSON object"
-    assert result.problems[0]["received"] == arguments
+def test_arguments_that_are_no_object_are_a_result_the_model_can_read(subtests, agent):
+    for arguments in [[], [1], "", '{"pk": 1}', 5, True, 0.5]:
+        with subtests.test(arguments=arguments):
+            result = sent(agent, "word", arguments)
+            assert result.is_error
+            assert result.code == "INVALID_FORMAT"
+            assert result.problems[0]["accepted"] == "a JSON object"
+            assert result.problems[0]["received"] == arguments
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"arguments": None}, {"arguments": {}}, {"arguments": {"pk": None}}]
-)
-def test_a_missing_path_argument_is_named(agent, params):
-    message, headers = agent.frame("tools/call", {"name": "word", **params})
-    result = Result(agent.read("tools/call", agent.post(message, headers))["result"])
-    assert result.code == "MISSING_REQUIRED"
-    assert [(p["pointer"], p["code"]) for p in result.problems] == [("/pk", "required")]
+def test_a_missing_path_argument_is_named(subtests, agent):
+    for params in [{}, {"arguments": None}, {"arguments": {}}, {"arguments": {"pk": None}}]:
+        with subtests.test(params=params):
+            message, headers = agent.frame("tools/call", {"name": "word", **params})
+            result = Result(agent.read("tools/call", agent.post(message, headers))["result"])
+            assert result.code == "MISSING_REQUIRED"
+            assert [(p["pointer"], p["code"]) for p in result.problems] == [("/pk", "required")]
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view(agent):
@@ -103,36 +103,40 @@ def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view(ag
     assert Word.ran == before
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize("envelope", ENVELOPES)
-def test_refused_arguments_are_is_error_in_every_revision_and_envelope(expose, revision, envelope):
-    expose(path("word/<int:pk>/", Word.as_view()), ENVELOPE_CLASS=envelope)
-    assert Agent(Client(), revision=revision).call("word", nonsense=1).is_error
+def test_refused_arguments_are_is_error_in_every_revision_and_envelope(subtests, expose):
+    for revision in REVISIONS:
+        for envelope in ENVELOPES:
+            with subtests.test(revision=revision, envelope=envelope):
+                expose(path("word/<int:pk>/", Word.as_view()), ENVELOPE_CLASS=envelope)
+                assert Agent(Client(), revision=revision).call("word", nonsense=1).is_error
 
 
-@pytest.mark.parametrize("value", ["x", -1, 1.5, True, [1], {"a": 1}, "1/../2", "", "\uff11"])
-def test_a_value_that_the_route_refuses_is_not_found(agent, value):
-    before = Word.ran
-    result = agent.call("word", pk=value)
-    assert (result.code, Word.ran) == ("NOT_FOUND", before)
+def test_a_value_that_the_route_refuses_is_not_found(subtests, agent):
+    for value in ["x", -1, 1.5, True, [1], {"a": 1}, "1/../2", "", "\uff11"]:
+        with subtests.test(value=value):
+            before = Word.ran
+            result = agent.call("word", pk=value)
+            assert (result.code, Word.ran) == ("NOT_FOUND", before)
 
 
-@pytest.mark.parametrize("value", [7, "7"])
-def test_a_number_may_come_as_a_string(agent, value):
-    assert agent.call("word", pk=value).data == {"pk": 7}
+def test_a_number_may_come_as_a_string(subtests, agent):
+    for value in [7, "7"]:
+        with subtests.test(value=value):
+            assert agent.call("word", pk=value).data == {"pk": 7}
 
 
 # --- Crashes ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("view", [Crashes, Guarded])
-@pytest.mark.parametrize("envelope", ENVELOPES)
-def test_a_crash_leaks_nothing_in_any_envelope(expose, envelope, view):
-    expose(path("crashes/", view.as_view()), ENVELOPE_CLASS=envelope)
-    result = Agent(Client(raise_request_exception=False)).call("crashes")
-    assert result.is_error
-    assert "hunter2" not in str(result.raw)
-    assert "RuntimeError" not in str(result.raw)
+def test_a_crash_leaks_nothing_in_any_envelope(subtests, expose):
+    for view in [Crashes, Guarded]:
+        for envelope in ENVELOPES:
+            with subtests.test(view=view, envelope=envelope):
+                expose(path("crashes/", view.as_view()), ENVELOPE_CLASS=envelope)
+                result = Agent(Client(raise_request_exception=False)).call("crashes")
+                assert result.is_error
+                assert "hunter2" not in str(result.raw)
+                assert "RuntimeError" not in str(result.raw)
 
 
 # --- What cannot be written ---------------------------------------------------------------

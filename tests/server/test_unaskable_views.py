@@ -63,13 +63,13 @@ def agent_at(expose, db):
 # --- Permissions that cannot be asked -----------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("exc", "names"),
-    [*((exc, ["adding"]) for exc in CANNOT_TELL), *((exc, []) for exc in REFUSED)],
-    ids=lambda value: type(value).__name__,
-)
-def test_a_permission_hides_the_tool_only_where_it_turns_the_caller_away(agent_at, exc, names):
-    assert list(agent_at(raising(exc)).tools()) == names
+def test_a_permission_hides_the_tool_only_where_it_turns_the_caller_away(subtests, agent_at):
+    for exc, names in [
+        *((exc, ["adding"]) for exc in CANNOT_TELL),
+        *((exc, []) for exc in REFUSED),
+    ]:
+        with subtests.test(exc=exc, names=names):
+            assert list(agent_at(raising(exc)).tools()) == names
 
 
 def test_a_permission_may_ask_what_was_negotiated(agent_at):
@@ -144,11 +144,12 @@ def choosing(**classes) -> type[APIView]:
     return type("Choosing", (Answering,), chosen)
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_a_view_that_chooses_its_classes_is_a_tool_like_any_other(agent_at, name):
-    agent = agent_at(choosing(**{name: CLASSES[name]}))
-    assert list(agent.tools()) == ["choosing"]
-    assert not agent.call("choosing").is_error
+def test_a_view_that_chooses_its_classes_is_a_tool_like_any_other(subtests, agent_at):
+    for name in CLASSES:
+        with subtests.test(name=name):
+            agent = agent_at(choosing(**{name: CLASSES[name]}))
+            assert list(agent.tools()) == ["choosing"]
+            assert not agent.call("choosing").is_error
 
 
 def test_permissions_that_the_view_chooses_are_asked_and_in_the_lock_file(agent_at):

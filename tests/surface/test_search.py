@@ -167,13 +167,15 @@ def test_a_client_that_takes_little_gets_fewer_hits_and_can_go_on(agent):
     assert following[0]["name"] not in {hit["name"] for hit in data["tools"]}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "pointer"),
-    [({"offset": -1}, "/offset"), ({"offset": "x"}, "/offset"), ({"qery": "order"}, "/qery")],
-)
-def test_wrong_arguments_are_refused(agent, arguments, pointer):
-    (problem,) = agent.call("tools_search", **arguments).problems
-    assert problem["pointer"] == pointer
+def test_wrong_arguments_are_refused(subtests, agent):
+    for arguments, pointer in [
+        ({"offset": -1}, "/offset"),
+        ({"offset": "x"}, "/offset"),
+        ({"qery": "order"}, "/qery"),
+    ]:
+        with subtests.test(arguments=arguments, pointer=pointer):
+            (problem,) = agent.call("tools_search", **arguments).problems
+            assert problem["pointer"] == pointer
 
 
 def test_tools_are_described_once_for_all_searches(agent, agent_of):

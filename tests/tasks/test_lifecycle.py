@@ -26,12 +26,13 @@ def test_the_extension_is_declared(agent):
     assert "tasks" not in capabilities
 
 
-@pytest.mark.parametrize("backend", ["default", None, "nobody"])
-def test_nothing_is_declared_without_workers(agent, settings, backend):
-    settings.DRF_MCP = {"TASKS_BACKEND": backend}
-    assert "extensions" not in agent.result("server/discover")["capabilities"]
-    assert agent.error("tasks/get", taskId="x")["code"] == -32601
-    assert agent.call("audit_required").data == {"done": True}
+def test_nothing_is_declared_without_workers(subtests, agent, settings):
+    for backend in ["default", None, "nobody"]:
+        with subtests.test(backend=backend):
+            settings.DRF_MCP = {"TASKS_BACKEND": backend}
+            assert "extensions" not in agent.result("server/discover")["capabilities"]
+            assert agent.error("tasks/get", taskId="x")["code"] == -32601
+            assert agent.call("audit_required").data == {"done": True}
 
 
 def test_a_call_is_answered_with_a_task_and_made_by_a_worker(agent, work):
@@ -143,11 +144,12 @@ def test_a_client_without_the_extension_is_refused_where_a_task_is_required(agen
     assert EXTENSION in error["message"]
 
 
-@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
-def test_a_client_without_the_extension_has_no_tasks(agent, method):
-    agent.capabilities = {"extensions": {}}
-    error = agent.error(method, taskId="x", inputResponses={})
-    assert (error["code"], error["data"]) == (-32021, MISSING)
+def test_a_client_without_the_extension_has_no_tasks(subtests, agent):
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"]:
+        with subtests.test(method=method):
+            agent.capabilities = {"extensions": {}}
+            error = agent.error(method, taskId="x", inputResponses={})
+            assert (error["code"], error["data"]) == (-32021, MISSING)
 
 
 def test_the_handshake_era_has_no_tasks(agent):

@@ -174,16 +174,13 @@ def test_a_view_that_crashes_raises_as_in_djangos_client(expose):
     assert client.call_tool("crash").error.code == "INTERNAL_ERROR"
 
 
-@pytest.mark.parametrize(
-    ("view", "told"),
-    [
+def test_what_came_instead_of_an_answer_is_told(subtests, settings):
+    for view, told in [
         (RedirectView.as_view(url="/login/"), "a redirect to /login/ (HTTP 302)"),
         (lambda request: HttpResponseNotFound("<h1>No</h1>"), "text/html (HTTP 404)"),
-    ],
-    ids=["redirect", "page"],
-)
-def test_what_came_instead_of_an_answer_is_told(settings, view, told):
-    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", view)]})
-    with pytest.raises(MCPRefused) as refused:
-        MCPClient().list_tools()
-    assert str(refused.value) == f"no JSON-RPC message, but {told}"
+    ]:
+        with subtests.test(view=view, told=told):
+            settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", view)]})
+            with pytest.raises(MCPRefused) as refused:
+                MCPClient().list_tools()
+            assert str(refused.value) == f"no JSON-RPC message, but {told}"

@@ -81,18 +81,19 @@ def test_the_hash_is_compared_in_constant_time(issue, monkeypatch):
     assert compared == [(token.digest, token.digest)]
 
 
-@pytest.mark.parametrize("wrong", ["other secret", "cut", "longer", "other case"])
-def test_a_key_that_is_not_exactly_right_is_refused(issue, holder, wrong):
-    _, key = issue()
-    changed = {
-        "other secret": key[:13] + "x" * 43,
-        "cut": key[:-1],
-        "longer": f"{key}x",
-        "other case": key[:13] + key[13:].swapcase(),
-    }
-    status, message, challenge = refusal_of(holder(changed[wrong]))
-    assert (status, message) == (401, "The token is not valid.")
-    assert challenge
+def test_a_key_that_is_not_exactly_right_is_refused(subtests, issue, holder):
+    for wrong in ["other secret", "cut", "longer", "other case"]:
+        with subtests.test(wrong=wrong):
+            _, key = issue()
+            changed = {
+                "other secret": key[:13] + "x" * 43,
+                "cut": key[:-1],
+                "longer": f"{key}x",
+                "other case": key[:13] + key[13:].swapcase(),
+            }
+            status, message, challenge = refusal_of(holder(changed[wrong]))
+            assert (status, message) == (401, "The token is not valid.")
+            assert challenge
 
 
 def test_an_unknown_prefix_is_refused_in_the_same_words(issue, holder):
@@ -101,22 +102,19 @@ def test_an_unknown_prefix_is_refused_in_the_same_words(issue, holder):
     assert refusal_of(holder(other))[:2] == (401, "The token is not valid.")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_a_token_that_is_over_or_elsewhere_is_refused_with_401(subtests, issue, holder):
+    for options, message in [
         ({"revoked": timezone.now()}, "The token was revoked."),
         ({"expires": timezone.now() - HOUR}, "The token has expired."),
         (
             {"networks": ["203.0.113.0/24"]},
             "The token is not taken from this network address.",
         ),
-    ],
-    ids=["revoked", "expired", "other network"],
-)
-def test_a_token_that_is_over_or_elsewhere_is_refused_with_401(issue, holder, options, message):
-    status, said, challenge = refusal_of(holder(issue(**options)[1]))
-    assert (status, said) == (401, message)
-    assert challenge
+    ]:
+        with subtests.test(options=options, message=message):
+            status, said, challenge = refusal_of(holder(issue(**options)[1]))
+            assert (status, said) == (401, message)
+            assert challenge
 
 
 def test_a_token_of_an_inactive_user_is_refused(issue, holder):
@@ -146,9 +144,8 @@ def test_the_challenge_names_bearer_where_the_class_is_first(issue, expose, hold
     assert refusal_of(Agent(Client()))[2] == 'Bearer realm="api"'
 
 
-@pytest.mark.parametrize(
-    ("networks", "address", "taken"),
-    [
+def test_networks_are_those_of_the_connection(subtests, issue):
+    for networks, address, taken in [
         (["203.0.113.0/24"], "203.0.113.9", True),
         (["203.0.113.0/24"], "203.0.114.9", False),
         (["198.51.100.7", "203.0.113.0/24"], "203.0.113.9", True),
@@ -158,11 +155,10 @@ def test_the_challenge_names_bearer_where_the_class_is_first(issue, expose, hold
         (["203.0.113.0/24"], "", False),
         (["203.0.113.0/24"], "unix:", False),
         ([], "", True),
-    ],
-)
-def test_networks_are_those_of_the_connection(issue, networks, address, taken):
-    token, _ = issue(networks=networks)
-    assert (token.get_fault(address) == "") is taken
+    ]:
+        with subtests.test(networks=networks, address=address, taken=taken):
+            token, _ = issue(networks=networks)
+            assert (token.get_fault(address) == "") is taken
 
 
 def test_with_oauth_the_challenge_says_what_is_wrong_and_where_to_sign_in(issue, holder, settings):
@@ -225,12 +221,13 @@ def test_a_keyword_of_the_projects_own(rf, issue):
 # --- Over plain HTTP --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("address", ["/api/customers/", "/mcp/content/?archive_id=x", "/api/"])
-def test_no_token_is_taken_over_plain_http(issue, address):
-    _, key = issue("admin")
-    response = Client(headers={"authorization": f"Bearer {key}"}).get(address)
-    assert response.status_code == 401
-    assert "taken by the MCP endpoint alone" in str(response.json())
+def test_no_token_is_taken_over_plain_http(subtests, issue):
+    for address in ["/api/customers/", "/mcp/content/?archive_id=x", "/api/"]:
+        with subtests.test(address=address):
+            _, key = issue("admin")
+            response = Client(headers={"authorization": f"Bearer {key}"}).get(address)
+            assert response.status_code == 401
+            assert "taken by the MCP endpoint alone" in str(response.json())
 
 
 def test_no_header_makes_a_plain_request_one_of_tools(issue):

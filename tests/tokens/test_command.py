@@ -40,9 +40,8 @@ def test_an_end_may_be_so_many_days_away(db):
     assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_cannot_be_done_is_said(subtests, db):
+    for arguments, words in [
         (["create", "alcie", "desk"], "There is no user 'alcie'. Did you mean alice?"),
         (["create", "alice", "desk", "--tools", "Orders"], "'Orders' is no pattern"),
         (["create", "alice", "desk", "--networks", "home"], "'home' is no network"),
@@ -51,12 +50,11 @@ def test_an_end_may_be_so_many_days_away(db):
         (["create", "alice", "desk", "--expires", "99999999d"], "neither a day like"),
         (["create", "alice", "d" * 101], "at most 100 characters"),
         (["revoke", "mcp_ab12cd34"], "There is no token 'ab12cd34'."),
-    ],
-)
-def test_what_cannot_be_done_is_said(db, arguments, words):
-    with pytest.raises(CommandError, match=re.escape(words)):
-        run(*arguments)
-    assert not AgentToken.objects.exists()
+    ]:
+        with subtests.test(arguments=arguments, words=words):
+            with pytest.raises(CommandError, match=re.escape(words)):
+                run(*arguments)
+            assert not AgentToken.objects.exists()
 
 
 def test_list_shows_the_open_tokens_and_no_secret(issue):
@@ -91,25 +89,24 @@ def test_why_tells_what_the_user_may_not(issue):
     assert text.startswith("alice may not call customers_deactivate")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_why_tells_of_the_token_itself_first(subtests, issue):
+    for options, words in [
         ({"revoked": timezone.now()}, "No call is taken. The token was revoked."),
         ({"networks": ["203.0.113.0/24"], "tools": ["stats"]}, "may not call orders_list"),
-    ],
-)
-def test_why_tells_of_the_token_itself_first(issue, options, words):
-    token, _ = issue("admin", **options)
-    assert words in run("why", token.prefix, "orders_list")
+    ]:
+        with subtests.test(options=options, words=words):
+            token, _ = issue("admin", **options)
+            assert words in run("why", token.prefix, "orders_list")
 
 
-@pytest.mark.parametrize("form", ["{key}", "{shown}", "{prefix}"])
-def test_revoke_takes_a_token_by_its_beginning(issue, form):
-    token, key = issue()
-    text = form.format(key=key, shown=token.shown_key, prefix=token.prefix)
-    assert key.rpartition("_")[2] not in run("revoke", text)
-    token.refresh_from_db()
-    assert not token.is_open
+def test_revoke_takes_a_token_by_its_beginning(subtests, issue):
+    for form in ["{key}", "{shown}", "{prefix}"]:
+        with subtests.test(form=form):
+            token, key = issue()
+            text = form.format(key=key, shown=token.shown_key, prefix=token.prefix)
+            assert key.rpartition("_")[2] not in run("revoke", text)
+            token.refresh_from_db()
+            assert not token.is_open
 
 
 def test_revoke_revokes_all_or_none(issue):

@@ -9,18 +9,20 @@ from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.contrib.tokens.models import AgentToken
 
 
-@pytest.mark.parametrize("tools", ["orders_*", ["FETCH *"], ["Orders"], [1], None, {"a": 1}])
-def test_patterns_that_cannot_be_read_are_never_stored(issue, tools):
-    with pytest.raises(ValidationError):
-        issue(tools=tools)
-    assert not AgentToken.objects.exists()
+def test_patterns_that_cannot_be_read_are_never_stored(subtests, issue):
+    for tools in ["orders_*", ["FETCH *"], ["Orders"], [1], None, {"a": 1}]:
+        with subtests.test(tools=tools):
+            with pytest.raises(ValidationError):
+                issue(tools=tools)
+            assert not AgentToken.objects.exists()
 
 
-@pytest.mark.parametrize("networks", ["10.0.0.0/8", ["10.0.0.1/8"], ["shop.example"], [7]])
-def test_networks_that_cannot_be_read_are_never_stored(issue, networks):
-    with pytest.raises(ValidationError):
-        issue(networks=networks)
-    assert not AgentToken.objects.exists()
+def test_networks_that_cannot_be_read_are_never_stored(subtests, issue):
+    for networks in ["10.0.0.0/8", ["10.0.0.1/8"], ["shop.example"], [7]]:
+        with subtests.test(networks=networks):
+            with pytest.raises(ValidationError):
+                issue(networks=networks)
+            assert not AgentToken.objects.exists()
 
 
 def test_a_token_without_limits_leaves_every_tool(issue):

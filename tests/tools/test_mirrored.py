@@ -200,41 +200,38 @@ def test_the_tool_says_which_arguments_have_headers(agent):
     assert registry.tools()["regions"].mirrored == {("region",): "Region", ("count",): "Count"}
 
 
-@pytest.mark.parametrize(
-    ("sent", "headers"),
-    [
+def test_headers_that_agree_let_the_call_through(subtests, agent):
+    for sent, headers in [
         ({}, {}),
         ({"region": "us-west1"}, {"Region": "us-west1"}),
         ({"region": "us-west1", "count": 3}, {"REGION": " us-west1 ", "Count": "3"}),
         ({"region": "ü"}, {"Region": "=?base64?w7w=?="}),
         ({"count": 3}, {"Count": "3.0"}),
-    ],
-)
-def test_headers_that_agree_let_the_call_through(agent, sent, headers):
-    assert "result" in json.loads(called(agent, sent, **headers).content)
+    ]:
+        with subtests.test(sent=sent, headers=headers):
+            assert "result" in json.loads(called(agent, sent, **headers).content)
 
 
-@pytest.mark.parametrize(
-    ("sent", "headers"),
-    [
+def test_headers_that_disagree_are_a_mismatch(subtests, agent):
+    for sent, headers in [
         ({"region": "us-west1"}, {}),
         ({"region": "us-west1"}, {"Region": "US-WEST1"}),
         ({"region": "us-west1"}, {"Region": "=?base64?!!?="}),
         ({"region": "ü"}, {"Region": "ü"}),
         ({}, {"Region": "us-west1"}),
         ({"count": 3}, {"Count": "4"}),
-    ],
-)
-def test_headers_that_disagree_are_a_mismatch(agent, sent, headers):
-    response = called(agent, sent, **headers)
-    answer = json.loads(response.content)
-    assert (response.status_code, answer["id"], answer["error"]["code"]) == (400, 7, -32020)
+    ]:
+        with subtests.test(sent=sent, headers=headers):
+            response = called(agent, sent, **headers)
+            answer = json.loads(response.content)
+            assert (response.status_code, answer["id"], answer["error"]["code"]) == (400, 7, -32020)
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18", "2025-03-26"])
-def test_the_handshake_revisions_have_no_such_headers(agent, revision):
-    agent.revision = revision
-    assert "result" in json.loads(called(agent, {"region": "us-west1"}).content)
+def test_the_handshake_revisions_have_no_such_headers(subtests, agent):
+    for revision in ["2025-11-25", "2025-06-18", "2025-03-26"]:
+        with subtests.test(revision=revision):
+            agent.revision = revision
+            assert "result" in json.loads(called(agent, {"region": "us-west1"}).content)
 
 
 def test_a_door_without_headers_asks_for_none(agent):
@@ -250,9 +247,10 @@ def test_a_stranger_learns_nothing_of_the_headers(agent, settings):
     assert called(agent, {"region": "us-west1"}).status_code == 401
 
 
-@pytest.mark.parametrize("region", ["us-west1", "ü", " padded ", "=?base64?x?=", ""])
-def test_the_client_for_tests_sends_the_headers(agent, region):
-    assert MCPClient().call_tool("regions", region=region, count=3).data["region"] == region
+def test_the_client_for_tests_sends_the_headers(subtests, agent):
+    for region in ["us-west1", "ü", " padded ", "=?base64?x?=", ""]:
+        with subtests.test(region=region):
+            assert MCPClient().call_tool("regions", region=region, count=3).data["region"] == region
 
 
 def test_grouped_arguments_have_headers_by_their_path(expose):
