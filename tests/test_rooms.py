@@ -149,11 +149,13 @@ def violations(module: str) -> set[str]:
     return unread | (rooms - MAY_IMPORT[room])
 
 
+@pytest.mark.slow
 def test_a_room_imports_only_what_it_may():
     found = {module: rooms for module in MODULES if (rooms := violations(module))}
     assert found == EXPECTED_VIOLATIONS
 
 
+@pytest.mark.slow
 def test_the_right_side_knows_no_rest_framework():
     """DRF's encoder and settings are handed in."""
     modules = [m for m in MODULES if room_of(m) in RIGHT and m not in BRIDGES]
@@ -166,6 +168,7 @@ def knows_rest_framework(module: str) -> bool:
     return any(name.partition(".")[0] == "rest_framework" for name in names)
 
 
+@pytest.mark.slow
 def test_there_are_no_circles():
     try:
         TopologicalSorter({module: modules_imported(module) for module in MODULES}).prepare()
@@ -173,6 +176,7 @@ def test_there_are_no_circles():
         pytest.fail(f"circle: {exc.args[1]}")
 
 
+@pytest.mark.slow
 def test_no_chain_of_imports_is_too_long():
     order = TopologicalSorter({module: modules_imported(module) for module in MODULES})
     chains: dict[str, tuple[str, ...]] = {"": ("",)}
@@ -198,6 +202,7 @@ def steps_run(module: str) -> Iterator[str]:
                 yield node.func.attr
 
 
+@pytest.mark.slow
 def test_views_are_asked_by_the_probe_alone():
     """There is no second way: CALL_MIDDLEWARE, identity and throttles hold for each question."""
     for module in sorted(MODULES.keys() - BRINGERS):

@@ -7,6 +7,7 @@ import functools
 import statistics
 from pathlib import Path
 
+import pytest
 from django.test import Client
 from django.urls import path
 from rest_framework.response import Response
@@ -45,16 +46,19 @@ def test_no_module_is_too_long():
     assert not [source for source in lengths if lengths[source] > MAX_MODULE]
 
 
+@pytest.mark.slow
 def test_no_function_is_too_long():
     assert not [place(s, node) for s, node in functions() if length(node) > MAX_FUNCTION]
 
 
+@pytest.mark.slow
 def test_most_functions_are_short():
     lengths = sorted(length(node) for _, node in functions())
     assert statistics.median(lengths) <= MEDIAN_FUNCTION
     assert lengths[int(len(lengths) * 0.9) - 1] <= LONG_FUNCTION
 
 
+@pytest.mark.slow
 def test_no_function_has_too_many_parameters():
     def parameters(node) -> int:
         return sum(map(len, (node.args.posonlyargs, node.args.args, node.args.kwonlyargs)))
@@ -68,6 +72,7 @@ def is_broad(handler: ast.ExceptHandler) -> bool:
     return any(t is None or ast.unparse(t) in ("Exception", "BaseException") for t in types)
 
 
+@pytest.mark.slow
 def test_hardly_anything_catches_every_exception():
     broad = [
         place(source, node)

@@ -85,11 +85,14 @@ def code_of(response: Any) -> str:
 
 
 @pytest.mark.parametrize("granted", ["nothing", "another", "a part", "all", "more"])
-@pytest.mark.parametrize(("way", "method", "needed"), CASES)
-def test_a_call_is_challenged_if_scopes_are_all_that_it_lacks(
-    serve, bearer, way, method, needed, granted
-):
-    serve(WAYS[way][0])
+def test_a_call_is_challenged_if_scopes_are_all_that_it_lacks(serve, bearer, granted, subtests):
+    for way, method, needed in CASES:
+        with subtests.test(way=way, method=method):
+            serve(WAYS[way][0])
+            check_challenge(bearer, method, needed, granted)
+
+
+def check_challenge(bearer, method, needed, granted) -> None:
     wanted = needed or ["orders"]
     held = {
         "nothing": [],

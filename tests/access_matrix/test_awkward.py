@@ -25,23 +25,27 @@ def matrix(shared_db) -> Iterator[AwkwardMatrix]:
         yield AwkwardMatrix().fill(CREDENTIALS)
 
 
+@pytest.mark.slow
 def test_no_door_gives_another_answer_than_http(matrix):
     others = (" by further: ", " by arguments: ")
     faults = [fault for fault in matrix.faults if not any(each in fault for each in others)]
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.slow
 def test_prompts_completion_and_previews_name_and_count_no_row_that_http_hides(matrix):
     faults = [fault for fault in matrix.faults if " by further: " in fault]
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.slow
 def test_who_may_not_call_a_tool_learns_no_argument_of_it(matrix):
     faults = [fault for fault in matrix.faults if " by arguments: " in fault]
     assert not faults, "\n".join(faults)
     assert matrix.table["arguments", "plain"]["="] > 5
 
 
+@pytest.mark.slow
 def test_every_door_was_tried_and_let_somebody_in(matrix):
     """Each is open to a user, and shut to whom the endpoint does not know."""
     doors = {door for door, _ in matrix.table} - {"arguments"}

@@ -150,6 +150,7 @@ def test_storing_equal_content_again_keeps_it_as_long_as_new_content():
     assert ArchivedContent.objects.get().expires > timezone.now() + timedelta(minutes=50)
 
 
+@pytest.mark.slow
 def test_a_thousand_results_of_two_owners_are_all_kept():
     archive = DatabaseArchive()
     ids = [archive.store(make_entry(number, str(number % 2))) for number in range(1_000)]
@@ -178,6 +179,7 @@ def counted(expose) -> None:
     )
 
 
+@pytest.mark.slow
 def test_archived_results_leave_throttles_alone(counted, agent_of):
     bob = agent_of("bob")
     for number in range(3):

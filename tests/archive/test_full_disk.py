@@ -28,6 +28,7 @@ def folder(tmp_path, settings):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_written_are_not_promised(agent_of, folder):
     admin = agent_of("admin")
     # What is made at the first call alone.
@@ -42,6 +43,7 @@ def test_files_that_cannot_be_written_are_not_promised(agent_of, folder):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_with_room_again_the_rest_can_be_fetched(agent_of, folder):
     admin = agent_of("admin")
     with full_disk():

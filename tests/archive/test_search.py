@@ -73,6 +73,7 @@ def test_a_passage_of_a_long_text_starts_at_a_line_and_says_where():
     assert best.end - best.start < 1_200
 
 
+@pytest.mark.slow
 def test_five_megabytes_are_searched_in_a_moment():
     """A bound that only work of another order breaks: it takes a tenth of this."""
     text = FILLER * 34_000 + PLANTED + FILLER * 34_000

@@ -98,6 +98,7 @@ def test_an_id_that_was_never_given_out_finds_nothing(archive, name):
     assert archive.find(name, "7") is None
 
 
+@pytest.mark.slow
 def test_an_entry_expires(archive, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_TTL": 1}
     made = stored()
@@ -128,6 +129,7 @@ def load(archive: Archive) -> list[Entry]:
     return wrong
 
 
+@pytest.mark.slow
 def test_a_load_of_threads_is_no_trouble(database_file):
     assert load(CacheArchive()) == []
     assert load(DatabaseArchive()) == []

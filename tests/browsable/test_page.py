@@ -132,6 +132,7 @@ def test_findings_and_how_many_rows_there_are_are_for_staff(browser_of, query, t
     assert text not in text_of(browser_of("alice").get(f"/mcp?{query}"))
 
 
+@pytest.mark.slow
 def test_every_tool_has_a_page(browser_of):
     browser = browser_of("carol")
     for name in registry.tools():
@@ -263,6 +264,7 @@ def test_findings_are_grouped_by_cause(browser_of):
     assert len(dict(titles)) == len(titles)
 
 
+@pytest.mark.slow
 def test_staff_see_who_may_call_each_tool(browser_of, expose):
     page = text_of(browser_of("carol").get("/mcp"))
     assert page.count("For a user with is_staff") == 2

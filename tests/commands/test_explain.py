@@ -227,6 +227,7 @@ def test_object_permissions_of_django_name_what_is_missing(asked):
     assert explanation.verdict.endswith("Needed: the permission auth.change_group.")
 
 
+@pytest.mark.slow
 def test_every_tool_can_be_explained_for_everybody():
     users = [None, *User.objects.all()]
     for tool in registry.tools().values():

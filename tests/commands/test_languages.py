@@ -95,6 +95,7 @@ def test_a_report_groups_and_orders_the_same_in_every_language(printed, in_brack
     assert remove_brackets(translated).split() == english.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("args", [*REPORTS, ["--risks"]], ids=" ".join)
 def test_json_is_the_same_in_every_language(printed, in_brackets, args):
     english = printed(*args, "--json")

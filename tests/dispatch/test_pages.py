@@ -115,6 +115,7 @@ def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paginator", STYLES)
 @given(size=st.integers(1, COUNT + 3))
 def test_next_leads_through_all_rows_once_page_by_page_as_the_links_do(pages, paginator, size):

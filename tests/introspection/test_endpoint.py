@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import django_filters.rest_framework as django_filters
+import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import translation
@@ -74,6 +75,7 @@ FAILING = [
 ]
 
 
+@pytest.mark.slow
 def test_view_that_breaks_anywhere_is_still_described(subtests):
     for name in METHODS:
         for attribute in FAILING:

@@ -99,6 +99,7 @@ def walked(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_further_views_walk_no_source_of_what_they_inherit(walked):
     describe_all(make_viewsets(2))
     walked.clear()

@@ -33,6 +33,7 @@ def find_words(client: MCPClient) -> str:
     return client.list_tools()["content_retrieve"]["description"]
 
 
+@pytest.mark.slow
 def test_without_a_language_errors_have_that_of_the_request_and_tools_that_of_the_project(
     speak, make_client, settings
 ):
@@ -50,6 +51,7 @@ def test_without_a_language_errors_have_that_of_the_request_and_tools_that_of_th
     assert find_words(make_client()) != words
 
 
+@pytest.mark.slow
 def test_tools_and_errors_have_the_language_that_is_set_whatever_that_of_the_request(
     speak, make_client, settings
 ):

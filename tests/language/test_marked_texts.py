@@ -74,6 +74,7 @@ def make_client(name: str = "admin") -> MCPClient:
 OPTIONS = ("EXTRA_QUERY", "DRY_RUN", "CONFIRM", "IDEMPOTENCY_KEYS", "TELEMETRY")
 
 
+@pytest.mark.slow
 def test_lists_and_instructions(speak, find_left, settings):
     """With the schemas of results, and with every option that adds arguments."""
     base = settings.DRF_MCP
@@ -124,6 +125,7 @@ def make_mistakes() -> dict[str, Any]:
     return said
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_mistake(speak, find_left):
     """In another language the same is said, and all of it in that language."""
     english = make_mistakes()

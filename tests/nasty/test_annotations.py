@@ -193,6 +193,7 @@ def test_settings_and_statistics_of_the_process_stay_as_they_are(nasty, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_all_endpoints_share_one_registry(nasty):
     for _ in range(2):
         nasty()

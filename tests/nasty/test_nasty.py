@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from django.utils.http import urlencode
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
@@ -52,6 +53,7 @@ def tool_of(endpoint):
     return at[endpoint.method]
 
 
+@pytest.mark.slow
 def test_every_caller_gets_the_list(subtests, nasty, agent_of):
     """The agent holds every schema against the meta-schema and the portable contract."""
     for username in CALLERS:
@@ -60,6 +62,7 @@ def test_every_caller_gets_the_list(subtests, nasty, agent_of):
             assert set(agent_of(username).tools()) == set(registry.tools())
 
 
+@pytest.mark.slow
 def test_schemas_that_need_not_be_portable_are_valid_as_well(nasty, agent_of):
     nasty(PORTABLE=False)
     for tool in agent_of(None).result("tools/list")["tools"]:
@@ -71,6 +74,7 @@ def test_what_the_api_leaves_out_of_its_schema_is_no_tool(nasty):
     assert not [tool for tool in registry.tools().values() if "hidden" in tool.endpoint.route.path]
 
 
+@pytest.mark.slow
 def test_what_http_accepts_a_tool_call_accepts(subtests, nasty, agent_of):
     """The same answer, which the agent holds against the tool's own outputSchema."""
     for output in ["envelope", "full"]:

@@ -112,6 +112,7 @@ def test_what_http_accepts_the_schema_of_types_accepts_as_well(all_of_json_schem
                 Draft202012Validator(tool.input_schema).validate(sample.sent)
 
 
+@pytest.mark.slow
 def test_every_answer_of_the_example_project_keeps_to_the_full_schema(agent_of, settings):
     """The agent holds every answer against its tool's outputSchema."""
     settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": "full"}

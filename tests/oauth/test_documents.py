@@ -263,6 +263,7 @@ def drip(handler: Any, data: bytes) -> None:
         time.sleep(0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [drip_body, drip_headers])
 def test_a_server_that_drips_is_left_in_time(configure, internet, ask, answer):
     configure(CIMD_FETCH_TIMEOUT_SECONDS=1)

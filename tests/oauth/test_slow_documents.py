@@ -133,6 +133,7 @@ def wait_for_threads() -> None:
 # --- Hosts that never end -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_hosts_that_never_end_keep_nobody_waiting(patience, project, internet, slow, hold, answer):
     """Twelve hosts, each asked for another person: all that are read at once."""
@@ -148,6 +149,7 @@ def test_hosts_that_never_end_keep_nobody_waiting(patience, project, internet, s
     wait_for_threads()
 
 
+@pytest.mark.slow
 def test_one_person_keeps_no_other_waiting(patience, project, internet, slow, hold):
     slow(drip_headers(hold))
     readers = [Reader(address(SLOW.format(number=n), internet), "eve") for n in range(8)]
@@ -161,6 +163,7 @@ def test_one_person_keeps_no_other_waiting(patience, project, internet, slow, ho
         reader.join(10)
 
 
+@pytest.mark.slow
 def test_a_host_keeps_no_other_host_waiting(patience, project, internet, slow, hold):
     slow(drip_headers(hold))
     document = address("www.slow.example", internet)
@@ -172,6 +175,7 @@ def test_a_host_keeps_no_other_host_waiting(patience, project, internet, slow, h
         reader.join(10)
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_resolved_holds_no_reader(
     patience, project, internet, monkeypatch, hold
 ):
@@ -237,6 +241,7 @@ def test_a_person_may_have_ten_documents_read_in_a_minute(project, internet):
 # --- Strangers ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_strangers_leave_no_clients(project, internet):
     stranger = project.make_browser(None)
     for number in range(40):

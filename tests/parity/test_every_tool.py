@@ -34,19 +34,22 @@ def test_the_requests_cover_every_tool():
     assert {request.tool for request in REQUESTS} == named - {"content_retrieve"}
 
 
-@pytest.mark.parametrize("request_", REQUESTS, ids=str)
-def test_a_tool_answers_and_does_what_the_request_does(request_, username, http_of, agent_of):
+def test_a_tool_answers_and_does_what_the_request_does(username, http_of, agent_of, subtests):
     """The same verdict, the same data, the same rows and the same SQL."""
-    asked = request_.about(rows_of_alice())
-    http, agent = http_of(username), agent_of(username)
-    send = functools.partial(over_http, http, asked.method, asked.path, asked.body)
-    response, expected = observed(send)
-    result, effect = observed(lambda: called(agent, asked.tool, asked.arguments))
-    assert_same_answer(response, result, many="ids" in asked.arguments)
-    assert effect.tables == expected.tables
-    assert effect.sql == expected.sql
+    http, agent, rows = http_of(username), agent_of(username), rows_of_alice()
+    for request in REQUESTS:
+        with subtests.test(request=str(request)):
+            asked = request.about(rows)
+            send = functools.partial(over_http, http, asked.method, asked.path, asked.body)
+            response, expected = observed(send)
+            call = functools.partial(called, agent, asked.tool, asked.arguments)
+            result, effect = observed(call)
+            assert_same_answer(response, result, many="ids" in asked.arguments)
+            assert effect.tables == expected.tables
+            assert effect.sql == expected.sql
 
 
+@pytest.mark.slow
 def test_every_result_keeps_to_its_tools_definition(alice):
     rows = rows_of_alice()
     for asked in (request.about(rows) for request in REQUESTS):
@@ -63,11 +66,15 @@ def test_a_version_that_the_view_refuses_costs_the_authentication_alone(http_of,
     assert ["authtoken_token" in sql for sql in effect.sql] == [True]
 
 
-@pytest.mark.parametrize("request_", PAGES, ids=str)
 @pytest.mark.parametrize("username", ["alice", "carol"], indirect=True)
-def test_the_next_page_is_the_one_that_the_link_leads_to(request_, username, http_of, agent_of):
-    asked = request_.about(rows_of_alice())
-    http, agent = http_of(username), agent_of(username)
+def test_the_next_page_is_the_one_that_the_link_leads_to(username, http_of, agent_of, subtests):
+    rows = rows_of_alice()
+    for request in PAGES:
+        with subtests.test(request=str(request)):
+            check_next_page(request.about(rows), http_of(username), agent_of(username))
+
+
+def check_next_page(asked, http, agent) -> None:
     response = http.get(asked.path)
     if response.status_code >= 400:
         return

@@ -489,6 +489,7 @@ def told(*patterns):
     return [f"{finding.message} {finding.remedy}" for finding in Lint.get_findings_of(tool)]
 
 
+@pytest.mark.slow
 def test_computed_names_are_findings(expose):
     expose(path("users/", Computing.as_view({"get": "list"})))
     (finding,) = [finding for finding in told() if "computes names" in finding]

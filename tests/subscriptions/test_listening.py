@@ -358,6 +358,7 @@ def test_one_stream_more_than_there_may_be_is_refused(listen, monkeypatch):
         listen(count=1, toolsListChanged=True)
 
 
+@pytest.mark.slow
 def test_a_stream_that_ends_frees_its_place(listen, monkeypatch):
     monkeypatch.setattr(SubscriptionsCapability, "max_streams", 1)
     for _ in range(3):

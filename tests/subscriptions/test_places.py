@@ -23,6 +23,7 @@ def test_each_owner_has_places_of_their_own():
     assert again.free.alive
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_never_read_frees_its_place():
     places = Places()
     place = places.take("alice", 1)

@@ -34,6 +34,7 @@ def listed_for(agent_of, configured):
     return listed_for
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("username", USERS)
 def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(
     username, agent_of, listed_for, configured

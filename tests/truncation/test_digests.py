@@ -209,6 +209,7 @@ def test_a_million_characters_take_about_a_second():
     assert time.process_time() - started < 3
 
 
+@pytest.mark.slow
 def test_a_million_characters_made_to_be_slow_cost_no_more(subtests):
     for text in [
         "<!--" * 250_000,

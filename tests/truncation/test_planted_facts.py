@@ -12,6 +12,8 @@ import re
 import textwrap
 from collections.abc import Callable
 
+import pytest
+
 from drf_mcp.truncation import LeadDigester, canonical_text
 from drf_mcp.truncation.digests import shrink_digest
 
@@ -114,6 +116,7 @@ def count(facts: list[str], text: str) -> int:
     return sum(fact in words for fact in facts)
 
 
+@pytest.mark.slow
 def test_a_digest_holds_more_than_the_ends_of_the_text(subtests):
     for room in [None, 1500, 700]:
         for seed in [11, 12]:

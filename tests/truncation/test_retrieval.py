@@ -88,6 +88,7 @@ def fetch_text(agent: Agent, **arguments) -> object:
     return json.loads(text) if data["format"] == "json" else text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["documents", "rows", "book", "table"])
 def test_what_was_left_out_comes_back_byte_for_byte(
     library, archive_class, agent_of, http_of, tool
@@ -321,6 +322,7 @@ def test_an_offset_past_the_end_gives_an_empty_last_slice(library, alice):
     assert (data["items"], data["next_offset"]) == ([], None)
 
 
+@pytest.mark.slow
 def test_the_hash_verifies_what_was_fetched(library, alice):
     library()
     archive_id, digest = archive_of(alice.call("rows"))

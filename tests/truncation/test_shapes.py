@@ -6,6 +6,8 @@ import json
 import time
 from typing import ClassVar
 
+import pytest
+
 from drf_mcp.envelopes import (
     DigestPayload,
     OkEnvelope,
@@ -219,6 +221,7 @@ def test_a_deep_tree_is_cut_where_it_gets_deep():
     assert fitted.restored == tree
 
 
+@pytest.mark.slow
 def test_a_tree_of_lists_keeps_its_upper_levels():
     def branch(depth: int) -> list:
         return [{"id": n, "children": branch(depth - 1)} for n in range(6)] if depth else []
@@ -240,6 +243,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 def test_what_it_costs_depends_on_what_is_kept(subtests):
     """Megabytes are encoded, archived and hashed; nothing else is done to each value."""
     for data, seconds in CASES.values():
@@ -341,6 +345,7 @@ def test_response_v2_tells_all_of_it():
     assert meta["warnings"] == [summary]
 
 
+@pytest.mark.slow
 def test_no_more_than_fifty_names_are_listed():
     fitted = fit_data({f"of {n}": rows(200) for n in range(70)}, 10_000)
     assert len(fitted.envelope["meta"]["dropped_content_ids"]) == 50
@@ -352,6 +357,7 @@ def order(number: int, lines: int) -> dict:
     return {"id": number, "name": f"Order {number}", "status": "paid", "lines": inner}
 
 
+@pytest.mark.slow
 def test_a_row_keeps_as_much_of_its_own_list_as_fits(subtests):
     """As it does where it is the answer itself."""
     for wrapped in [False, True]:

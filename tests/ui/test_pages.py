@@ -171,6 +171,7 @@ def test_the_stock_pages_have_less_than_30_kilobytes():
     assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "start"), [("en", '<html lang="en">'), ("ar", '<html lang="ar" dir="rtl">')]
 )
