@@ -7,6 +7,7 @@ import gc
 import pstats
 import statistics
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,6 +100,11 @@ class Figures:
         return self.measured.calls - self.plain.calls
 
     @property
+    def extra_statements(self) -> int:
+        """The SQL statements that the plain request does not run."""
+        return self.measured.statements - self.plain.statements
+
+    @property
     def fastest(self) -> float:
         """The time of the fastest as a multiple of the plain request's fastest."""
         return min(self.measured.seconds) / min(self.plain.seconds)
@@ -137,6 +143,17 @@ def statements(answer: Callable[[], Any]) -> int:
     with CaptureQueriesContext(connection) as captured:
         answer()
     return len(captured)
+
+
+def kilobytes(answer: Callable[[], Any]) -> int:
+    """Return the most that Python has in use at once for an answer."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        answer()
+        return tracemalloc.get_traced_memory()[1] // 1000
+    finally:
+        tracemalloc.stop()
 
 
 def seconds(answer: Callable[[], Any]) -> float:

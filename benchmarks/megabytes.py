@@ -121,17 +121,8 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
 
     from benchmarks.requests import Client, Server
 
-    limit = 3 * size + MILLION
-    served = {
-        **settings.DRF_MCP,
-        "EXPOSE": "urlconf",
-        "INCLUDE": ["/megabytes/*", "/uploads/*"],
-        "ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}Envelope",
-        "MAX_BODY_BYTES": limit,
-        "MAX_UPLOAD_BYTES": limit,
-    }
-    settings.DRF_MCP = served
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = limit
+    for name, value in make_settings(envelope, size).items():
+        setattr(settings, name, value)
     seed()
     server, client, passes = Server(), Client.of("alice"), Passes()
     if door == "slice":
@@ -153,6 +144,23 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
         raise RuntimeError(f"{kind} by {door} was refused: {content[:500]!r}")
     memory = read_memory("VmHWM") - before
     return {"seconds": seconds, "memory": memory, **vars(passes)}
+
+
+def make_settings(envelope: str, size: int) -> dict[str, Any]:
+    """Return the settings that serve, and take, so many bytes."""
+    from django.conf import settings
+
+    limit = 3 * size + MILLION
+    served = {
+        **settings.DRF_MCP,
+        "EXPOSE": "urlconf",
+        "INCLUDE": ["/megabytes/*", "/uploads/*"],
+        "ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}Envelope",
+        "MAX_BODY_BYTES": limit,
+        "MAX_UPLOAD_BYTES": limit,
+    }
+    limits = ("DATA_UPLOAD_MAX_MEMORY_SIZE", "FILE_UPLOAD_MAX_MEMORY_SIZE")
+    return {"DRF_MCP": served, **dict.fromkeys(limits, limit)}
 
 
 def make_request(client: Any, kind: str, door: str, size: int) -> Any:

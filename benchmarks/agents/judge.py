@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchmarks.agents.attempts import Attempt, FirstAttempts
@@ -17,6 +18,7 @@ from benchmarks.agents.projects import DATA, PROJECTS, Endpoint, Project
 from benchmarks.agents.search import Search
 from benchmarks.agents.tasks import Reading, Tasks
 from benchmarks.agents.tokens import Tokens
+from benchmarks.recorded import Record, Tolerance, find_moves
 
 # What of a definition clients show to a model.
 SHOWN = ("name", "description", "inputSchema")
@@ -186,14 +188,17 @@ class Gates:
     Faults and tools are recorded by name, so that a sample can be held against them too.
     """
 
-    PATH = DATA.parent / "recorded.json"
     SIZES = ("list_tokens", "list_characters", "wire_tokens", "wire_characters")
 
     # Tokens by which request ids alone make errors longer or shorter.
     CHANCE = 3
 
-    def __init__(self) -> None:
-        self.recorded: dict[str, dict[str, Any]] = json.loads(self.PATH.read_text())
+    def __init__(self, path: Path = DATA.parent / "recorded.json") -> None:
+        self.record_file = Record(path)
+
+    @property
+    def recorded(self) -> Mapping[str, Mapping[str, Any]]:
+        return self.record_file.content
 
     def find_worse(self, findings: Findings, exact: bool) -> list[str]:
         """Return what became worse in a project, as sentences.
@@ -204,12 +209,13 @@ class Gates:
         """
         project = findings.project.name
         recorded, found = self.recorded[project], self.make_entry(findings)
-        worse = [
-            f"{project}: {name} is {found[name]}, recorded is {recorded[name]}."
-            for name in self.SIZES
-            if found[name] > recorded[name] and (exact or not name.endswith("tokens"))
-        ]
-        worse += self.find_longer_errors(project, found, exact=exact)
+        names = [name for name in self.SIZES if exact or not name.endswith("tokens")]
+        # The median of a sample is another one.
+        if exact and found["faults"] == recorded["faults"]:
+            names.append("error_tokens_median")
+        known, today = ({name: each[name] for name in names} for each in (recorded, found))
+        moves = find_moves(known, today, {"error_tokens_median": Tolerance(much=self.CHANCE)})
+        worse = [f"{project}: {move.sentence}" for move in moves if move.fails]
         for name, meaning in (
             ("silently_wrong", "silently wrong"),
             ("not_mended", "refused and not mended at the first retry"),
@@ -220,14 +226,6 @@ class Gates:
         refused = sorted({each.tool for each in findings.attempts if not each.accepted})
         words = "arguments made from its schema are refused"
         return [*worse, *(f"{project}: {each} ({words})." for each in refused)]
-
-    def find_longer_errors(self, project: str, found: dict[str, Any], *, exact: bool) -> list[str]:
-        # The median of a sample is another one.
-        name, recorded = "error_tokens_median", self.recorded[project]
-        is_comparable = exact and found["faults"] == recorded["faults"]
-        if not is_comparable or found[name] <= recorded[name] + self.CHANCE:
-            return []
-        return [f"{project}: {name} is {found[name]}, recorded is {recorded[name]}."]
 
     def make_entry(self, findings: Findings) -> dict[str, Any]:
         """Return what is recorded of a project."""
@@ -244,5 +242,4 @@ class Gates:
 
     def record(self, findings: Findings) -> None:
         """Write today's figures of a project."""
-        self.recorded[findings.project.name] = self.make_entry(findings)
-        self.PATH.write_text(json.dumps(self.recorded, indent=2, ensure_ascii=False) + "\n")
+        self.record_file.write({findings.project.name: self.make_entry(findings)})

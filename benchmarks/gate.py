@@ -1,0 +1,172 @@
+"""``python -m benchmarks.gate``: what is counted, held against what was recorded.
+
+Function calls and SQL statements that the plain request does not make, the bytes of lists, and
+memory: no time, which another machine would tell otherwise. Exits with 1 where a figure is worse
+than recorded, beyond its tolerance, or where only one of the two is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import django
+
+from benchmarks.__main__ import seed, write
+from benchmarks.recorded import Move, Record, Tolerance, find_moves
+
+if TYPE_CHECKING:
+    from benchmarks.comparing import Cost
+    from benchmarks.requests import Client, Server
+
+PATH = Path(__file__).with_name("recorded.json")
+FEW, MANY = 20, 100
+CALLERS = 2
+UPLOAD = 2_000_000
+PACKAGES = ("Django", "djangorestframework")
+# Statements have none.
+TOLERANCES = {
+    "calls": Tolerance(part=0.01, much=5),
+    "kilobytes": Tolerance(part=0.05),
+}
+# With another Python, Django or REST framework than those of the record.
+ELSEWHERE = {
+    "calls": Tolerance(part=0.1, much=100),
+    "kilobytes": Tolerance(part=0.2),
+    "bytes": Tolerance(part=0.01),
+}
+Figures = Mapping[str, Mapping[str, int]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure in a database in memory; return 1 where a figure became worse than recorded."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gate", description=__doc__)
+    parser.add_argument("--record", action="store_true", help="record the figures of today")
+    asked = parser.parse_args(arguments)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
+    django.setup()
+    seed()
+    record, found, versions = Record(PATH), dict(measure()), find_versions()
+    if asked.record:
+        record.write({"versions": versions, "figures": found})
+    lines, fails = hold(record, found, versions)
+    write("\n".join(lines))
+    return int(fails)
+
+
+def find_versions() -> dict[str, str]:
+    """Return what function calls depend on, each to its second number."""
+    found = {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    return {name: ".".join(number.split(".")[:2]) for name, number in found.items()}
+
+
+def hold(record: Record, found: Figures, versions: Mapping[str, str]) -> tuple[list[str], bool]:
+    """Return the lines of a table of what moved, and whether any of it fails.
+
+    Args:
+        record: the recorded figures.
+        found: today's figures by subject and name.
+        versions: with what they were found.
+    """
+    recorded: Figures = record.content.get("figures", {})
+    is_elsewhere = record.content.get("versions") != versions
+    tolerances = ELSEWHERE if is_elsewhere else TOLERANCES
+    moves = [
+        (subject, move)
+        for subject in dict.fromkeys((*recorded, *found))
+        for move in find_moves(recorded.get(subject, {}), found.get(subject, {}), tolerances)
+    ]
+    lines = list(make_table(moves)) if moves else []
+    count = sum(map(len, found.values()))
+    failing = sum(move.fails for _, move in moves)
+    lines.append(f"{count} figures, {failing} worse or missing, {len(moves) - failing} better.")
+    if is_elsewhere:
+        lines.append(f"Recorded with {record.content.get('versions')}: calls and bytes may differ.")
+    if moves:
+        lines.append("Where that is meant: python -m benchmarks.gate --record")
+    return lines, bool(failing)
+
+
+def make_table(moves: Sequence[tuple[str, Move]]) -> Iterator[str]:
+    yield "| | recorded | found | |"
+    yield "|---|--:|--:|---|"
+    for subject, move in moves:
+        cells = (f"{subject}: {move.name}", move.recorded, move.found, move.verdict)
+        yield f"| {' | '.join(map(str, cells))} |"
+    yield ""
+
+
+def measure() -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield the figures of each subject, with their names."""
+    from benchmarks import cases, stages
+    from benchmarks.requests import Client, Server
+
+    server, alice = Server(), Client.of("alice")
+    for comparison in cases.cases(server, [FEW]):
+        figures = comparison.run(server, rounds=0)
+        costs = {"calls": figures.extra_calls, "statements": figures.extra_statements}
+        yield comparison.name, costs
+    first = next(cases.everyday(alice))
+    by_stage = stages.extra_calls_by_stage(server, first)
+    yield f"{first.name}, by stage", {f"calls, {name}": by_stage[name] for name in stages.ROWS}
+    yield from measure_lists()
+    for kind in ("page", "upload"):
+        yield f"{kind} of 2 MB", {"kilobytes in use": measure_memory(server, alice, kind)}
+
+
+def measure_lists() -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what a list costs beside its bytes, and what it grows by with tools."""
+    from benchmarks.listing.projects import PERMISSIONS, Project
+
+    for name in PERMISSIONS:
+        few, many = (Project(name, tools).measure(CALLERS) for tools in (FEW, MANY))
+        least = sum_first(few.first)
+        yield (
+            f"list of {FEW} tools, {name}",
+            {
+                "bytes": len(few.content),
+                "calls of a later list": few.later.calls - few.stored.calls,
+                "statements of a later list": few.later.statements - few.stored.statements,
+                **least,
+            },
+        )
+        yield (
+            f"{MANY - FEW} tools more, {name}",
+            {
+                "bytes": len(many.content) - len(few.content),
+                "calls of a later list": many.later.calls - few.later.calls,
+                "statements of a later list": many.later.statements - few.later.statements,
+                **{name: sums - least[name] for name, sums in sum_first(many.first).items()},
+            },
+        )
+
+
+def sum_first(first: Sequence[Cost]) -> dict[str, int]:
+    return {
+        "calls of first lists": sum(cost.calls for cost in first),
+        "statements of first lists": sum(cost.statements for cost in first),
+    }
+
+
+def measure_memory(server: Server, client: Client, kind: str) -> int:
+    """Return the most that a call with so much content has in use, in kilobytes."""
+    from django.test import override_settings
+
+    from benchmarks.comparing import kilobytes, warm
+    from benchmarks.megabytes import SMALL, make_request, make_settings
+
+    with override_settings(**make_settings("ResponseV2", UPLOAD)):
+        server.send(make_request(client, kind, "mcp", SMALL))
+        with warm(server, request := make_request(client, kind, "mcp", UPLOAD)):
+            found: int = server.measured(request, kilobytes)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

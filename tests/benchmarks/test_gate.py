@@ -1,0 +1,86 @@
+"""The gate of the benchmarks: what it says of figures that moved. It measures nothing here."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import gate, report
+from benchmarks.comparing import Cost, Figures
+from benchmarks.recorded import Record
+
+VERSIONS = {"Python": "3.13"}
+RECORDED = {
+    "a call": {"calls": 400, "calls, 1 door": 100, "statements": 2},
+    "a list": {"bytes": 1000},
+    "a file": {"kilobytes in use": 2000},
+}
+
+
+@pytest.fixture
+def hold(tmp_path):
+    """Hold figures, as they are recorded but for some, against the record."""
+    record = Record(tmp_path / "recorded.json")
+    record.write({"versions": VERSIONS, "figures": RECORDED})
+
+    def judge(versions=VERSIONS, **moved):
+        found = {
+            subject: {**names, **moved.get(subject.split()[1], {})}
+            for subject, names in RECORDED.items()
+        }
+        kept = {s: {n: v for n, v in names.items() if v is not None} for s, names in found.items()}
+        lines, fails = gate.hold(Record(record.path), kept, versions)
+        return [line for line in lines[2:] if line.startswith("|")], fails
+
+    return judge
+
+
+def test_figures_as_recorded_pass_with_what_their_tolerance_covers(hold):
+    assert hold() == ([], False)
+    within = {"call": {"calls": 409, "calls, 1 door": 94}, "file": {"kilobytes in use": 2100}}
+    assert hold(**within) == ([], False)
+
+
+MOVED = {
+    "| a call: calls | 400 | 410 | worse |": {"call": {"calls": 410}},
+    "| a call: calls, 1 door | 100 | 107 | worse |": {"call": {"calls, 1 door": 107}},
+    "| a call: statements | 2 | 3 | worse |": {"call": {"statements": 3}},
+    "| a list: bytes | 1000 | 1001 | worse |": {"list": {"bytes": 1001}},
+    "| a file: kilobytes in use | 2000 | 2101 | worse |": {"file": {"kilobytes in use": 2101}},
+    "| a list: bytes | 1000 | None | not found |": {"list": {"bytes": None}},
+    "| a list: calls | None | 9 | not recorded |": {"list": {"calls": 9}},
+}
+
+
+def test_a_figure_that_is_worse_or_missing_fails(hold):
+    found = {row: hold(**moved) for row, moved in MOVED.items()}
+    assert found == {row: ([row], True) for row in MOVED}
+
+
+def test_a_figure_that_is_better_is_said(hold):
+    rows, fails = hold(call={"statements": 1}, list={"bytes": 1001})
+    assert rows[0] == "| a call: statements | 2 | 1 | better |"
+    assert fails
+    assert hold(call={"statements": 1}) == (rows[:1], False)
+
+
+def test_calls_may_differ_with_another_python(hold):
+    """Statements may not."""
+    assert hold({"Python": "3.14"}, call={"calls": 500}) == ([], False)
+    assert hold({"Python": "3.14"}, call={"calls": 600, "statements": 3})[1]
+
+
+def test_the_record_holds_every_kind_of_figure():
+    figures = json.loads(gate.PATH.read_text())["figures"]
+    kinds = {name.replace(",", " ").split()[0] for names in figures.values() for name in names}
+    assert kinds == {*gate.TOLERANCES, "bytes", "statements"}
+
+
+def test_the_table_of_a_comparison_has_a_cell_for_each_heading():
+    costs = [Cost(calls, 1, [0.5]) for calls in (100, 150)]
+    *_, names, _ = report.heading()
+    line = report.line(Figures("a call", *costs))
+    cells = [cell.strip() for cell in line.split("|")]
+    assert cells[1:6] == ["a call", "1", "150", "100", "1.500"]
+    assert line.count("|") == names.count("|")
