@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 Case: TypeAlias = dict[str, str]
+Possible: TypeAlias = Callable[[Mapping[str, str]], bool]
 OFF, ON = "off", "on"
 
 # A feature that is new adds a row.
@@ -45,30 +46,34 @@ def is_possible(case: Mapping[str, str]) -> bool:
     return (case.get("view"), case.get("atomic")) != ("async", ON)
 
 
-def draw(strength: int, seed: int = 0) -> Iterator[Case]:
+def draw(
+    strength: int,
+    features: Mapping[str, Sequence[str]] = FEATURES,
+    is_possible: Possible = is_possible,
+) -> Iterator[Case]:
     """Yield cases in which each combination of so many features' values occurs that can."""
-    chance = random.Random(seed)
+    chance = random.Random(0)
     missing = {
         tuple(zip(names, values, strict=True))
-        for names in itertools.combinations(FEATURES, strength)
-        for values in itertools.product(*(FEATURES[name] for name in names))
+        for names in itertools.combinations(features, strength)
+        for values in itertools.product(*(features[name] for name in names))
     }
     missing = {combination for combination in missing if is_possible(dict(combination))}
     while missing:
         case = dict(min(missing))
-        for name in chance.sample(list(FEATURES), len(FEATURES)):
+        for name in chance.sample(list(features), len(features)):
             if name not in case:
-                case[name] = choose(name, case, missing, chance)
+                values = [v for v in features[name] if is_possible({**case, name: v})]
+                chance.shuffle(values)
+                case[name] = choose(name, values, case, missing)
         yield case
         missing = {combination for combination in missing if not case.items() >= set(combination)}
 
 
 def choose(
-    name: str, case: Case, missing: set[tuple[tuple[str, str], ...]], chance: random.Random
+    name: str, values: list[str], case: Case, missing: set[tuple[tuple[str, str], ...]]
 ) -> str:
     """Return the value with which a case has the most of the combinations that are missing."""
-    values = [value for value in FEATURES[name] if is_possible({**case, name: value})]
-    chance.shuffle(values)
     gains = dict.fromkeys(values, 0)
     for combination in missing:
         for of, value in combination:
