@@ -147,18 +147,18 @@ def change(**members) -> None:
     User.objects.filter(username="alice").update(**members)
 
 
-@pytest.mark.parametrize("tool", ["people_list", "ours_list"])
-def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice, tool):
+def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice):
     serve()
-    change(is_staff=True)
-    archive_id = shorten(alice, tool)
-    assert "salary" in str(read(alice, archive_id).data)
-    change(is_staff=False)
-    refused = read(alice, archive_id)
-    assert refused.code == "NOT_FOUND"
-    assert "salary" not in str(refused.raw)
-    change(is_staff=True)
-    assert "salary" in str(read(alice, archive_id).data)
+    for tool in ("people_list", "ours_list"):
+        change(is_staff=True)
+        archive_id = shorten(alice, tool)
+        assert "salary" in str(read(alice, archive_id).data), tool
+        change(is_staff=False)
+        refused = read(alice, archive_id)
+        assert refused.code == "NOT_FOUND", tool
+        assert "salary" not in str(refused.raw), tool
+        change(is_staff=True)
+        assert "salary" in str(read(alice, archive_id).data), tool
 
 
 def test_a_log_that_slides_is_given_whole(serve, alice):
@@ -178,13 +178,15 @@ def test_a_view_says_itself_whether_what_is_inside_of_its_object_may_still_be_re
     serve()
     group = Group.objects.create(name="noted")
     user = User.objects.get(username="alice")
-    for number in range(137):
-        LogEntry.objects.create(
+    LogEntry.objects.bulk_create(
+        LogEntry(
             user=user,
             object_id=str(group.pk),
             object_repr=f"note {number} " * 9,
             action_flag=CHANGE,
         )
+        for number in range(137)
+    )
     archive_id = shorten(alice, "noted_retrieve", id=group.pk)
     assert read(alice, archive_id).data["items"]
     LogEntry.objects.filter(object_repr__startswith="note 100 ").update(change_message="hidden")
@@ -199,24 +201,20 @@ def test_a_view_adds_rights_that_only_the_project_knows(serve, alice, monkeypatc
     assert read(alice, archive_id).code == "NOT_FOUND"
 
 
-@pytest.mark.parametrize("tool", ["unkept_list", "off"])
-def test_nothing_is_kept_or_promised_where_the_tool_or_view_says_so(serve, alice, tool):
+def test_nothing_is_kept_or_promised_where_the_tool_or_view_says_so(serve, alice):
     serve()
-    envelope = alice.call(tool).envelope
-    assert "content_retrieve" not in str(envelope)
+    for tool in ("unkept_list", "off"):
+        assert "content_retrieve" not in str(alice.call(tool).envelope), tool
     assert not ArchivedContent.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("tool", "seconds"), [("people_list", 900), ("log", 900), ("ours_list", 3600)]
-)
-def test_what_the_projects_own_code_answers_is_kept_for_a_quarter_of_an_hour(
-    serve, alice, tool, seconds
-):
+def test_what_the_projects_own_code_answers_is_kept_for_a_quarter_of_an_hour(serve, alice):
     serve()
-    assert f"within {seconds} seconds" in str(alice.call(tool).envelope)
-    kept = ArchivedContent.objects.get()
-    assert (kept.expires - kept.created).total_seconds() == seconds
+    seconds = {"people_list": 900, "log": 900, "ours_list": 3600}
+    for tool, number in seconds.items():
+        assert f"within {number} seconds" in str(alice.call(tool).envelope), tool
+    kept = ArchivedContent.objects.all()
+    assert {row.tool: (row.expires - row.created).total_seconds() for row in kept} == seconds
 
 
 def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, alice, monkeypatch):
@@ -230,7 +228,7 @@ def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, a
         lambda self, request, view: asked.append(type(view)) or bool(request.user.pk),
     )
     monkeypatch.setattr(People, "runs", 0)
-    for offset in range(30):
+    for offset in range(5):
         assert read(alice, archive_id, offset=offset, limit=1).data["items"]
     assert People.runs == 0
     assert asked.count(People) == 1
@@ -241,9 +239,7 @@ def test_a_later_slice_reads_the_content_and_nothing_else(serve, alice, monkeypa
     archive_id = shorten(alice, "ours_list")
     monkeypatch.setattr(recently_withheld, "seconds", 60.0)
     read(alice, archive_id, limit=1)
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         read(alice, archive_id, offset=1, limit=1)
     statements = [query["sql"] for query in queries if "archived" in query["sql"]]
     assert len(statements) == 2
@@ -268,15 +264,13 @@ class NarrowedAuthentication(BaseAuthentication):
         return User.objects.get(username="alice"), Narrowed()
 
 
-@pytest.mark.parametrize("tools", [("log",), ("ours_*", "log")])
-def test_a_token_for_other_tools_does_not_read_what_another_was_given(
-    serve, alice, monkeypatch, tools
-):
+def test_a_token_for_other_tools_does_not_read_what_another_was_given(serve, alice, monkeypatch):
     serve(AUTHENTICATION_CLASSES=[NarrowedAuthentication])
     archive_id = shorten(alice, "ours_list")
     assert read(alice, archive_id).data["items"]
-    monkeypatch.setattr(Narrowed, "tools", tools)
-    assert read(alice, archive_id).code == "NOT_FOUND"
+    for tools in (("log",), ("ours_*", "log")):
+        monkeypatch.setattr(Narrowed, "tools", tools)
+        assert read(alice, archive_id).code == "NOT_FOUND"
 
 
 def test_the_check_names_tools_whose_own_code_alone_knows_who_may_read(serve):
