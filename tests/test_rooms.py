@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources import ROOT, SOURCES, tree_of
+from tests.sources import ROOT, SOURCES, nodes_of
 
 # Values and names that both sides share; nothing of REST framework, nothing of the wire.
 WAIST = {
@@ -113,9 +113,9 @@ def module_name(source: Path) -> str:
 MODULES = {module_name(source): source for source in SOURCES if "migrations" not in source.parts}
 
 
-def imported_names(tree: ast.AST) -> Iterator[str]:
+def imported_names(module: str) -> Iterator[str]:
     """Yield the dotted names of what is imported, at once, when used, or for types alone."""
-    for node in ast.walk(tree):
+    for node in nodes_of(MODULES[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -126,7 +126,7 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
 def modules_imported(module: str) -> set[str]:
     """Return the modules of the package that a module imports."""
     found = set()
-    for name in imported_names(tree_of(MODULES[module])):
+    for name in imported_names(module):
         if name.split(".")[0] == "drf_mcp":
             parts = name.split(".")[1:]
             known = (".".join(parts[:length]) for length in range(len(parts), -1, -1))
@@ -164,8 +164,7 @@ def test_the_right_side_knows_no_rest_framework():
 
 def knows_rest_framework(module: str) -> bool:
     """Return whether a module imports REST framework."""
-    names = imported_names(tree_of(MODULES[module]))
-    return any(name.partition(".")[0] == "rest_framework" for name in names)
+    return any(name.partition(".")[0] == "rest_framework" for name in imported_names(module))
 
 
 @pytest.mark.slow
@@ -192,10 +191,18 @@ BRINGERS = {"dispatch.dispatcher", "dispatch.approach", "dispatch.probe"}
 STEPS = {"initial", "check_permissions", "check_throttles", "perform_authentication"}
 
 
-def steps_run(module: str) -> Iterator[str]:
-    """Yield the steps of views that a module runs, but for those of a class's own base."""
-    for node in ast.walk(tree_of(MODULES[module])):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+def own_ways(module: str) -> Iterator[str]:
+    """Yield what a module does to bring a request to a view itself.
+
+    It makes a handler of calls, sets throttles, or runs a step of a view, but for one of a
+    class's own base.
+    """
+    yield from (n for n in imported_names(module) if n.endswith((".CallHandler", ".Approach")))
+    for node in nodes_of(MODULES[module]):
+        if isinstance(node, ast.Assign):
+            targets = map(ast.unparse, node.targets)
+            yield from (target for target in targets if target.endswith("check_throttles"))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             owner = node.func.value
             is_base = isinstance(owner, ast.Call) and ast.unparse(owner.func) == "super"
             if node.func.attr in STEPS and not is_base:

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from tests.agents import Agent
-from tests.sources import ROOT, SOURCES, tree_of
+from tests.sources import ROOT, SOURCES, nodes_of
 
 MAX_FUNCTION, MAX_MODULE, MAX_PARAMETERS, MAX_BROAD_EXCEPTS = 60, 300, 8, 2
 MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
@@ -26,7 +26,7 @@ def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
     return [
         (source, node)
         for source in SOURCES
-        for node in ast.walk(tree_of(source))
+        for node in nodes_of(source)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
 
@@ -77,7 +77,7 @@ def test_hardly_anything_catches_every_exception():
     broad = [
         place(source, node)
         for source in SOURCES
-        for node in ast.walk(tree_of(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.ExceptHandler) and is_broad(node)
     ]
     assert len(broad) <= MAX_BROAD_EXCEPTS, broad

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import django_filters.rest_framework as django_filters
-import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import translation
