@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from django.utils.http import urlencode
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient

@@ -68,19 +68,20 @@ def only_problem(result):
 # --- Ordering
 
 
-@pytest.mark.parametrize("value", ["plced_at", ["plced_at"], "number,plced_at", "-plced_at"])
-def test_an_ordering_term_that_does_not_exist_is_refused(listed, value):
-    problem = only_problem(listed(**ORDERED).call(ordering=value))
-    sign = "-" if value == "-plced_at" else ""
-    assert problem["code"] == "invalid_choice"
-    assert problem["message"] == f'"{sign}plced_at" is not a valid choice.'
-    assert problem["accepted"] == "one of number, -number, placed_at, -placed_at"
-    assert f"Did you mean '{sign}placed_at'?" in problem["remediation"]
+def test_an_ordering_term_that_does_not_exist_is_refused(listed):
+    orders = listed(**ORDERED)
+    for value in ["plced_at", ["plced_at"], "number,plced_at", "-plced_at"]:
+        problem = only_problem(orders.call(ordering=value))
+        sign = "-" if value == "-plced_at" else ""
+        assert problem["code"] == "invalid_choice", value
+        assert problem["message"] == f'"{sign}plced_at" is not a valid choice.', value
+        assert problem["accepted"] == "one of number, -number, placed_at, -placed_at", value
+        assert f"Did you mean '{sign}placed_at'?" in problem["remediation"], value
 
 
-@pytest.mark.parametrize(
-    ("value", "pointers"),
-    [
+def test_every_term_is_told_where_it_stands(listed):
+    orders = listed(**ORDERED)
+    cases = [
         ("no", ["/ordering"]),
         (["number", "no"], ["/ordering/1"]),
         ("no,never", ["/ordering", "/ordering"]),
@@ -91,23 +92,21 @@ def test_an_ordering_term_that_does_not_exist_is_refused(listed, value):
         ("--number", ["/ordering"]),
         ("+number", ["/ordering"]),
         ("Number", ["/ordering"]),
-    ],
-)
-def test_every_term_is_told_where_it_stands(listed, value, pointers):
-    result = listed(**ORDERED).call(ordering=value)
-    assert [problem["pointer"] for problem in result.problems] == pointers
+    ]
+    results = [orders.call(ordering=value) for value, _ in cases]
+    found = [[problem["pointer"] for problem in result.problems] for result in results]
+    assert found == [pointers for _, pointers in cases]
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["number", "-number", "-placed_at,number", ["-placed_at", "number"], " number , -placed_at", "",
-     "number,", [], None, ["number", ""]],
-)  # fmt: skip
-def test_terms_that_exist_sort_as_over_http(listed, value):
+def test_terms_that_exist_sort_as_over_http(listed):
     orders = listed(**ORDERED)
-    sent = ",".join(value) if isinstance(value, list) else value
-    rows = orders.get(**({} if sent is None else {"ordering": sent})).json()["results"]
-    assert orders.ids(ordering=value) == [row["id"] for row in rows]
+    for value in ["number", "-number", "-placed_at,number", " number , -placed_at", "", "number,"]:
+        rows = orders.get(ordering=value).json()["results"]
+        assert orders.ids(ordering=value) == [row["id"] for row in rows], value
+    for terms in [["-placed_at", "number"], [], ["number", ""]]:
+        rows = orders.get(ordering=",".join(terms)).json()["results"]
+        assert orders.ids(ordering=terms) == [row["id"] for row in rows], terms
+    assert orders.ids(ordering=None) == [row["id"] for row in orders.get().json()["results"]]
 
 
 def test_a_view_is_not_asked_for_what_is_refused(listed, django_assert_num_queries):
@@ -174,9 +173,8 @@ def get_annotated(self):
     return Order.objects.annotate(**{self.request.query_params.get("as", "x"): Value(1)})
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
+def test_terms_that_something_else_may_take_are_left_to_the_view(listed):
+    for attributes in [
         {"filter_backends": [ByCaller]},
         {"ordering_fields": property(lambda self: ["number"])},
         {"filter_backends": [filters.OrderingFilter, Popular]},
@@ -185,11 +183,9 @@ def get_annotated(self):
         {"get_queryset": get_whatever},
         {"get_queryset": get_annotated, "ordering_fields": "__all__"},
         {"ordering_fields": None, "get_serializer_class": lambda self: {True: OrderRows}[True]},
-    ],
-)
-def test_terms_that_something_else_may_take_are_left_to_the_view(listed, attributes):
-    orders = listed(**{**ORDERED, **attributes})
-    assert not orders.call(ordering="popular").is_error
+    ]:
+        orders = listed(**{**ORDERED, **attributes})
+        assert not orders.call(ordering="popular").is_error, attributes
 
 
 # --- Yes and no
@@ -221,22 +217,23 @@ def switched(listed, filterset_class, **attributes):
     return listed(filter_backends=backends, filterset_class=filterset_class, **attributes)
 
 
-@pytest.mark.parametrize("filterset_class", [Switches, PlainSwitches])
-@pytest.mark.parametrize(
-    "value", [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5, "", " "]
-)
-def test_a_switch_is_refused_where_http_ignores_it(listed, filterset_class, value):
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    filterset = filterset_class({"active": text}, Order.objects.all())
-    assert filterset.is_valid()
-    ignored = filterset.form.cleaned_data["active"] is None
-    orders = switched(listed, filterset_class)
-    result = orders.call(active=value)
-    assert result.is_error == (ignored and bool(text.strip()))
-    if result.is_error:
-        assert only_problem(result)["accepted"] == "one of true, false"
-    else:
-        assert result.data["results"] == orders.get(active=text).json()["results"]
+SWITCHED = [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5, "", " "]
+
+
+def test_a_switch_is_refused_where_http_ignores_it(listed):
+    for filterset_class in [Switches, PlainSwitches]:
+        orders = switched(listed, filterset_class)
+        for value in SWITCHED:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            filterset = filterset_class({"active": text}, Order.objects.all())
+            assert filterset.is_valid()
+            ignored = filterset.form.cleaned_data["active"] is None
+            result = orders.call(active=value)
+            assert result.is_error == (ignored and bool(text.strip())), (filterset_class, value)
+            if result.is_error:
+                assert only_problem(result)["accepted"] == "one of true, false"
+            else:
+                assert result.data["results"] == orders.get(active=text).json()["results"]
 
 
 def test_a_switch_that_the_filter_set_reads_by_itself_is_left_to_it(listed):
@@ -276,25 +273,23 @@ class Numbers(rest_filters.FilterSet):
     since = rest_filters.IsoDateTimeFilter("placed_at", lookup_expr="gte")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("least", "many"), ("status", "sold"), ("since", "yesterday")]
-)
-def test_what_a_lenient_backend_drops_is_refused_as_a_strict_one_refuses_it(listed, name, value):
+def test_what_a_lenient_backend_drops_is_refused_as_a_strict_one_refuses_it(listed):
+    dropped = {"least": "many", "status": "sold", "since": "yesterday"}
     orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
-    assert orders.get(**{name: value}).json()["results"] == orders.get().json()["results"]
-    assert only_problem(orders.call(**{name: value}))["pointer"] == f"/{name}"
+    for name, value in dropped.items():
+        assert orders.get(**{name: value}).json()["results"] == orders.get().json()["results"]
+        assert only_problem(orders.call(**{name: value}))["pointer"] == f"/{name}"
     strict = listed(filter_backends=[rest_filters.DjangoFilterBackend], filterset_class=Numbers)
-    assert strict.get(**{name: value}).status_code == 400
-    assert only_problem(strict.call(**{name: value}))["pointer"] == f"/{name}"
+    for name, value in dropped.items():
+        assert strict.get(**{name: value}).status_code == 400
+        assert only_problem(strict.call(**{name: value}))["pointer"] == f"/{name}"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("least", 3), ("status", "paid"), ("since", "2020-01-01T00:00:00Z")]
-)
-def test_what_a_lenient_backend_reads_is_taken(listed, name, value):
+def test_what_a_lenient_backend_reads_is_taken(listed):
     orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
-    http = orders.get(**{name: value}).json()["results"]
-    assert orders.ids(**{name: value}) == [row["id"] for row in http]
+    for name, value in [("least", 3), ("status", "paid"), ("since", "2020-01-01T00:00:00Z")]:
+        http = orders.get(**{name: value}).json()["results"]
+        assert orders.ids(**{name: value}) == [row["id"] for row in http], name
 
 
 # --- Pages
@@ -329,20 +324,21 @@ READERS = {"offset": "get_offset", "limit": "get_limit"}
 NUMBERS = [0, -1, "many", "5.0", 2.5, True, "3", 3, " 4 ", "", 1000]
 
 
-@pytest.mark.parametrize("value", NUMBERS)
-@pytest.mark.parametrize(("pagination_class", "name"), PAGES)
-def test_a_number_is_refused_where_http_ignores_it(listed, pagination_class, name, value):
-    text = "true" if value is True else str(value)
-    orders = listed(pagination_class=pagination_class)
-    result = orders.call(**{name: value})
-    assert result.is_error == (is_ignored(pagination_class, name, text) and text != "")
-    if result.is_error:
-        problem = only_problem(result)
-        assert problem["pointer"] == f"/{name}"
+def test_a_number_is_refused_where_http_ignores_it(listed):
+    for pagination_class, name in PAGES:
+        orders = listed(pagination_class=pagination_class)
         least = 0 if name == "offset" else 1
-        assert problem["accepted"] == f"an integer of at least {least}"
-    else:
-        assert result.data["results"] == orders.get(**{name: text}).json()["results"]
+        for value in NUMBERS:
+            text = "true" if value is True else str(value)
+            result = orders.call(**{name: value})
+            ignored = is_ignored(pagination_class, name, text) and text != ""
+            assert result.is_error == ignored, (name, value)
+            if result.is_error:
+                problem = only_problem(result)
+                assert problem["pointer"] == f"/{name}"
+                assert problem["accepted"] == f"an integer of at least {least}"
+            else:
+                assert result.data["results"] == orders.get(**{name: text}).json()["results"]
 
 
 def test_a_page_size_of_the_paginators_own_is_left_to_it(listed):
@@ -353,18 +349,15 @@ def test_a_page_size_of_the_paginators_own_is_left_to_it(listed):
     assert len(listed(pagination_class=All).ids(page_size="all")) > 5
 
 
-@pytest.mark.parametrize(
-    ("attributes", "arguments"),
-    [
+def test_what_rest_framework_refuses_itself_is_left_to_it(listed):
+    for attributes, arguments in [
         ({"pagination_class": Pages}, {"page": 0}),
         ({"pagination_class": Cursors}, {"cursor": "nonsense"}),
         ({"versioning_class": QueryParameterVersioning}, {"version": "v9"}),
-    ],
-)
-def test_what_rest_framework_refuses_itself_is_left_to_it(listed, attributes, arguments):
-    if "versioning_class" in attributes:
-        own = {"allowed_versions": ("v1",), "default_version": "v1"}
-        attributes = {"versioning_class": type("Own", (QueryParameterVersioning,), own)}
-    orders = listed(**attributes)
-    assert orders.get(**arguments).status_code == 404
-    assert orders.call(**arguments).code == "NOT_FOUND"
+    ]:
+        if "versioning_class" in attributes:
+            own = {"allowed_versions": ("v1",), "default_version": "v1"}
+            attributes = {"versioning_class": type("Own", (QueryParameterVersioning,), own)}
+        orders = listed(**attributes)
+        assert orders.get(**arguments).status_code == 404
+        assert orders.call(**arguments).code == "NOT_FOUND"

@@ -81,41 +81,35 @@ def warnings(result: Any) -> list[str]:
 # --- Errors of filters point at the argument ----------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_an_error_of_a_range_points_at_the_end_that_is_wrong(call):
+    for arguments in [
         {"placed_after": "01.10.2026"},
         {"placed_before": "2026-01-01", "placed_after": "01.10.2026"},
-    ],
-)
-def test_an_error_of_a_range_points_at_the_end_that_is_wrong(call, arguments):
-    (problem,) = call(**arguments).problems
-    assert (problem["pointer"], problem["received"]) == ("/placed_after", "01.10.2026")
-    assert "YYYY-MM-DD" in problem["accepted"]
+    ]:
+        (problem,) = call(**arguments).problems
+        assert (problem["pointer"], problem["received"]) == ("/placed_after", "01.10.2026")
+        assert "YYYY-MM-DD" in problem["accepted"], arguments
 
 
 # --- Texts that no row can have ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "pointer", "received"),
-    [
+def test_a_text_that_is_longer_than_the_column_is_refused(call):
+    for arguments, pointer, received in [
         ({"country": "Germany"}, "/country", "Germany"),
         ({"countries": ["DE", "France"]}, "/countries/1", "France"),
         ({"countries": "DE,France"}, "/countries", "France"),
-    ],
-)
-def test_a_text_that_is_longer_than_the_column_is_refused(call, arguments, pointer, received):
-    (problem,) = call(**arguments).problems
-    assert (problem["code"], problem["pointer"]) == ("max_length", pointer)
-    assert problem["received"] == received
-    assert problem["accepted"] == "a string of at most 2 characters"
+    ]:
+        (problem,) = call(**arguments).problems
+        assert (problem["code"], problem["pointer"]) == ("max_length", pointer)
+        assert problem["received"] == received
+        assert problem["accepted"] == "a string of at most 2 characters", arguments
 
 
-@pytest.mark.parametrize(("sent", "meant"), [("D-E", "'DE'"), (" D.E ", "'DE'"), ("D-EU", None)])
-def test_a_text_that_fits_without_its_hyphens_is_meant_so(call, sent, meant):
-    (problem,) = call(country=sent).problems
-    assert (f"Did you mean {meant}?" in problem["remediation"]) is (meant is not None)
+def test_a_text_that_fits_without_its_hyphens_is_meant_so(call):
+    for sent, meant in [("D-E", "'DE'"), (" D.E ", "'DE'"), ("D-EU", None)]:
+        (problem,) = call(country=sent).problems
+        assert (f"Did you mean {meant}?" in problem["remediation"]) is (meant is not None)
 
 
 def test_a_lookup_of_parts_takes_any_text(call):
@@ -125,17 +119,14 @@ def test_a_lookup_of_parts_takes_any_text(call):
 # --- Empty lists ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_range_that_ends_before_it_begins_is_told(call):
+    for arguments in [
         {"placed_after": "2026-01-01", "placed_before": "2025-01-01"},
         {"since": "2026-01-01", "until": "2025-01-01"},
-    ],
-)
-def test_a_range_that_ends_before_it_begins_is_told(call, arguments):
-    (warning,) = warnings(call(**arguments))
-    first, second = arguments
-    assert f"Exchange '{first}' and '{second}'" in warning
+    ]:
+        (warning,) = warnings(call(**arguments))
+        first, second = arguments
+        assert f"Exchange '{first}' and '{second}'" in warning, arguments
 
 
 def test_the_filters_of_an_empty_list_are_named_with_their_finder(call):

@@ -58,9 +58,8 @@ def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
     assert 0 < by_http["count"] < Order.objects.filter(customer__owner__username="alice").count()
 
 
-@pytest.mark.parametrize(
-    "get_queryset",
-    [
+def test_filters_are_kept_whatever_the_queryset_needs(loans, db):
+    for get_queryset in [
         lambda self: Order.objects.filter(customer__owner=self.request.user),
         lambda self: Order.objects.filter(customer__in=self.request.user.customers.all()),
         lambda self: Order.objects.filter(number=self.request.auth.order),
@@ -72,13 +71,11 @@ def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
         lambda self: None,
         lambda self: Order.objects.filter(customer=Customer.objects.get(name="nobody")),
         fail,
-    ],
-)
-def test_filters_are_kept_whatever_the_queryset_needs(loans, db, get_queryset):
-    loans(get_queryset=get_queryset)
-    assert set(query_of("loans_list")) == EXPECTED
-    assert findings_of("loans_list") == ()
-    assert lost() == []
+    ]:
+        loans(get_queryset=get_queryset)
+        assert set(query_of("loans_list")) == EXPECTED, get_queryset
+        assert findings_of("loans_list") == (), get_queryset
+        assert lost() == [], get_queryset
 
 
 def test_a_superuser_is_asked_where_an_anonymous_caller_is_refused(loans):
@@ -124,28 +121,26 @@ def test_a_nested_list_is_filtered_as_over_http(expose, alice, http_of):
     assert result.data["results"] == http.json()["results"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "kind"),
-    [
-        ("<int:customer_pk>", int),
-        ("<uuid:customer_pk>", "UUID"),
-        ("<slug:customer_pk>", str),
-        ("<str:customer_pk>", str),
-        ("<path:customer_pk>", str),
-    ],
-)
-def test_placeholders_are_of_the_type_of_the_converter(expose, pattern, kind):
+def test_placeholders_are_of_the_type_of_the_converter(expose):
     seen = []
 
     def get_queryset(self):
         seen.append(self.kwargs["customer_pk"])
         return Order.objects.all()
 
-    view = type("Own", (OrdersOfCustomer,), {"get_queryset": get_queryset})
-    expose(path(f"c/{pattern}/orders/", view.as_view({"get": "list"})))
-    (tool,) = registry.tools().values()
-    assert tool.schema.findings == ()
-    assert {type(value).__name__ for value in seen} == {getattr(kind, "__name__", kind)}
+    for pattern, kind in [
+        ("<int:customer_pk>", int),
+        ("<uuid:customer_pk>", "UUID"),
+        ("<slug:customer_pk>", str),
+        ("<str:customer_pk>", str),
+        ("<path:customer_pk>", str),
+    ]:
+        seen.clear()
+        view = type("Own", (OrdersOfCustomer,), {"get_queryset": get_queryset})
+        expose(path(f"c/{pattern}/orders/", view.as_view({"get": "list"})))
+        (tool,) = registry.tools().values()
+        assert tool.schema.findings == (), pattern
+        assert {type(value).__name__ for value in seen} == {getattr(kind, "__name__", kind)}
 
 
 def test_placeholders_are_of_the_type_of_the_key_that_they_name(expose):

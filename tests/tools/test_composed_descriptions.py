@@ -97,18 +97,16 @@ def test_a_list_tells_what_narrows_it(jars):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "description"),
-    [
+def test_the_others_do_not_repeat_what_the_view_is_about(jars):
+    cases = [
         ("jars_create", "Add or register a new jar."),
         ("jars_retrieve", "Get or show one jar."),
         ("jars_update", "Replace or change a jar."),
         ("jars_partial_update", "Change, edit or mark a jar."),
         ("jars_destroy", "Delete or remove a jar."),
-    ],
-)
-def test_the_others_do_not_repeat_what_the_view_is_about(jars, name, description):
-    assert jars(Jars)[name].description == description
+    ]
+    found = [jars(Jars)[name].description for name, _ in cases]
+    assert found == [description for _, description in cases]
 
 
 def test_a_view_without_a_list_is_introduced_by_its_first_tool(jars):
@@ -187,10 +185,10 @@ STOCK = [
 ]
 
 
-@pytest.mark.parametrize("docstring", STOCK)
-def test_a_stock_docstring_is_never_sent(jars, docstring):
-    tools = jars(Jars, filter_backends=[], __doc__=docstring)
-    assert tools["jars_list"].description == "Find, show or count jars."
+def test_a_stock_docstring_is_never_sent(jars):
+    for docstring in STOCK:
+        tools = jars(Jars, filter_backends=[], __doc__=docstring)
+        assert tools["jars_list"].description == "Find, show or count jars.", docstring
 
 
 def test_a_sentence_beside_a_stock_one_is_sent(jars):
@@ -284,9 +282,8 @@ class Acted(Jars):
     def next(self, request, pk=None): ...
 
 
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
+def test_titles_of_actions_read_as_english(jars):
+    for name, title in [
         ("summary", "Summary of a jar"),
         ("download", "Download a jar"),
         ("photo", "Upload the photo of a jar"),
@@ -303,28 +300,26 @@ class Acted(Jars):
         ("done", "Mark a jar as done"),
         ("free", "Free jars"),
         ("next", "What is next of a jar"),
-    ],
-)
-def test_titles_of_actions_read_as_english(jars, name, title):
-    tool = jars(Acted)[f"jars_{name}"]
-    assert tool.title == title
-    assert tool.description == f"{title}."
+    ]:
+        tool = jars(Acted)[f"jars_{name}"]
+        assert tool.title == title
+        assert tool.description == f"{title}."
 
 
-@pytest.mark.parametrize("kwarg", ["shelf_pk", "shelf_code", "parent_lookup_shelf__code"])
-def test_a_tool_below_a_parent_names_the_parent(tools_of, kwarg):
-    router = SimpleRouter()
-    router.register(rf"shelves/(?P<{kwarg}>[^/.]+)/jars", Jars, basename="jar")
-    tools = tools_of(*router.urls)
-    names = {name.rpartition("_jars_")[2]: tool for name, tool in tools.items()}
-    assert names["list"].title == "List jars of a shelf"
-    assert names["create"].description == "Add or register a new jar of a shelf."
-    assert names["partial_update"].title == "Change fields of a jar of a shelf"
+def test_a_tool_below_a_parent_names_the_parent(tools_of):
+    for kwarg in ["shelf_pk", "shelf_code", "parent_lookup_shelf__code"]:
+        router = SimpleRouter()
+        router.register(rf"shelves/(?P<{kwarg}>[^/.]+)/jars", Jars, basename="jar")
+        tools = tools_of(*router.urls)
+        names = {name.rpartition("_jars_")[2]: tool for name, tool in tools.items()}
+        assert names["list"].title == "List jars of a shelf", kwarg
+        assert names["create"].description == "Add or register a new jar of a shelf.", kwarg
+        assert names["partial_update"].title == "Change fields of a jar of a shelf", kwarg
 
 
-@pytest.mark.parametrize("kwarg", ["shelf_code", "shelf_pk", "shelf_id"])
-def test_a_parents_key_whose_name_says_all_has_no_words(tools_of, kwarg):
-    router = SimpleRouter()
-    router.register(rf"shelves/(?P<{kwarg}>[^/.]+)/jars", Jars, basename="jar")
-    key = tools_of(*router.urls)["shelves_jars_list"].input_schema["properties"][kwarg]
-    assert "description" not in key
+def test_a_parents_key_whose_name_says_all_has_no_words(tools_of):
+    for kwarg in ["shelf_code", "shelf_pk", "shelf_id"]:
+        router = SimpleRouter()
+        router.register(rf"shelves/(?P<{kwarg}>[^/.]+)/jars", Jars, basename="jar")
+        key = tools_of(*router.urls)["shelves_jars_list"].input_schema["properties"][kwarg]
+        assert "description" not in key, kwarg

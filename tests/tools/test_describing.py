@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import include, path
@@ -9,6 +11,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.introspection import Describer
+from drf_mcp.tools import registry
 from drf_mcp.transports.in_process import InProcessClient
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +83,18 @@ def test_a_client_that_introduces_itself_has_nothing_described(described):
 def test_a_call_describes_its_own_tool_alone(described):
     assert "isError" not in send("tools/call", name="groups3_list", arguments={})
     assert described == ["groups3"]
+
+
+def test_a_tool_is_described_once_for_all_threads(described):
+    tools = registry.tools().values()
+    schemas = []
+    threads = [
+        threading.Thread(target=lambda: schemas.append([tool.input_schema for tool in tools]))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(schemas) == 4
+    assert len(described) == len(tools)

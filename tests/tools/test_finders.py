@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import django_filters.rest_framework as django_filters
-import pytest
 from django.contrib.auth.models import Group, User
 from django.contrib.contenttypes.fields import GenericForeignKey
 from django.contrib.contenttypes.models import ContentType
@@ -85,20 +84,21 @@ def test_without_any_the_first_list_is_taken(tools_of):
     assert finder(tools_of(*patterns)).endswith("From trash_list.")
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("groups", False), ("groups_ids", False), ("teams", True)]
-)
-def test_an_argument_that_is_named_as_what_the_tool_lists_has_no_words(tools_of, name, said):
-    source = {} if name == "groups" else {"source": "groups"}
-    keys = serializers.PrimaryKeyRelatedField(many=True, queryset=Group.objects.all(), **source)
-    meta = type("Meta", (), {"model": User, "fields": ["username", name]})
-    serializer = type("Named", (serializers.ModelSerializer,), {"Meta": meta, name: keys})
-    router = SimpleRouter()
-    router.register("groups", Groups)
-    users = type("Named", (Users,), {"serializer_class": serializer}).as_view()
-    tool = tools_of(path("users/", users), *router.urls)["users_create"]
-    items = tool.input_schema["properties"][name]["items"]
-    assert items == {"type": "integer", **({"description": "From groups_list."} if said else {})}
+def test_an_argument_that_is_named_as_what_the_tool_lists_has_no_words(tools_of):
+    for name, said in [("groups", False), ("groups_ids", False), ("teams", True)]:
+        source = {} if name == "groups" else {"source": "groups"}
+        keys = serializers.PrimaryKeyRelatedField(many=True, queryset=Group.objects.all(), **source)
+        meta = type("Meta", (), {"model": User, "fields": ["username", name]})
+        serializer = type("Named", (serializers.ModelSerializer,), {"Meta": meta, name: keys})
+        router = SimpleRouter()
+        router.register("groups", Groups)
+        users = type("Named", (Users,), {"serializer_class": serializer}).as_view()
+        tool = tools_of(path("users/", users), *router.urls)["users_create"]
+        items = tool.input_schema["properties"][name]["items"]
+        assert items == {
+            "type": "integer",
+            **({"description": "From groups_list."} if said else {}),
+        }
 
 
 # --- Lists below other objects, types, columns --------------------------------------------------
@@ -175,10 +175,10 @@ def test_the_kwarg_of_a_parent_is_found_by_the_list_at_its_path(tools_of):
     assert found == "From shelves_list."
 
 
-@pytest.mark.parametrize("name", ["shelves_retrieve", "shelves_destroy"])
-def test_a_tool_of_one_object_does_not_name_the_list_beside_it(tools_of, name):
-    tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
-    assert "Find it" not in words(tools[name], "code")
+def test_a_tool_of_one_object_does_not_name_the_list_beside_it(tools_of):
+    for name in ["shelves_retrieve", "shelves_destroy"]:
+        tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
+        assert "Find it" not in words(tools[name], "code")
 
 
 def test_an_object_without_a_list_beside_it_is_found_by_another_list(tools_of):
@@ -204,23 +204,20 @@ def test_the_column_of_a_foreign_key_is_a_relation(tools_of):
     assert words(tools["lendings_create"], "holder") == "From volumes_list."
 
 
-@pytest.mark.parametrize(
-    ("field_name", "tool"),
-    [
+def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of):
+    for field_name, tool in [
         ("volume_id", "volumes_list"),
         ("volume", "volumes_list"),
         ("volume__shelf", "shelves_list"),
         ("volume__shelf__code", "shelves_list"),
-    ],
-)
-def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of, field_name, tool):
-    item = django_filters.CharFilter(field_name=field_name)
-    meta = type("Meta", (), {"model": Lending, "fields": ()})
-    filters = type("Filters", (django_filters.FilterSet,), {"which": item, "Meta": meta})
-    backends = [django_filters.DjangoFilterBackend]
-    lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
-    tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
-    assert words(tools["lendings_list"], "which").endswith(f"From {tool}.")
+    ]:
+        item = django_filters.CharFilter(field_name=field_name)
+        meta = type("Meta", (), {"model": Lending, "fields": ()})
+        filters = type("Filters", (django_filters.FilterSet,), {"which": item, "Meta": meta})
+        backends = [django_filters.DjangoFilterBackend]
+        lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
+        tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
+        assert words(tools["lendings_list"], "which").endswith(f"From {tool}.")
 
 
 def test_a_filter_by_text_of_another_object_names_none(tools_of):

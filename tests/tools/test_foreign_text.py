@@ -69,12 +69,12 @@ def get_label(agent, name, /, **arguments):
     return raw.get("_meta", {}).get(KEY)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_result_names_the_fields_that_others_wrote(tickets, agent_of, revision):
-    agent = agent_of("alice", revision=revision)
-    assert get_label(agent, "tickets_list") == ["subject", "body"]
-    ticket = Ticket.objects.first().pk
-    assert get_label(agent, "tickets_retrieve", pk=ticket) == ["subject", "body"]
+def test_a_result_names_the_fields_that_others_wrote(tickets, agent_of):
+    for revision in REVISIONS:
+        agent = agent_of("alice", revision=revision)
+        assert get_label(agent, "tickets_list") == ["subject", "body"], revision
+        ticket = Ticket.objects.first().pk
+        assert get_label(agent, "tickets_retrieve", pk=ticket) == ["subject", "body"], revision
 
 
 def test_the_envelope_does_not_change(tickets, alice):

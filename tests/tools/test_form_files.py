@@ -124,29 +124,27 @@ def test_any_other_key_takes_a_file_as_a_data_uri(keeps):
     assert (note.name, note.read()) == ("report.pdf", CONTENT)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [ENCODED, base64.b64encode(b"hello").decode(), base64.encodebytes(bytes(range(99))).decode()],
-)
-def test_base64_for_a_key_that_may_be_a_text_is_refused(keeps, value):
-    problem = refused(keeps, note=value)
-    assert (problem.code, problem.pointer) == ("invalid", "/note")
-    assert "data:TYPE;name=FILE_NAME;base64,CONTENT" in problem.remediation
+def test_base64_for_a_key_that_may_be_a_text_is_refused(keeps):
+    for value in [
+        ENCODED,
+        base64.b64encode(b"hello").decode(),
+        base64.encodebytes(bytes(range(99))).decode(),
+    ]:
+        problem = refused(keeps, note=value)
+        assert (problem.code, problem.pointer) == ("invalid", "/note"), value
+        assert "data:TYPE;name=FILE_NAME;base64,CONTENT" in problem.remediation, value
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_what_is_no_base64_is_sent_as_text(keeps):
+    for value in [
         "draft",
         "Northwind Traders International Limited",
         "6d5f807e23db210bc254a28be2d6759a0f5f5d99b0b1d0b0a0b0c0d0e0f01020",
         "5d1f0fc5-7b0a-4b44-a2a3-0f6c6e1f8a11",
         True,
-    ],
-)
-def test_what_is_no_base64_is_sent_as_text(keeps, value):
-    sent = value if isinstance(value, str) else json.dumps(value)
-    assert posted(keeps, note=value)["note"] == sent
+    ]:
+        sent = value if isinstance(value, str) else json.dumps(value)
+        assert posted(keeps, note=value)["note"] == sent
 
 
 @given(content=st.binary(min_size=40, max_size=400))
@@ -174,13 +172,11 @@ def test_a_key_that_may_be_either_is_told_of(keeps, tool_of):
     assert not any(told in finding.message for finding in Lint({"said": said}).findings)
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "sent"), [("string", ENCODED, ENCODED), ("integer", 5, "5")]
-)
-@pytest.mark.parametrize("name", ["note", "file"])
-def test_a_declared_type_says_that_a_key_is_no_file(tool_of, name, kind, value, sent):
-    view = mcp_tool(body={name: {"type": kind}})(type("Said", (Keeps,), {}))
-    assert posted(tool_of(path("said/", view.as_view())), **{name: value})[name] == sent
+def test_a_declared_type_says_that_a_key_is_no_file(tool_of):
+    for kind, value, sent in [("string", ENCODED, ENCODED), ("integer", 5, "5")]:
+        for name in ["note", "file"]:
+            view = mcp_tool(body={name: {"type": kind}})(type("Said", (Keeps,), {}))
+            assert posted(tool_of(path("said/", view.as_view())), **{name: value})[name] == sent
 
 
 def test_a_declared_format_says_that_a_key_is_a_file(tool_of):
@@ -218,15 +214,12 @@ def test_base64_in_an_open_body_is_refused(keeps_any):
     assert refused(keeps_any, body={"a": ENCODED}).pointer == "/body/a"
 
 
-@pytest.mark.parametrize(
-    ("view", "name"),
-    [(Stores, "scan"), (Stores, "plan"), (Sized, "report"), (Sized, "plan")],
-)
-def test_a_value_that_is_used_as_a_file_is_one_where_json_is_read_as_well(tool_of, view, name):
-    tool = tool_of(path("files/", view.as_view()))
-    assert posted(tool, **{name: ENCODED})[name].read() == CONTENT
-    assert refused(tool, **{name: "scan.pdf"}).pointer == f"/{name}"
-    assert posted(tool, title=ENCODED) == {"title": ENCODED}
+def test_a_value_that_is_used_as_a_file_is_one_where_json_is_read_as_well(tool_of):
+    for view, name in [(Stores, "scan"), (Stores, "plan"), (Sized, "report"), (Sized, "plan")]:
+        tool = tool_of(path("files/", view.as_view()))
+        assert posted(tool, **{name: ENCODED})[name].read() == CONTENT
+        assert refused(tool, **{name: "scan.pdf"}).pointer == f"/{name}"
+        assert posted(tool, title=ENCODED) == {"title": ENCODED}, view
 
 
 class Raw(BaseParser):
@@ -246,16 +239,16 @@ class Binary(views.APIView):
         return Response(len(request.data))
 
 
-@pytest.mark.parametrize(
-    ("parser", "argument", "media_type"),
-    [(Raw, "body", "image/png"), (FileUploadParser, "file", "application/pdf")],
-)
-def test_a_body_that_is_documented_as_binary_is_the_file(tool_of, parser, argument, media_type):
-    tool = tool_of(path("binary/", Binary.as_view(parser_classes=[parser])))
-    assert "base64" in tool.input_schema["properties"][argument]["description"]
-    call = tool.bind({argument: ENCODED})
-    assert (bytes(call.body), call.content_type) == (CONTENT, media_type)
-    assert refused(tool, **{argument: "!"}).pointer == f"/{argument}"
+def test_a_body_that_is_documented_as_binary_is_the_file(tool_of):
+    for parser, argument, media_type in [
+        (Raw, "body", "image/png"),
+        (FileUploadParser, "file", "application/pdf"),
+    ]:
+        tool = tool_of(path("binary/", Binary.as_view(parser_classes=[parser])))
+        assert "base64" in tool.input_schema["properties"][argument]["description"]
+        call = tool.bind({argument: ENCODED})
+        assert (bytes(call.body), call.content_type) == (CONTENT, media_type)
+        assert refused(tool, **{argument: "!"}).pointer == f"/{argument}"
 
 
 class Either(views.APIView):
@@ -344,24 +337,21 @@ class Report(generics.CreateAPIView):
         scan = serializers.ImageField(required=False)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "found"),
-    [
+def test_a_bad_file_hides_no_other_mistake(tool_of):
+    for arguments, found in [
         ({"file": "?"}, [("/title", "required"), ("/file", "invalid")]),
         ({"tilte": "a", "file": "?"}, [("/tilte", "unknown"), ("/file", "invalid")]),
         (
             {"title": "a", "file": "?", "scan": URI},
             [("/file", "invalid"), ("/scan", "invalid_extension")],
         ),
-    ],
-)
-@pytest.mark.parametrize("style", ["flat", "grouped"])
-def test_a_bad_file_hides_no_other_mistake(tool_of, arguments, found, style):
-    tool = tool_of(path("reports/", Report.as_view()), ARGUMENTS=style)
-    group = "/body" if style == "grouped" else ""
-    with pytest.raises(ArgumentsRefused) as caught:
-        tool.bind({"body": arguments} if group else arguments)
-    problems = [(problem.pointer, problem.code) for problem in caught.value.problems]
-    expected = [(f"{group}{pointer}", code) for pointer, code in found]
-    assert set(expected) <= set(problems)
-    assert problems[-1] == expected[-1]
+    ]:
+        for style in ["flat", "grouped"]:
+            tool = tool_of(path("reports/", Report.as_view()), ARGUMENTS=style)
+            group = "/body" if style == "grouped" else ""
+            with pytest.raises(ArgumentsRefused) as caught:
+                tool.bind({"body": arguments} if group else arguments)
+            problems = [(problem.pointer, problem.code) for problem in caught.value.problems]
+            expected = [(f"{group}{pointer}", code) for pointer, code in found]
+            assert set(expected) <= set(problems), arguments
+            assert problems[-1] == expected[-1], arguments

@@ -82,19 +82,16 @@ def test_an_own_schema_is_sent_as_it_is(tool_of):
     assert 'Example: {"name":"sofa"}' in tool.description
 
 
-@pytest.mark.parametrize(
-    ("example", "words"),
-    [
+def test_an_example_that_would_be_refused_is_left_out_and_found(tool_of):
+    for example, words in [
         ({"name": "sofa", "legs": 4}, "legs: Unknown argument."),
         ({"name": "sofa", "id": 4}, "id: This argument is read-only."),
-    ],
-)
-def test_an_example_that_would_be_refused_is_left_out_and_found(tool_of, example, words):
-    tool = tool_of(furniture(examples=[example, SOFA]))
-    assert tool.hints.examples == (SOFA,)
-    (finding,) = tool.findings
-    assert finding.message == f"An example of furniture_create is left out: {words}"
-    assert "examples=" in finding.remedy
+    ]:
+        tool = tool_of(furniture(examples=[example, SOFA]))
+        assert tool.hints.examples == (SOFA,), example
+        (finding,) = tool.findings
+        assert finding.message == f"An example of furniture_create is left out: {words}"
+        assert "examples=" in finding.remedy, example
 
 
 def test_an_example_without_the_key_of_its_path_is_left_out(tool_of):
@@ -194,19 +191,16 @@ def test_what_only_the_answer_has_is_left_out_of_an_example_of_both(tool_of):
     assert tool.hints.examples == ({"name": "bed"},)
 
 
-@pytest.mark.parametrize(
-    "examples",
-    [
+def test_examples_of_nothing_that_the_tool_takes_or_too_long_ones_are_none(tool_of):
+    for examples in [
         [OpenApiExample("xml", "<sofa/>", media_type="application/xml")],
         [OpenApiExample("elsewhere", external_value="https://example.com/sofa.json")],
         [OpenApiExample("long", {"name": "x" * 400})],
         [OpenApiExample("other", {"legs": 4})],
-    ],
-)
-def test_examples_of_nothing_that_the_tool_takes_or_too_long_ones_are_none(tool_of, examples):
-    tool = tool_of(annotated(examples=examples))
-    assert tool.hints.examples == ()
-    assert not tool.findings
+    ]:
+        tool = tool_of(annotated(examples=examples))
+        assert tool.hints.examples == (), examples
+        assert not tool.findings, examples
 
 
 def test_examples_of_the_option_stand_in_the_place_of_written_ones(tool_of):
@@ -281,18 +275,20 @@ class Searched(APIView):
         return Response()
 
 
-@pytest.mark.parametrize("portable", [True, False])
-def test_examples_of_parameters_are_told_with_the_argument(tools_of, portable):
-    (tool,) = tools_of(path("rooms/<int:room>/", Searched.as_view()), PORTABLE=portable).values()
-    properties = tool.input_schema["properties"]
-    written = {"style": "baroque", "legs": 4, "room": 7}
-    for name, value in written.items():
-        if portable:
-            assert f"Example: {value}." in properties[name]["description"]
-            assert "examples" not in properties[name]
-        else:
-            assert properties[name]["examples"] == [value]
-    assert tool.hints.call == {"room": 7}
+def test_examples_of_parameters_are_told_with_the_argument(tools_of):
+    for portable in [True, False]:
+        (tool,) = tools_of(
+            path("rooms/<int:room>/", Searched.as_view()), PORTABLE=portable
+        ).values()
+        properties = tool.input_schema["properties"]
+        written = {"style": "baroque", "legs": 4, "room": 7}
+        for name, value in written.items():
+            if portable:
+                assert f"Example: {value}." in properties[name]["description"]
+                assert "examples" not in properties[name]
+            else:
+                assert properties[name]["examples"] == [value]
+        assert tool.hints.call == {"room": 7}, portable
 
 
 def test_a_schema_of_an_option_may_have_examples(tool_of):

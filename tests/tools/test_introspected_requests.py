@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from django.contrib.auth.models import Group
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -35,8 +34,7 @@ class Accepting(versioning.AcceptHeaderVersioning):
     allowed_versions = ["1", "2"]
 
 
-@pytest.mark.parametrize("what", ASKED)
-def test_a_view_may_ask_its_request(tool_of, settings, what):
+def test_a_view_may_ask_its_request(tool_of, settings):
     settings.ALLOWED_HOSTS = ["*", ".shop.example"]
     seen = []
 
@@ -45,14 +43,13 @@ def test_a_view_may_ask_its_request(tool_of, settings, what):
         versioning_class = Accepting
 
         def get_serializer_class(self):
-            seen.append(ASKED[what](self.request))
+            seen.append({what: ask(self.request) for what, ask in ASKED.items()})
             return super().get_serializer_class()
 
     tool = tool_of(path("groups/", Groups.as_view()))
     assert "name" in tool.input_schema["properties"]
     assert tool.findings == ()
-    assert seen
-    assert all(seen)
+    assert seen == [dict.fromkeys(ASKED, True)] * len(seen) != []
 
 
 class Searching(APIView):
@@ -72,12 +69,12 @@ SCHEMES = {
 }
 
 
-@pytest.mark.parametrize(("scheme", "members"), SCHEMES.values(), ids=SCHEMES)
-def test_what_was_written_counts_however_the_version_is_named(tool_of, scheme, members):
-    own = type("Scheme", (scheme,), members)
-    tool = tool_of(path("search/", Searching.as_view(versioning_class=own)))
-    assert "term" in tool.input_schema["required"]
-    assert tool.findings == ()
+def test_what_was_written_counts_however_the_version_is_named(tool_of):
+    for scheme, members in SCHEMES.values():
+        own = type("Scheme", (scheme,), members)
+        tool = tool_of(path("search/", Searching.as_view(versioning_class=own)))
+        assert "term" in tool.input_schema["required"], scheme
+        assert tool.findings == (), scheme
 
 
 def test_what_was_written_for_another_version_does_not_count(tool_of):

@@ -59,19 +59,19 @@ def test_a_description_has_the_projects_language(tools_of, german):
     assert tool.description.startswith("Find, show or count users")
 
 
-@pytest.mark.parametrize(
-    ("module", "options", "name"),
-    [("controls", {"dry_run": True}, "dry_run"), ("arguments.items", {"bulk": True}, "items")],
-)
-def test_arguments_have_the_projects_language(module, options, name, tools_of, german, monkeypatch):
+def test_arguments_have_the_projects_language(tools_of, german, monkeypatch):
     def translate(text):
         return f"{translation.get_language()}: {text}"
 
-    monkeypatch.setattr(f"drf_mcp.tools.{module}._", translate)
-    view = mcp_viewset(**options)(type("NewUser", (NewUser,), {}))
-    tool = tools_of(path("users/", view.as_view()))["users_create"]
-    tool.bind({"username": "ada"})
-    assert tool.input_schema["properties"][name]["description"].startswith("en")
+    for module, options, name in [
+        ("controls", {"dry_run": True}, "dry_run"),
+        ("arguments.items", {"bulk": True}, "items"),
+    ]:
+        monkeypatch.setattr(f"drf_mcp.tools.{module}._", translate)
+        view = mcp_viewset(**options)(type("NewUser", (NewUser,), {}))
+        tool = tools_of(path("users/", view.as_view()))["users_create"]
+        tool.bind({"username": "ada"})
+        assert tool.input_schema["properties"][name]["description"].startswith("en")
 
 
 def test_lazy_texts_in_options_have_the_projects_language(tools_of, german):

@@ -55,9 +55,7 @@ def test_a_query_longer_than_a_url_is_refused_with_its_longest_argument(
 
 
 def test_many_short_values_are_as_long_as_one_long_value(agent):
-    result = agent(EXTRA_QUERY=True).call(
-        "groups_list", **{"query": {"status": ["paid"] * 100_000}}
-    )
+    result = agent(EXTRA_QUERY=True).call("groups_list", **{"query": {"status": ["paid"] * 2_000}})
     assert result.problems[0]["pointer"] == "/query"
 
 

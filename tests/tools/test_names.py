@@ -116,9 +116,11 @@ def test_a_plain_view_with_more_methods_tells_them_apart(tools_of):
     assert list(tools) == ["scale_get", "scale_post", "echo_get", "echo_post"]
 
 
-@pytest.mark.parametrize("prefix", ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"])
-def test_prefixes_that_say_nothing_are_left_out(tools_of, prefix):
-    assert list(tools_of(path(f"{prefix}ping/", ping))) == ["ping"]
+def test_prefixes_that_say_nothing_are_left_out(tools_of):
+    cases = ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"]
+    assert [
+        prefix for prefix in cases if list(tools_of(path(f"{prefix}ping/", ping))) != ["ping"]
+    ] == []
 
 
 def test_a_format_suffix_makes_no_tools_of_its_own(tools_of):
@@ -129,13 +131,13 @@ def test_a_format_suffix_makes_no_tools_of_its_own(tools_of):
 # --- Where the path says nothing ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("prefix", ["", "api/", "api/v1/", "<slug:tenant>/"])
-def test_a_viewset_at_its_routers_root_is_named_by_its_basename(tools_of, prefix):
-    router = SimpleRouter()
-    router.register("", Boxes, basename="parcel")
-    names = set(tools_of(path(prefix, include(router.urls))))
-    assert {"parcel_list", "parcel_retrieve", "parcel_open", "parcel_of_colour"} <= names
-    assert all(name.startswith("parcel_") for name in names)
+def test_a_viewset_at_its_routers_root_is_named_by_its_basename(tools_of):
+    for prefix in ["", "api/", "api/v1/", "<slug:tenant>/"]:
+        router = SimpleRouter()
+        router.register("", Boxes, basename="parcel")
+        names = set(tools_of(path(prefix, include(router.urls))))
+        assert {"parcel_list", "parcel_retrieve", "parcel_open", "parcel_of_colour"} <= names
+        assert all(name.startswith("parcel_") for name in names), prefix
 
 
 def test_a_nested_route_below_a_router_at_the_root_is_named_by_its_own_prefix(tools_of):
@@ -147,27 +149,22 @@ def test_a_nested_route_below_a_router_at_the_root_is_named_by_its_own_prefix(to
     assert {"parcel_list", "readings_list"} <= names
 
 
-@pytest.mark.parametrize(
-    ("class_name", "name"),
-    [
+def test_a_viewset_without_a_basename_is_named_by_its_class_without_the_suffix(tools_of):
+    for class_name, name in [
         ("PostViewSet", "post_list"),
         ("PostViewset", "post_list"),
         ("PostAPIView", "post_list"),
         ("PostSet", "post_set_list"),
         ("ViewSet", "view_set_list"),
-    ],
-)
-def test_a_viewset_without_a_basename_is_named_by_its_class_without_the_suffix(
-    tools_of, class_name, name
-):
-    viewset = type(class_name, (Reading,), {})
-    assert list(tools_of(path("", viewset.as_view({"get": "list"})))) == [name]
+    ]:
+        viewset = type(class_name, (Reading,), {})
+        assert list(tools_of(path("", viewset.as_view({"get": "list"})))) == [name]
 
 
-@pytest.mark.parametrize("class_name", ["Post", "PostList", "PostListCreateAPIView", "PostDetail"])
-def test_a_generic_view_at_the_root_names_its_action_once(tools_of, class_name):
-    view = type(class_name, (generics.ListCreateAPIView,), {})
-    assert list(tools_of(path("", view.as_view()))) == ["post_list", "post_create"]
+def test_a_generic_view_at_the_root_names_its_action_once(tools_of):
+    for class_name in ["Post", "PostList", "PostListCreateAPIView", "PostDetail"]:
+        view = type(class_name, (generics.ListCreateAPIView,), {})
+        assert list(tools_of(path("", view.as_view()))) == ["post_list", "post_create"], class_name
 
 
 def test_a_plain_view_at_the_root_keeps_the_words_of_its_class(tools_of):
@@ -188,18 +185,15 @@ def test_two_versions_of_a_root_keep_version_and_noun(tools_of):
     assert list(tools) == ["v1_thing_list", "v2_thing_list"]
 
 
-@pytest.mark.parametrize(
-    ("segment", "name"),
-    [
+def test_any_segment_becomes_a_portable_name(tools_of):
+    for segment, name in [
         ("purchaseOrders", "purchase_orders"),
         ("a.b~c", "a_b_c"),
         ("2024", "tool_2024"),
         ("größe", "gr_e"),
         ("日本", "ping"),
-    ],
-)
-def test_any_segment_becomes_a_portable_name(tools_of, segment, name):
-    assert list(tools_of(path(f"{segment}/", ping))) == [name]
+    ]:
+        assert list(tools_of(path(f"{segment}/", ping))) == [name]
 
 
 def test_a_long_name_is_cut_to_48_and_stays_its_own(tools_of):
@@ -229,13 +223,13 @@ class Shelf(viewsets.ViewSet):
     def photos(self, request, pk=None, version=None): ...
 
 
-@pytest.mark.parametrize("prefix", ["", "v1/"])
-def test_two_methods_of_an_action_are_told_apart_by_the_method(tools_of, prefix):
-    tools = tools_of(path(prefix, include(routed("shelves", Shelf))))
-    assert {tool.endpoint.method: name for name, tool in tools.items()} == {
-        "GET": "shelves_photos_get",
-        "POST": "shelves_photos_post",
-    }
+def test_two_methods_of_an_action_are_told_apart_by_the_method(tools_of):
+    for prefix in ["", "v1/"]:
+        tools = tools_of(path(prefix, include(routed("shelves", Shelf))))
+        assert {tool.endpoint.method: name for name, tool in tools.items()} == {
+            "GET": "shelves_photos_get",
+            "POST": "shelves_photos_post",
+        }
 
 
 def test_of_a_path_with_parameters_and_one_without_the_latter_keeps_the_plain_name(tools_of):
@@ -285,12 +279,12 @@ def test_two_tools_given_one_name_are_refused_with_both_places(tools_of):
     assert f"{__name__}.MeasureAgain.post (/b/)" in message
 
 
-@pytest.mark.parametrize("name", ["Measure", "1st", "_x", "a-b", "a.b", "a b", "ä", "a" * 65])
-def test_a_given_name_that_is_not_portable_is_refused(tools_of, name):
-    view = mcp_tool(name=name)(type("Own", (Weigh,), {"__module__": __name__}))
-    with pytest.raises(ImproperlyConfigured, match=r"not portable") as caught:
-        tools_of(path("own/", view.as_view()))
-    assert f"{__name__}.Own.post" in str(caught.value)
+def test_a_given_name_that_is_not_portable_is_refused(tools_of):
+    for name in ["Measure", "1st", "_x", "a-b", "a.b", "a b", "ä", "a" * 65]:
+        view = mcp_tool(name=name)(type("Own", (Weigh,), {"__module__": __name__}))
+        with pytest.raises(ImproperlyConfigured, match=r"not portable") as caught:
+            tools_of(path("own/", view.as_view()))
+        assert f"{__name__}.Own.post" in str(caught.value), name
 
 
 def test_a_given_name_may_have_64_characters(tools_of):

@@ -78,9 +78,8 @@ def problems_of(tools_of):
     return problems
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
+def test_the_usual_other_names_are_answered_with_ours(problems_of):
+    for name, meant in [
         ("q", "search"),
         ("query", "search"),
         ("sort", "ordering"),
@@ -94,18 +93,16 @@ def problems_of(tools_of):
         ("end_date", "joined_before"),
         ("staff", "is_staff"),
         ("joind_after", "joined_after"),
-    ],
-)
-def test_the_usual_other_names_are_answered_with_ours(problems_of, name, meant):
-    (problem,) = problems_of(Users, {name: "1"})
-    assert (problem.code, problem.accepted) == ("unknown", meant)
-    assert problem.remediation == f"Did you mean '{meant}'? Else leave '{name}' out."
+    ]:
+        (problem,) = problems_of(Users, {name: "1"})
+        assert (problem.code, problem.accepted) == ("unknown", meant)
+        assert problem.remediation == f"Did you mean '{meant}'? Else leave '{name}' out."
 
 
-@pytest.mark.parametrize("name", ["page", "cursor"])
-def test_another_way_of_paging_is_not_taken_for_ours(problems_of, name):
-    (problem,) = problems_of(OffsetUsers, {name: 3})
-    assert problem.remediation == f"Correct its name, or leave '{name}' out."
+def test_another_way_of_paging_is_not_taken_for_ours(problems_of):
+    for name in ["page", "cursor"]:
+        (problem,) = problems_of(OffsetUsers, {name: 3})
+        assert problem.remediation == f"Correct its name, or leave '{name}' out."
 
 
 def test_what_means_the_same_and_begins_alike_comes_first(subtests):
@@ -139,10 +136,10 @@ def test_a_question_names_every_alternative():
 # --- Required arguments come first --------------------------------------------------------
 
 
-@pytest.mark.parametrize("view", [OneGroup, FoundGroup])
-def test_the_key_by_another_name_is_told_its_own(problems_of, view):
-    (problem,) = problems_of(view, {"id": 1}, "things/<int:pk>/")
-    assert problem.remediation == "Did you mean 'pk'? Else leave 'id' out."
+def test_the_key_by_another_name_is_told_its_own(problems_of):
+    for view in [OneGroup, FoundGroup]:
+        (problem,) = problems_of(view, {"id": 1}, "things/<int:pk>/")
+        assert problem.remediation == "Did you mean 'pk'? Else leave 'id' out.", view
 
 
 def test_a_required_argument_by_another_name_is_one_problem_and_the_first(tools_of):

@@ -89,23 +89,19 @@ def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(prob
     assert problem.remediation == "Did you mean 'name'? Else leave 'nmae' out."
 
 
-@pytest.mark.parametrize(
-    ("arguments", "mcp_settings", "pointer"),
-    [
+def test_a_read_only_field_is_told_to_be_one(problem_of):
+    for arguments, mcp_settings, pointer in [
         ({"pk": 1, "name": "a", "packed_by": "me"}, {}, "/packed_by"),
         (
             {"kwargs": {"pk": 1}, "body": {"name": "a", "packed_by": "me"}},
             {"ARGUMENTS": "grouped"},
             "/body/packed_by",
         ),
-    ],
-    ids=["flat", "grouped"],
-)
-def test_a_read_only_field_is_told_to_be_one(problem_of, arguments, mcp_settings, pointer):
-    problem = problem_of(arguments, **mcp_settings)
-    assert (problem.code, problem.pointer, problem.received) == ("read_only", pointer, "me")
-    assert problem.message == "This argument is read-only."
-    assert problem.remediation == "Leave 'packed_by' out: the server sets it."
+    ]:
+        problem = problem_of(arguments, **mcp_settings)
+        assert (problem.code, problem.pointer, problem.received) == ("read_only", pointer, "me")
+        assert problem.message == "This argument is read-only.", arguments
+        assert problem.remediation == "Leave 'packed_by' out: the server sets it.", arguments
 
 
 def test_a_field_that_a_read_gives_is_no_argument_of_it(tool_of):
@@ -128,17 +124,14 @@ def test_of_very_many_arguments_some_are_told(tool_of):
     assert refused.value.problems[-1].accepted.endswith("f38 and 11 more")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "received"),
-    [
+def test_secrets_among_unknown_arguments_are_masked(problem_of):
+    for name, value, received in [
         ("passwrd_password", "hunter2", MASK),
         ("api_key", {"a": 1}, MASK),
         ("card", {"pan": "x", "cvv": 123, "rows": [{"token": "t"}]}, None),
-    ],
-)
-def test_secrets_among_unknown_arguments_are_masked(problem_of, name, value, received):
-    expected = received or {"pan": "x", "cvv": MASK, "rows": [{"token": MASK}]}
-    assert problem_of({"pk": 1, "name": "a", name: value}).received == expected
+    ]:
+        expected = received or {"pan": "x", "cvv": MASK, "rows": [{"token": MASK}]}
+        assert problem_of({"pk": 1, "name": "a", name: value}).received == expected
 
 
 def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):
@@ -177,9 +170,8 @@ def pointers_of(tool_of):
 LINES = {"pk": 1, "lines": [{"quantity": 1}, {"quantity": 99, "voucher": "V"}]}
 
 
-@pytest.mark.parametrize(
-    ("where", "pointer", "received", "accepted"),
-    [
+def test_an_error_points_at_the_callers_argument(pointers_of):
+    for where, pointer, received, accepted in [
         ((), "", LINES, None),
         (("name",), "/name", MISSING, "a string from 1 to 5 characters"),
         (("pk",), "/pk", 1, None),
@@ -188,15 +180,13 @@ LINES = {"pk": 1, "lines": [{"quantity": 1}, {"quantity": 99, "voucher": "V"}]}
         (("lines", 7), "/lines/7", MISSING, None),
         (("lines", "²"), "/lines/²", MISSING, None),
         (("colour",), "/colour", MISSING, "one of red, blue"),
-    ],
-)
-def test_an_error_points_at_the_callers_argument(pointers_of, where, pointer, received, accepted):
-    found = pointers_of(LINES)
-    assert found.pointer(where) == pointer
-    if received != LINES:
-        assert found.received(pointer) == received
-    if accepted is not None:
-        assert found.accepted(pointer) == accepted
+    ]:
+        found = pointers_of(LINES)
+        assert found.pointer(where) == pointer
+        if received != LINES:
+            assert found.received(pointer) == received
+        if accepted is not None:
+            assert found.accepted(pointer) == accepted
 
 
 def test_a_member_is_escaped_in_the_pointer(pointers_of):
@@ -205,9 +195,13 @@ def test_a_member_is_escaped_in_the_pointer(pointers_of):
     assert found.received("/owner/a~1b~0c") == 5
 
 
-@pytest.mark.parametrize("name", ["password", "code"])
-def test_secrets_by_name_and_by_write_only_are_masked(pointers_of, name):
-    assert pointers_of({"pk": 1, name: "hunter2"}).received(f"/{name}") == MASK
+def test_secrets_by_name_and_by_write_only_are_masked(pointers_of):
+    cases = ["password", "code"]
+    assert [
+        name
+        for name in cases
+        if pointers_of({"pk": 1, name: "hunter2"}).received(f"/{name}") != MASK
+    ] == []
 
 
 def test_a_secret_deep_in_a_received_value_is_masked(pointers_of):
@@ -243,6 +237,6 @@ def test_grouped_arguments_are_found_and_masked_in_their_groups(pointers_of):
     assert found.accepted("/body/lines/0/quantity") == "an integer from 1 to 9"
 
 
-@pytest.mark.parametrize(("name", "known"), [("name", True), ("pk", True), ("errors", False)])
-def test_only_names_of_arguments_are_known(pointers_of, name, known):
-    assert pointers_of({"pk": 1}).knows(name) is known
+def test_only_names_of_arguments_are_known(pointers_of):
+    for name, known in [("name", True), ("pk", True), ("errors", False)]:
+        assert pointers_of({"pk": 1}).knows(name) is known

@@ -79,30 +79,36 @@ def tools(expose):
     return names
 
 
-@pytest.mark.parametrize("view", [Groups, OneGroup])
-def test_put_is_left_out_where_patch_changes_the_same(tools, view):
-    found = tools(view)
-    assert "groups_partial_update" in found
-    assert "groups_update" not in found
+def test_put_is_left_out_where_patch_changes_the_same(tools):
+    for view in [Groups, OneGroup]:
+        found = tools(view)
+        assert "groups_partial_update" in found, view
+        assert "groups_update" not in found, view
 
 
-@pytest.mark.parametrize("view", [Listed, Decorated, Replaced])
-def test_put_is_a_tool_where_the_code_names_it_or_nothing_else_updates(tools, view):
-    assert "groups_update" in tools(view)
+def test_put_is_a_tool_where_the_code_names_it_or_nothing_else_updates(tools):
+    cases = [Listed, Decorated, Replaced]
+    assert [view for view in cases if "groups_update" not in tools(view)] == []
 
 
 def test_put_of_a_deed_of_its_own_is_a_tool(tools):
     assert tools(TwoDeeds) == {"groups_put", "groups_patch"}
 
 
-@pytest.mark.parametrize("pattern", ["PUT *", "PUT /groups/*", "groups_update"])
-def test_a_pattern_that_fits_put_alone_asks_for_it(tools, pattern):
-    assert "groups_update" in tools(Groups, INCLUDE=["*", pattern])
+def test_a_pattern_that_fits_put_alone_asks_for_it(tools):
+    cases = ["PUT *", "PUT /groups/*", "groups_update"]
+    assert [
+        pattern for pattern in cases if "groups_update" not in tools(Groups, INCLUDE=["*", pattern])
+    ] == []
 
 
-@pytest.mark.parametrize("pattern", ["*", "/groups/*", "groups_*"])
-def test_a_pattern_that_fits_patch_as_well_asks_for_nothing(tools, pattern):
-    assert "groups_update" not in tools(Groups, INCLUDE=[pattern])
+def test_a_pattern_that_fits_patch_as_well_asks_for_nothing(tools):
+    cases = ["*", "/groups/*", "groups_*"]
+    assert [
+        pattern
+        for pattern in cases
+        if not ("groups_update" not in tools(Groups, INCLUDE=[pattern]))
+    ] == []
 
 
 def test_put_stays_where_patch_is_excluded(tools):
