@@ -24,10 +24,9 @@ def printed():
     return run
 
 
-def test_every_report_on_the_nasty_project_works(subtests, nasty, printed):
-    for report in [(), ("--json",), ("--size",), ("--warnings",)]:
-        with subtests.test(report=report):
-            assert len(printed(*report)) > 60
+def test_every_report_on_the_nasty_project_works(nasty, printed):
+    cases = [(), ("--json",), ("--size",), ("--warnings",)]
+    assert min(len(printed(*report)) for report in cases) > 60
 
 
 def test_warnings_name_the_place_and_the_remedy(nasty, printed):

@@ -59,24 +59,23 @@ def counted_memory():
         tracemalloc.stop()
 
 
-def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(subtests, nasty):
+def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty):
+    content = bytes(range(256)) * 8_192
+    nasty(MAX_UPLOAD_BYTES=2 * len(content))
+    document = tool("/document/")
+    # What is made once for all calls.
+    document.bind({"title": "t", "file": PDF})
     for spell, copies in [(encoded, 0), (lambda c: base64.encodebytes(c).decode(), 2.75)]:
-        with subtests.test(spell=spell, copies=copies):
-            content = bytes(range(256)) * 8_192
-            uri = f"data:image/png;name=a.png;base64,{spell(content)}"
-            nasty(MAX_UPLOAD_BYTES=2 * len(content))
-            document = tool("/document/")
-            # What is made once for all calls.
-            document.bind({"title": "t", "file": PDF})
-            with counted_memory() as get_peak:
-                body = document.bind({"title": "t", "file": uri}).body
-                stream, length = body.open(), 0
-                while piece := stream.read(65_536):
-                    length += len(piece)
-                peak = get_peak()
-            assert content in bytes(body)
-            assert length == len(body) == len(bytes(body))
-            assert peak < (copies + 0.2) * len(content)
+        uri = f"data:image/png;name=a.png;base64,{spell(content)}"
+        with counted_memory() as get_peak:
+            body = document.bind({"title": "t", "file": uri}).body
+            stream, length = body.open(), 0
+            while piece := stream.read(65_536):
+                length += len(piece)
+            peak = get_peak()
+        assert content in bytes(body), spell
+        assert length == len(body) == len(bytes(body)), spell
+        assert peak < (copies + 0.2) * len(content)
 
 
 def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
@@ -137,19 +136,20 @@ def json_free(name):
     return quote(name, safe="")
 
 
-def test_base64_is_read_in_every_spelling(subtests):
-    for text in [
+def test_base64_is_read_in_every_spelling():
+    cases = [
         encoded(b"\xff\xfe>?") + "\n",
         base64.urlsafe_b64encode(b"\xff\xfe>?").decode(),
         encoded(b"\xff\xfe>?").rstrip("="),
         "data:;base64," + encoded(b"\xff\xfe>?"),
         "data:text/plain,%FF%FE%3E%3F",
-    ]:
-        with subtests.test(text=text):
-            assert FileReader(Upload(), LIMIT).read(text).read() == b"\xff\xfe>?"
+    ]
+    assert [
+        text for text in cases if FileReader(Upload(), LIMIT).read(text).read() != b"\xff\xfe>?"
+    ] == []
 
 
-def test_a_file_gets_the_name_and_type_that_fit(subtests):
+def test_a_file_gets_the_name_and_type_that_fit():
     for text, upload, name, kind in [
         (encoded(png()), Upload(image=True), "upload.png", "image/png"),
         (PDF, Upload(("txt", "pdf")), "upload.pdf", "application/pdf"),
@@ -159,10 +159,9 @@ def test_a_file_gets_the_name_and_type_that_fit(subtests):
         ("data:;name=a%20b.txt;base64,AAAA", Upload(), "a b.txt", "text/plain"),
         ("data:text/csv;name=..%2F..%5Cx.csv;base64,AAAA", Upload(), "x.csv", "text/csv"),
     ]:
-        with subtests.test(text=text, upload=upload, name=name, kind=kind):
-            made = FileReader(upload, LIMIT).read(text)
-            assert made.name == name
-            assert kind is None or made.content_type == kind
+        made = FileReader(upload, LIMIT).read(text)
+        assert made.name == name
+        assert kind is None or made.content_type == kind
 
 
 def test_what_is_no_base64_is_refused(nasty):
@@ -171,19 +170,19 @@ def test_what_is_no_base64_is_refused(nasty):
     assert "base64" in found.remediation
 
 
-def test_what_is_no_string_is_refused(subtests, nasty):
-    for value in [5, True, ["a"], {"a": "b"}]:
-        with subtests.test(value=value):
-            assert problem("/document/", title="t", file=value).pointer == "/file"
+def test_what_is_no_string_is_refused(nasty):
+    cases = [5, True, ["a"], {"a": "b"}]
+    assert [
+        value for value in cases if problem("/document/", title="t", file=value).pointer != "/file"
+    ] == []
 
 
-def test_a_file_that_is_too_large_is_refused(subtests, nasty):
+def test_a_file_that_is_too_large_is_refused(nasty):
+    nasty(MAX_UPLOAD_BYTES=10)
     for text in [encoded(b"x" * 11), "data:,elevenchars"]:
-        with subtests.test(text=text):
-            nasty(MAX_UPLOAD_BYTES=10)
-            found = problem("/document/", title="t", file=text)
-            assert found.code == "max_size"
-            assert "at most 10" in found.message
+        found = problem("/document/", title="t", file=text)
+        assert found.code == "max_size", text
+        assert "at most 10" in found.message, text
 
 
 def test_a_file_of_another_type_is_refused(nasty):

@@ -236,13 +236,12 @@ def test_all_wrong_settings_are_found_at_once(settings):
     assert "Did you mean 'SERVER_NAME'?" in found[0]
 
 
-def test_settings_that_are_no_dict_are_refused(subtests, settings):
-    for given in [None, [], "EXPOSE", [("EXPOSE", "urlconf")], 5]:
-        with subtests.test(given=given):
-            settings.DRF_MCP = given
-            assert errors() == [f"DRF_MCP must be a dict, not {given!r}."]
-            with pytest.raises(ImproperlyConfigured, match="must be a dict"):
-                _ = MCPSettings().EXPOSE
+def test_settings_that_are_no_dict_are_refused(settings):
+    for given in (None, [], "EXPOSE", [("EXPOSE", "urlconf")], 5):
+        settings.DRF_MCP = given
+        assert errors() == [f"DRF_MCP must be a dict, not {given!r}."]
+        with pytest.raises(ImproperlyConfigured, match="must be a dict"):
+            _ = MCPSettings().EXPOSE
 
 
 def test_a_module_that_cannot_be_imported_crashes_no_check(settings, tmp_path, monkeypatch):
@@ -271,12 +270,11 @@ RIGHT: list[tuple[str, Any]] = [
 ]
 
 
-def test_a_right_setting_is_taken(subtests, settings):
+def test_a_right_setting_is_taken(settings):
     for name, value in RIGHT:
-        with subtests.test(name=name, value=value):
-            settings.DRF_MCP = {name: value}
-            assert errors() == []
-            getattr(MCPSettings(), name)
+        settings.DRF_MCP = {name: value}
+        assert (name, value, errors()) == (name, value, [])
+        getattr(MCPSettings(), name)
 
 
 def test_every_setting_has_a_wrong_value_in_the_table():
@@ -286,11 +284,10 @@ def test_every_setting_has_a_wrong_value_in_the_table():
 # --- Reading ------------------------------------------------------------------------------
 
 
-def test_every_setting_has_a_default_that_can_be_read(subtests, settings):
-    for name in sorted(SETTINGS):
-        with subtests.test(name=name):
-            settings.DRF_MCP = {}
-            getattr(mcp_settings, name)
+def test_every_setting_has_a_default_that_can_be_read(settings):
+    settings.DRF_MCP = {}
+    for name in SETTINGS:
+        getattr(mcp_settings, name)
 
 
 def test_a_project_need_not_have_settings(settings):
@@ -298,20 +295,18 @@ def test_a_project_need_not_have_settings(settings):
     assert MCPSettings().EXPOSE == "explicit"
 
 
-def test_a_server_without_a_name_has_that_of_the_project(subtests, settings):
-    for urlconf, folder, name in [
+def test_a_server_without_a_name_has_that_of_the_project(settings):
+    names = {}
+    for urlconf, folder, name in (
         ("shop.urls", "/srv/www", "shop"),
         ("config.urls", Path("/srv/web shop"), "web-shop"),
         ("config.urls", "", "config"),
         (type("URLConf", (), {}), "/srv/www", "www"),
         (None, None, "drf-mcp-server"),
-    ]:
-        with subtests.test(urlconf=urlconf, folder=folder, name=name):
-            settings.DRF_MCP, settings.BASE_DIR, settings.ROOT_URLCONF = {}, folder, urlconf
-            assert name == mcp_settings.SERVER_NAME
-
-
-def test_a_name_in_the_settings_comes_before_that_of_the_project(settings):
+    ):
+        settings.DRF_MCP, settings.BASE_DIR, settings.ROOT_URLCONF = {}, folder, urlconf
+        names[name] = mcp_settings.SERVER_NAME
+    assert names == {name: name for name in names}
     settings.DRF_MCP = {"SERVER_NAME": "mine"}
     assert mcp_settings.SERVER_NAME == "mine"
 
@@ -326,16 +321,13 @@ def test_dotted_paths_are_imported(settings):
     assert (first, second) == (IsAdminUser, IsAuthenticated)
 
 
-def test_a_setting_of_an_earlier_version_is_refused_with_what_stands_in_its_place(
-    subtests, settings
-):
-    for name in MOVED:
-        with subtests.test(name=name):
-            settings.DRF_MCP = {name: 5000}
-            successor = re.search(r"use (\w+)", MOVED[name])[1]
-            assert successor in DEFAULTS
-            with pytest.raises(ImproperlyConfigured, match=f"{name}' any more: use {successor}"):
-                _ = mcp_settings.EXPOSE
+def test_a_setting_of_an_earlier_version_is_refused_with_what_stands_in_its_place(settings):
+    for name, advice in MOVED.items():
+        settings.DRF_MCP = {name: 5000}
+        successor = re.search(r"use (\w+)", advice)[1]
+        assert successor in DEFAULTS
+        with pytest.raises(ImproperlyConfigured, match=f"{name}' any more: use {successor}"):
+            _ = mcp_settings.EXPOSE
 
 
 def test_an_unknown_key_names_the_nearest(settings):
