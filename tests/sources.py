@@ -1,4 +1,4 @@
-"""The modules of the package as nodes of syntax trees, each parsed when first asked for."""
+"""The modules of the package as syntax trees, each parsed when first asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ SOURCES = sorted(ROOT.rglob("*.py"))
 
 
 @functools.cache
+def tree_of(source: Path) -> ast.Module:
+    """Return the syntax tree of a module."""
+    return ast.parse(source.read_text())
+
+
+@functools.cache
 def nodes_of(source: Path) -> tuple[ast.AST, ...]:
     """Return the nodes of the syntax tree of a module."""
-    return tuple(ast.walk(ast.parse(source.read_text())))
+    return tuple(ast.walk(tree_of(source)))
