@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
+from django.conf import settings as project
+from django.test import override_settings
 
 from drf_mcp.tools import registry
 from tests.agents import Agent, Result
@@ -36,6 +38,13 @@ class SurfaceAgent(Agent):
         return self.call(runner, name=name, arguments=dict(arguments or {}))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def searching() -> Iterator[None]:
+    """List few tools; those that are found are described once for the tests of a module."""
+    with override_settings(DRF_MCP={**project.DRF_MCP, "TOOL_SEARCH": True}):
+        yield
+
+
 @pytest.fixture
 def configured(settings) -> Callable[..., None]:
     """Change settings of DRF_MCP."""
@@ -47,7 +56,6 @@ def configured(settings) -> Callable[..., None]:
 
 
 @pytest.fixture
-def agent(configured, agent_of) -> SurfaceAgent:
+def agent(agent_of) -> SurfaceAgent:
     """An agent of alice, who looks after customers of her own."""
-    configured(TOOL_SEARCH=True)
     return SurfaceAgent(agent_of("alice").http)

@@ -34,20 +34,18 @@ def test_three_tools_stand_for_those_that_are_not_listed(agent):
     assert list(agent.tools()) == ["tools_search", "tools_read", "tools_write", *PINNED]
 
 
-def test_without_the_setting_all_are_listed(alice):
+def test_without_the_setting_all_are_listed(alice, configured):
+    configured(TOOL_SEARCH=False)
     assert not SURFACE & set(alice.tools())
     assert alice.error("tools/call", name="tools_search")["message"] == (
         "Unknown tool: tools_search."
     )
 
 
-def test_an_endpoint_chooses_for_itself(serve):
-    assert set(serve(tool_search=True).tools()) == SURFACE | PINNED
-
-
-def test_an_endpoint_lists_all_where_the_project_does_not(serve, configured):
-    configured(TOOL_SEARCH=True)
+def test_an_endpoint_chooses_for_itself(serve, configured):
     assert not SURFACE & set(serve(tool_search=False).tools())
+    configured(TOOL_SEARCH=False)
+    assert set(serve(tool_search=True).tools()) == SURFACE | PINNED
 
 
 def test_tools_are_pinned_by_patterns_of_the_endpoint(serve):
@@ -86,14 +84,9 @@ def test_what_only_creates_destroys_nothing(serve):
     assert (write[READ_ONLY], write[DESTRUCTIVE]) == (False, False)
 
 
-def test_without_anything_to_write_nothing_writes(serve):
-    agent = serve(tool_search=True, read_only=True)
-    assert set(agent.tools()) == SURFACE - {"tools_write"} | PINNED
-
-
-def test_without_any_tool_there_is_nothing_to_search(serve):
-    agent = serve(tool_search=True, tools=[])
-    assert set(agent.tools()) == PINNED
+def test_without_anything_to_write_nothing_writes_and_without_any_tool_nothing_is_searched(serve):
+    assert set(serve(read_only=True).tools()) == SURFACE - {"tools_write"} | PINNED
+    assert set(serve(tools=[]).tools()) == PINNED
 
 
 def test_pages_of_the_list_hold_each_tool_once(agent, configured):
@@ -124,6 +117,7 @@ def test_their_texts_have_the_projects_own_language_whoever_asks_first(agent, mo
         return f"<{text}>" if translation.get_language() == "de" else text
 
     monkeypatch.setattr(translation._trans, "gettext", translate)
+    registry.reload()
     with translation.override("de"):
         tools = agent.tools()
     assert "<" not in str(tools)

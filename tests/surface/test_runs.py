@@ -19,10 +19,10 @@ from drf_mcp.signals import tool_called
 from drf_mcp.tools import registry
 from example_project.library.indexes import current_index
 from example_project.shop.models import Customer, Order, Ticket
-from tests.agents import STATELESS
+from tests.agents import STATELESS, Agent
 from tests.parity.answers import called, observed
 from tests.parity.conftest import NOW
-from tests.parity.shop_requests import REQUESTS, rows_of_alice
+from tests.parity.shop_requests import REQUESTS, ShopRequest, rows_of_alice
 from tests.surface.conftest import SurfaceAgent
 
 pytestmark = pytest.mark.django_db
@@ -40,28 +40,31 @@ def standing_clock(monkeypatch) -> None:
         monkeypatch.setattr(model._meta.get_field(name), "_get_default", lambda: NOW)
 
 
-@pytest.mark.parametrize("username", ["alice", pytest.param("bob", marks=pytest.mark.slow)])
 def test_every_tool_answers_and_writes_as_when_it_is_called_itself(
-    username, agent_of, configured, standing_clock
+    agent_of, configured, standing_clock
 ):
-    """The requests of the access matrix, by both ways."""
-    configured(TOOL_SEARCH=True, INCLUDE=["PUT *"])
-    agent, rows = agent_of(username), rows_of_alice()
+    """The requests of the access matrix, by both ways; of bob, those about rows of alice."""
+    configured(INCLUDE=["PUT *"])
+    rows = rows_of_alice()
     current_index()
-    for request in REQUESTS:
-        if request.tool == "content_retrieve":
-            continue
-        request = request.about(rows)
-        direct, expected = observed(lambda r=request: called(agent, r.tool, r.arguments))
-        runner = "tools_read" if registry.tool(request.tool).reads else "tools_write"
-        arguments = {"name": request.tool, "arguments": request.arguments}
-        run, effect = observed(lambda: called(agent, runner, arguments))  # noqa: B023
-        assert run.is_error == direct.is_error, request
-        if run.is_error:
-            assert run.code == direct.code, request
-        else:
-            assert run.data == direct.data, request
-        assert effect == expected, request
+    own = [request for request in REQUESTS if request.tool != "content_retrieve"]
+    hers = {request.tool: request for request in own if "{" in str(request.arguments)}.values()
+    for username, requests in (("alice", own), ("bob", hers)):
+        for request in requests:
+            check_run(agent_of(username), request.about(rows))
+
+
+def check_run(agent: Agent, request: ShopRequest) -> None:
+    direct, expected = observed(lambda: called(agent, request.tool, request.arguments))
+    runner = "tools_read" if registry.tool(request.tool).reads else "tools_write"
+    arguments = {"name": request.tool, "arguments": request.arguments}
+    run, effect = observed(lambda: called(agent, runner, arguments))
+    assert run.is_error == direct.is_error, request
+    if run.is_error:
+        assert run.code == direct.code, request
+    else:
+        assert run.data == direct.data, request
+    assert effect == expected, request
 
 
 # --- What cannot be run ---------------------------------------------------------------------
@@ -78,8 +81,7 @@ def test_a_tool_that_writes_is_not_run_by_the_one_that_reads(agent):
     assert order.status == "paid"
 
 
-def test_every_tool_is_run_by_the_one_that_says_so_alone(configured, agent_of):
-    configured(TOOL_SEARCH=True)
+def test_every_tool_is_run_by_the_one_that_says_so_alone(agent_of):
     agent = SurfaceAgent(agent_of("carol").http)
     for name, tool in registry.tools().items():
         wrong = "tools_write" if tool.reads else "tools_read"
@@ -108,20 +110,18 @@ def test_the_three_tools_do_not_run_each_other(agent):
     assert result.data["remediation"] == "Call tools_search itself."
 
 
-@pytest.mark.parametrize(
-    ("arguments", "pointer"),
-    [
+def test_arguments_that_name_no_call_are_refused(agent, subtests):
+    for arguments, pointer in (
         ({}, "/name"),
         ({"name": 3}, "/name"),
         ({"name": None}, "/name"),
         ({"name": "orders_list", "arguments": [1]}, "/arguments"),
         ({"name": "orders_list", "arguments": "status=paid"}, "/arguments"),
         ({"name": "orders_list", "status": "paid"}, "/status"),
-    ],
-)
-def test_arguments_that_name_no_call_are_refused(agent, arguments, pointer):
-    (problem,) = agent.call("tools_read", **arguments).problems
-    assert problem["pointer"] == pointer
+    ):
+        with subtests.test(arguments=arguments):
+            (problem,) = agent.call("tools_read", **arguments).problems
+            assert problem["pointer"] == pointer
 
 
 def test_arguments_beside_their_place_are_told_it(agent):
@@ -234,15 +234,13 @@ def test_a_tool_that_a_narrowing_takes_away_is_refused_with_the_reason(agent, co
     assert "orders_refund is not available here" in result.envelope["error"]
 
 
-def test_a_caller_who_may_not_is_answered_by_the_view(agent_of, configured):
-    configured(TOOL_SEARCH=True)
+def test_a_caller_who_may_not_is_answered_by_the_view(agent_of):
     agent = SurfaceAgent(agent_of("bob").http)
     result = agent.run("orders_retrieve", {"pk": order_of("alice").pk})
     assert result.code == "FORBIDDEN"
 
 
-def test_without_a_credential_nobody_is_let_in(agent_of, configured):
-    configured(TOOL_SEARCH=True)
+def test_without_a_credential_nobody_is_let_in(agent_of):
     anonymous = agent_of(None)
     for name in ("tools_search", "tools_read"):
         params = {"name": name, "arguments": {"name": "orders_list"}}
@@ -314,18 +312,17 @@ class Words(APIView):
 
     @mcp_tool(name="words_create")
     def post(self, request) -> Response:
-        Group.objects.create(name="red")
+        Group.objects.create(name=f"red {Group.objects.count()}")
         return Response(success_response(None, meta={"undo": self.undo}))
 
 
-@pytest.mark.parametrize(
-    "undo", ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
-)
-def test_what_a_view_says_of_undoing_in_its_own_words_is_told_as_it_is(expose, undo, caplog):
-    expose(path("words/", Words.as_view(undo=undo)), TOOL_SEARCH=True)
-    with caplog.at_level("WARNING", logger="drf_mcp"):
-        result = SurfaceAgent(Client()).run("words_create")
-    assert (result.is_error, result.envelope["meta"]["undo"]) == (False, undo)
-    assert Group.objects.filter(name="red").exists()
-    (record,) = caplog.records
-    assert "words_create" in record.getMessage()
+def test_what_a_view_says_of_undoing_in_its_own_words_is_told_as_it_is(expose, caplog):
+    said = ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
+    expose(path("words/", Words.as_view()), TOOL_SEARCH=True)
+    for number, Words.undo in enumerate(said):
+        with caplog.at_level("WARNING", logger="drf_mcp"):
+            result = SurfaceAgent(Client()).run("words_create")
+        assert (result.is_error, result.envelope["meta"]["undo"]) == (False, Words.undo)
+        assert Group.objects.filter(name__startswith="red").count() == number + 1
+        assert "words_create" in caplog.records[number].getMessage()
+    assert len(caplog.records) == len(said)
