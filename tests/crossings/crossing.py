@@ -129,11 +129,14 @@ class Crossing:
         """Leave each user with some notes, each with a text that no other one has."""
         customer = Ticket.objects.earliest("pk").customer
         Ticket.objects.all().delete()
-        for number in range(30):
-            writer = ("alice", "bob", "carol")[number % 3]
-            user = User.objects.get(username=writer)
-            note = Ticket.objects.create(customer=customer, opened_by=user, body=LONG_TEXT)
-            Ticket.objects.filter(pk=note.pk).update(subject=f"note<{note.pk}>")
+        users = [User.objects.get(username=name) for name in ("alice", "bob", "carol")]
+        notes = Ticket.objects.bulk_create(
+            Ticket(customer=customer, opened_by=users[number % 3], body=LONG_TEXT)
+            for number in range(30)
+        )
+        for note in notes:
+            note.subject = f"note<{note.pk}>"
+        Ticket.objects.bulk_update(notes, ["subject"])
 
     def serve(self, settings: Any) -> None:
         options: dict[str, Any] = {}
