@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core import signing
+from django.urls import path
 from rest_framework import serializers
 from rest_framework.response import Response
 
@@ -108,20 +109,22 @@ class ReasonSerializer(serializers.Serializer):
     reason = serializers.CharField()
 
 
-def test_a_view_that_asks_a_question_of_its_own_does_not_have_the_call_confirmed_again(
-    agent, press, monkeypatch
-):
+class AskingDetail(presses.PressDetail):
     def delete(self, request, pk=None):
         call_context(request).ask(ReasonSerializer, "Why?", key="confirm")
         Press.objects.all().delete()
         return Response(status=204)
 
-    monkeypatch.setattr(presses.PressDetail, "delete", delete)
-    confirm = call(agent, "detail_destroy", pk=press.pk)
-    reason = call(agent, "detail_destroy", confirm, pk=press.pk)
+
+def test_a_view_that_asks_a_question_of_its_own_does_not_have_the_call_confirmed_again(
+    serve, press
+):
+    agent = serve(path("asking/<int:pk>/", AskingDetail.as_view()))()
+    confirm = call(agent, "asking_destroy", pk=press.pk)
+    reason = call(agent, "asking_destroy", confirm, pk=press.pk)
     assert list(reason["inputRequests"]) == ["confirm"]
     answers = {"confirm": {"action": "accept", "content": {"reason": "late"}}}
-    done = call(agent, "detail_destroy", reason, answers, pk=press.pk)
+    done = call(agent, "asking_destroy", reason, answers, pk=press.pk)
     assert done["structuredContent"]["success"]
     assert not Press.objects.exists()
 
