@@ -37,7 +37,7 @@ TOLERANCES = {
 }
 # With another Python, Django or REST framework than those of the record.
 ELSEWHERE = {
-    "calls": Tolerance(part=0.1, much=100),
+    "calls": Tolerance(part=0.2, much=100),
     "kilobytes": Tolerance(part=0.2),
     "bytes": Tolerance(part=0.01),
 }
