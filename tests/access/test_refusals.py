@@ -135,6 +135,7 @@ class OfAnotherHost(BaseAuthentication):
         return "Bearer"
 
 
+@pytest.mark.slow
 def test_a_token_for_another_endpoint_is_invalid(subtests, expose, db):
     for oauth in [True, False]:
         for audience, status in [

@@ -84,6 +84,7 @@ def code_of(response: Any) -> str:
 # --- Which scopes, of which permissions ---------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("granted", ["nothing", "another", "a part", "all", "more"])
 def test_a_call_is_challenged_if_scopes_are_all_that_it_lacks(serve, bearer, granted, subtests):
     for way, method, needed in CASES:

@@ -512,6 +512,7 @@ def test_so_many_users_are_remembered(serve, monkeypatch):
     assert len(verdicts.verdicts.users) == 2
 
 
+@pytest.mark.slow
 def test_whatever_changes_lists_are_those_of_a_server_that_remembers_nothing(serve, settings):
     """And hold the tools that can be called."""
     serve(DjangoModelPermissionsOrAnonReadOnly)

@@ -226,6 +226,7 @@ def archive_of(expose, alice):
 OF_ONE = ("one_retrieve", "handset_retrieve", "changed", "hand")
 
 
+@pytest.mark.slow
 def test_who_may_make_the_call_reads_on_and_who_may_not_any_longer_reads_nothing(archive_of, alice):
     """No throttle counts it, however many slices there are."""
     found = {

@@ -190,6 +190,7 @@ def get_warnings(result) -> list[str]:
     return [detail["message"] for detail in result.envelope["meta"].get("warning_details", [])]
 
 
+@pytest.mark.slow
 def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
     for tool in LISTED:
         archive_id = shorten(alice, tool)

@@ -105,6 +105,7 @@ def fetch(agent, archive_id) -> list[dict]:
     return items
 
 
+@pytest.mark.slow
 def test_objects_are_left_out_from_the_end_and_fetched_back(agent, many, tool):
     rows, archive_id = cut(agent, tool, many)
     assert 0 < len(rows) < COUNT
@@ -114,6 +115,7 @@ def test_objects_are_left_out_from_the_end_and_fetched_back(agent, many, tool):
     assert list(rest) == [str(pk) for pk in many[len(rows) :]]
 
 
+@pytest.mark.slow
 def test_an_object_that_is_gone_or_forbidden_by_now_stays_away(agent, many, tool):
     _, archive_id = cut(agent, tool, many)
     Group.objects.filter(pk=many[-1]).delete()
@@ -123,6 +125,7 @@ def test_an_object_that_is_gone_or_forbidden_by_now_stays_away(agent, many, tool
     assert str(many[-3]) in left
 
 
+@pytest.mark.slow
 def test_misses_are_nulls_in_the_archive_too(agent, many, tool):
     ids = [*many, NOWHERE, many[0]]
     _, archive_id = cut(agent, tool, ids)

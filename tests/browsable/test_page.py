@@ -124,6 +124,7 @@ def test_hidden_tool_has_no_page(browser_of):
     assert "<script>alert" not in text_of(response)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "text"), [("show=findings", "Findings"), ("tool=orders_list", "get_queryset")]
 )
@@ -196,6 +197,7 @@ def test_form_knows_which_tool_lists_what_an_argument_identifies(browser_of):
     assert (product["tool"], product["key"]) == ("products_list", "slug")
 
 
+@pytest.mark.slow
 def test_form_names_no_tool_that_the_user_does_not_see(browser_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "EXCLUDE": ["customers_list"]}
     fields = facts_of(browser_of("alice").get("/mcp?tool=orders_create"))["fields"]
@@ -219,6 +221,7 @@ def test_static_files_are_small(browser_of):
     assert size < 60_000
 
 
+@pytest.mark.slow
 def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_of):
     browser = browser_of("carol")
     asks = {name: facts_of(browser.get(f"/mcp?tool={name}"))["confirm"] for name in CONFIRMED}
@@ -310,6 +313,7 @@ def test_staff_see_the_permissions_and_the_groups_that_have_them(browser_of, exp
     assert "Groups: Editors." in page
 
 
+@pytest.mark.slow
 def test_overridden_template_extends_the_base(browser_of, settings, tmp_path):
     folder = tmp_path / "drf_mcp"
     folder.mkdir()

@@ -88,6 +88,7 @@ def test_texts_are_there_where_the_page_is(settings):
     assert read_texts("de").status_code == 405
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/tokens/"])
 def test_page_names_its_language_and_asks_for_the_texts_of_it(alice, settings, path):
     assert '<html lang="en">' in alice.get(path).content.decode()

@@ -68,6 +68,7 @@ def test_only_required_members_are_given():
     assert make_example_arguments(schema) == {"a": 1}
 
 
+@pytest.mark.slow
 def test_examples_of_every_tool_keep_to_its_schema():
     for tool in registry.tools().values():
         jsonschema.validate(make_example_arguments(tool.input_schema), tool.input_schema)

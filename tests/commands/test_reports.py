@@ -88,6 +88,7 @@ def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
     assert f"  permissions: {told}" in printed(name).splitlines()
 
 
+@pytest.mark.slow
 def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
     definitions = json.loads(printed("--json"))
     report = json.loads(printed("--size", "--json"))
@@ -100,6 +101,7 @@ def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
     assert f"{len(definitions)} tools, about {total:,} tokens: " in printed("--size")
 
 
+@pytest.mark.slow
 def test_each_tool_has_its_tokens_and_its_three_largest_parts(subtests, printed):
     for columns in [80, 200]:
         with subtests.test(columns=columns):
@@ -112,6 +114,7 @@ def test_each_tool_has_its_tokens_and_its_three_largest_parts(subtests, printed)
                 assert re.search(rf"^  {entry['tool']} +{entry['tokens']:,}\s", text, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_client_whose_limit_is_passed_is_named(printed, expose):
     expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(90)))
     lines = printed("--size").splitlines()

@@ -333,6 +333,7 @@ def test_the_causes_of_the_report_are_numbered_by_rank(printed, findings):
     assert all(first < second for first, second in pairwise(ranks))
 
 
+@pytest.mark.slow
 def test_the_last_line_has_the_sums_of_the_data(printed):
     data = json.loads(printed("--warnings", "--json"))
     sums = data["sums"]

@@ -24,6 +24,7 @@ def tell(*arguments: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_every_command_tells_json(subtests):
     for command in [
         ("mcp_tools",),

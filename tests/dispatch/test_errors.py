@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+import pytest
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
@@ -65,6 +66,7 @@ def name_of(value: object) -> str:
     return type(value).__name__ if isinstance(value, Exception) else str(value)
 
 
+@pytest.mark.slow
 def test_an_exception_has_its_code_its_type_and_the_sentence_http_clients_read(subtests, serve):
     for exc, status, code, error_type in TABLE:
         with subtests.test(exc=exc, status=status, code=code, error_type=error_type):

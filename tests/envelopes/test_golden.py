@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.urls import path
 from rest_framework import exceptions, serializers
 from rest_framework.generics import ListAPIView
@@ -98,6 +99,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_case_is_rendered_as_its_golden_file(serve, monkeypatch, tmp_path):
     """In each envelope: every exception, shape of success, page and refusal."""
     wrong = []

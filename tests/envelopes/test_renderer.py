@@ -57,6 +57,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.slow
 def test_the_body_is_that_of_the_tool(choosing, thing):
     """Of every success, and of every error that REST framework answers."""
     different = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core import serializers
@@ -56,6 +57,7 @@ def test_every_user_has_a_token_and_the_name_as_password():
     assert set(staff) == {"carol", "admin"}
 
 
+@pytest.mark.slow
 def test_there_are_a_few_hundred_valid_rows():
     for model in TABLES:
         for row in model.objects.all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
+import pytest
 from django.core.validators import MinValueValidator
 from django.urls import path
 from djangorestframework_camel_case.parser import CamelCaseJSONParser
@@ -159,6 +160,7 @@ def accepted_by(expose, view, pointer: str, **settings) -> str | None:
 DATE = "a date (YYYY-MM-DD)"
 
 
+@pytest.mark.slow
 def test_a_kind_reaches_the_error_message(subtests, expose, db):
     for own in [{}, {"PORTABLE": False}, {"ARGUMENTS": "grouped"}]:
         for view in [Days, ByCaller]:

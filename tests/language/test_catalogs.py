@@ -97,6 +97,7 @@ def find_hidden(texts: list[ast.JoinedStr]) -> list[int]:
     return [n.lineno for n in inside if is_mark(n) and isinstance(n.args[0], ast.Constant)]
 
 
+@pytest.mark.slow
 def test_no_text_is_marked_with_its_values_in_it_or_within_another():
     found = {}
     # A module that marks texts imports a function of that name.

@@ -136,6 +136,7 @@ def test_what_is_said_of_a_mistake(speak, find_left):
     assert unbracket(said) == english
 
 
+@pytest.mark.slow
 def test_another_language_has_the_same_tools(speak):
     english = make_client().list_tools()
     speak(PSEUDO)

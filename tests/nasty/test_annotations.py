@@ -170,6 +170,7 @@ def spectacular_polymorphic(component):
     return PolymorphicProxySerializer("Proxy", [component], resource_type_field_name=None)
 
 
+@pytest.mark.slow
 def test_many_threads_describe_the_same(nasty):
     expected = [tool.input_schema for tool in registry.tools().values()]
     nasty()

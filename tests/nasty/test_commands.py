@@ -24,11 +24,13 @@ def printed():
     return run
 
 
+@pytest.mark.slow
 def test_every_report_on_the_nasty_project_works(nasty, printed):
     cases = [(), ("--json",), ("--size",), ("--warnings",)]
     assert min(len(printed(*report)) for report in cases) > 60
 
 
+@pytest.mark.slow
 def test_warnings_name_the_place_and_the_remedy(nasty, printed):
     words = " ".join(" ".join(printed("--warnings")).split())
     line = inspect.getsourcelines(NoMultiPart)[1]

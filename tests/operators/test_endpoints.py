@@ -50,6 +50,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, serve):
     """Other middleware is let be, and any where there is no endpoint."""
@@ -222,6 +223,7 @@ class BearerToken(TokenAuthentication):
     keyword = "Bearer"
 
 
+@pytest.mark.slow
 def test_tokens_that_nobody_reads_are_told_of(found, serve):
     rows = [
         ([SessionAuthentication, TokenAuthentication], 1),

@@ -23,6 +23,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_middleware_that_reads_the_path_is_named_unless_it_runs_around_calls(settings, found):
     """Other middleware is let be."""

@@ -183,6 +183,7 @@ def test_a_long_list_is_told_that_tools_can_be_searched(found, serve):
     assert "TOOL_SEARCH" in info.hint
 
 
+@pytest.mark.slow
 def test_nothing_is_told_of_a_long_list_that_is_searched_or_narrowed(found, serve):
     for search, endpoint in (
         (True, ENDPOINT),

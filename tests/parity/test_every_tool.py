@@ -34,6 +34,7 @@ def test_the_requests_cover_every_tool():
     assert {request.tool for request in REQUESTS} == named - {"content_retrieve"}
 
 
+@pytest.mark.slow
 def test_a_tool_answers_and_does_what_the_request_does(username, http_of, agent_of, subtests):
     """The same verdict, the same data, the same rows and the same SQL."""
     http, agent, rows = http_of(username), agent_of(username), rows_of_alice()
@@ -66,6 +67,7 @@ def test_a_version_that_the_view_refuses_costs_the_authentication_alone(http_of,
     assert ["authtoken_token" in sql for sql in effect.sql] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("username", ["alice", "carol"], indirect=True)
 def test_the_next_page_is_the_one_that_the_link_leads_to(username, http_of, agent_of, subtests):
     rows = rows_of_alice()

@@ -40,6 +40,7 @@ def standing_clock(monkeypatch) -> None:
         monkeypatch.setattr(model._meta.get_field(name), "_get_default", lambda: NOW)
 
 
+@pytest.mark.slow
 def test_every_tool_answers_and_writes_as_when_it_is_called_itself(
     agent_of, configured, standing_clock
 ):
@@ -81,6 +82,7 @@ def test_a_tool_that_writes_is_not_run_by_the_one_that_reads(agent):
     assert order.status == "paid"
 
 
+@pytest.mark.slow
 def test_every_tool_is_run_by_the_one_that_says_so_alone(agent_of):
     agent = SurfaceAgent(agent_of("carol").http)
     for name, tool in registry.tools().items():

@@ -49,6 +49,7 @@ def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(agent_of, list
             assert set(hit["annotations"]) == {hint for hint, holds in hints.items() if holds}
 
 
+@pytest.mark.slow
 @given(words=st.lists(st.sampled_from(["order", "customer", "refund", "ticket", "list", "zebra"])))
 def test_pages_of_a_search_hold_each_visible_tool_once(words, agent, listed_names):
     names = agent.find_all(" ".join(words)) if words else []

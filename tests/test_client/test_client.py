@@ -50,6 +50,7 @@ def test_it_is_an_api_client(client):
     assert client.get("/api/stats/").data["customers"] == 30
 
 
+@pytest.mark.slow
 def test_tools_are_listed_by_name_in_every_revision(subtests):
     for revision in REVISIONS:
         with subtests.test(revision=revision):
@@ -58,6 +59,7 @@ def test_tools_are_listed_by_name_in_every_revision(subtests):
             assert "customers_deactivate" not in tools
 
 
+@pytest.mark.slow
 def test_pages_of_tools_are_followed(client, settings):
     everything = client.list_tools()
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLS_PAGE_SIZE": 3}

@@ -102,6 +102,7 @@ def test_stdio_writes_nothing(issue):
     assert "this token only has tools that read" in answers[0]["content"][0]["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unchanged")
 def test_the_page_shows_none_and_posts_none(issue, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
@@ -187,6 +188,7 @@ NARROWINGS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(narrowing=NARROWINGS, data=st.data())
 def test_any_token_lists_and_calls_a_part_of_what_its_user_may(
     issue, holder, agent_of, narrowing, data

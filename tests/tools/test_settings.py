@@ -270,6 +270,7 @@ RIGHT: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 def test_a_right_setting_is_taken(settings):
     for name, value in RIGHT:
         settings.DRF_MCP = {name: value}

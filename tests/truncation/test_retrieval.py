@@ -181,6 +181,7 @@ def test_a_generator_is_a_list_of_results(library, alice):
         assert alice.call("said").data == {"results": [0, 1, 2]}
 
 
+@pytest.mark.slow
 def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
     library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
     rows = [{"id": n, "of": "x" * 50} for n in range(999)]
@@ -249,6 +250,7 @@ def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
     assert count_tokens("".join(block.get("text", "") for block in blocks)) <= 1000
 
 
+@pytest.mark.slow
 def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice):
     library()
     result = alice.call("documents", search="storm mole")
@@ -262,6 +264,7 @@ def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice)
     assert list(rows.values()) == [document(row["id"]) for row in rows.values()]
 
 
+@pytest.mark.slow
 def test_a_locator_can_be_looked_up_in_the_canonical_text(library, alice):
     library()
     result = alice.call("documents", search="storm mole")
@@ -329,6 +332,7 @@ def test_the_hash_verifies_what_was_fetched(library, alice):
     assert content_hash(fetch_all(alice, archive_id=archive_id)) == digest
 
 
+@pytest.mark.slow
 def test_the_signed_in_owner_fetches_by_hash(library, alice):
     library()
     archive_id, digest = archive_of(alice.call("rows"))
@@ -468,6 +472,7 @@ class Broken(CacheArchive):
         raise ConnectionError("no route to host")
 
 
+@pytest.mark.slow
 def test_a_result_arrives_although_the_archive_fails(library, alice):
     library(ARCHIVE_CLASS=Broken)
     result = alice.call("rows")
@@ -499,6 +504,7 @@ class Failing(Digester):
         raise ConnectionError("no route to host")
 
 
+@pytest.mark.slow
 def test_a_digester_that_fails_is_stood_in_for(library, alice):
     library(DIGESTER_CLASS=Failing)
     result = alice.call("documents")

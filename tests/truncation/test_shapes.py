@@ -296,6 +296,7 @@ BESIDE = {
 }
 
 
+@pytest.mark.slow
 def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer(subtests):
     for envelope_class in [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]:
         for keep in [True, False, None]:
