@@ -34,18 +34,35 @@ class Pairs(serializers.ListSerializer):
         return []
 
 
+def make_viewset(base=serializers.ModelSerializer, names=None, meta=None, tool=None, **members):
+    """Return journeys by a serializer with these members, with an aggregate of them."""
+    names = names or [name for name, value in members.items() if not callable(value)]
+    Meta = type("Meta", (), {"model": Journey, "fields": names, **(meta or {})})
+    serializer_class = type("OwnSerializer", (base,), {"Meta": Meta, **members})
+    own = type("Own", (JourneyViewSet,), {"serializer_class": serializer_class})
+    return mcp_viewset(aggregate=names, name=tool)(own)
+
+
 @pytest.fixture
 def tool_with(expose):
     """Serve journeys by a serializer with these members; return the aggregate of them."""
 
-    def serve(base=serializers.ModelSerializer, names=None, meta=None, **members):
-        names = names or [name for name, value in members.items() if not callable(value)]
-        Meta = type("Meta", (), {"model": Journey, "fields": names, **(meta or {})})
-        serializer_class = type("OwnSerializer", (base,), {"Meta": Meta, **members})
-        base_viewset = type("Own", (JourneyViewSet,), {"serializer_class": serializer_class})
-        own = mcp_viewset(aggregate=names)(base_viewset)
+    def serve(**members):
+        own = make_viewset(**members)
         expose(path("journeys/", own.as_view({"get": "list"})))
         return registry.tool("journeys_aggregate")
+
+    return serve
+
+
+@pytest.fixture
+def tools_of(expose):
+    """Serve journeys once for each of these fields; return the aggregates."""
+
+    def serve(fields):
+        own = [make_viewset(own=field, tool=f"row{n}") for n, field in enumerate(fields)]
+        expose(*(path(f"{n}/", each.as_view({"get": "list"})) for n, each in enumerate(own)))
+        return [registry.tool(f"row{n}_aggregate") for n in range(len(own))]
 
     return serve
 
@@ -58,64 +75,60 @@ def text_of(tool):
     return " ".join(finding.message for finding in tool.findings)
 
 
-@pytest.mark.parametrize(
-    ("field", "reason"),
-    [
-        (Loud(source="owner"), "computed, or shown by a class of its own"),
-        (Guarded(source="owner"), "computed, or shown by a class of its own"),
-        (serializers.SerializerMethodField(), "computed, or shown by a class of its own"),
-        (serializers.CharField(source="get_kind_display"), "shows no column of Journey"),
-        (serializers.CharField(source="pk"), "shows no column of Journey"),
-        (serializers.CharField(source="owner", write_only=True), "shows no field 'own'"),
-        (serializers.IntegerField(source="price"), "shows its column as another type"),
-        (serializers.CharField(source="price"), "shows its column as another type"),
-        (serializers.BooleanField(source="passengers"), "shows its column as another type"),
-        (serializers.DateField(source="left_at"), "shows its column as another type"),
-        (serializers.DateTimeField(source="left_at", format="%Y"), "has a format of its own"),
-        (serializers.DateField(source="day", format="%Y-%m"), "has a format of its own"),
-        (serializers.StringRelatedField(source="station"), "computed, or shown by a class"),
-        (StationSerializer(source="station"), "computed, or shown by a class of its own"),
-        (
-            serializers.CharField(source="station.name", default="nowhere"),
-            "shows its default where there is no object",
-        ),
-        (
-            serializers.MultipleChoiceField(choices=["a"], source="owner"),
-            "shown by a class of its own",
-        ),
-        (serializers.SlugRelatedField("journeys", source="station", read_only=True), "no column"),
-    ],
-    ids=lambda value: getattr(value, "source", None) or type(value).__name__,
-)
-def test_a_field_that_does_not_show_its_column_as_it_is_is_left_out(tool_with, field, reason):
-    tool = tool_with(own=field)
-    assert keys_of(tool) == []
-    assert keys_of(tool, "metrics") == ["count"]
-    assert reason in text_of(tool)
+LEFT_OUT = [
+    (Loud(source="owner"), "computed, or shown by a class of its own"),
+    (Guarded(source="owner"), "computed, or shown by a class of its own"),
+    (serializers.SerializerMethodField(), "computed, or shown by a class of its own"),
+    (serializers.CharField(source="get_kind_display"), "shows no column of Journey"),
+    (serializers.CharField(source="pk"), "shows no column of Journey"),
+    (serializers.CharField(source="owner", write_only=True), "shows no field 'own'"),
+    (serializers.IntegerField(source="price"), "shows its column as another type"),
+    (serializers.CharField(source="price"), "shows its column as another type"),
+    (serializers.BooleanField(source="passengers"), "shows its column as another type"),
+    (serializers.DateField(source="left_at"), "shows its column as another type"),
+    (serializers.DateTimeField(source="left_at", format="%Y"), "has a format of its own"),
+    (serializers.DateField(source="day", format="%Y-%m"), "has a format of its own"),
+    (serializers.StringRelatedField(source="station"), "computed, or shown by a class"),
+    (StationSerializer(source="station"), "computed, or shown by a class of its own"),
+    (
+        serializers.CharField(source="station.name", default="nowhere"),
+        "shows its default where there is no object",
+    ),
+    (
+        serializers.MultipleChoiceField(choices=["a"], source="owner"),
+        "shown by a class of its own",
+    ),
+    (serializers.SlugRelatedField("journeys", source="station", read_only=True), "no column"),
+]
+SHOWN = [
+    serializers.ReadOnlyField(source="owner"),
+    serializers.ReadOnlyField(source="station.country"),
+    serializers.ReadOnlyField(source="station_id"),
+    serializers.CharField(source="owner"),
+    serializers.EmailField(source="owner"),
+    serializers.ChoiceField(["a"], source="owner"),
+    serializers.IntegerField(source="id"),
+    serializers.PrimaryKeyRelatedField(source="station", read_only=True),
+    serializers.SlugRelatedField("name", source="station", read_only=True),
+    serializers.DecimalField(9, 2, source="price"),
+]
 
 
-@pytest.mark.parametrize(
-    ("field", "keys"),
-    [
-        (serializers.ReadOnlyField(source="owner"), ["own"]),
-        (serializers.ReadOnlyField(source="station.country"), ["own"]),
-        (serializers.ReadOnlyField(source="station_id"), ["own"]),
-        (serializers.CharField(source="owner"), ["own"]),
-        (serializers.EmailField(source="owner"), ["own"]),
-        (serializers.ChoiceField(["a"], source="owner"), ["own"]),
-        (serializers.IntegerField(source="id"), ["own"]),
-        (serializers.PrimaryKeyRelatedField(source="station", read_only=True), ["own"]),
-        (serializers.SlugRelatedField("name", source="station", read_only=True), ["own"]),
-        (serializers.DecimalField(9, 2, source="price"), ["own"]),
-    ],
-    ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
-)
-def test_a_field_that_shows_its_column_is_grouped_by_its_own_name(tool_with, field, keys, agent_of):
-    tool = tool_with(own=field)
-    assert tool.findings == ()
-    assert keys_of(tool) == keys
-    result = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["own"]})
-    assert sum(group["count"] for group in result.data["groups"]) == 70
+def test_a_field_that_does_not_show_its_column_as_it_is_is_left_out(tools_of, subtests):
+    tools = tools_of(field for field, _ in LEFT_OUT)
+    for tool, (field, reason) in zip(tools, LEFT_OUT, strict=True):
+        with subtests.test(field=field):
+            assert (keys_of(tool), keys_of(tool, "metrics")) == ([], ["count"])
+            assert reason in text_of(tool)
+
+
+def test_a_field_that_shows_its_column_is_grouped_by_its_own_name(tools_of, agent_of, subtests):
+    carol = agent_of("carol")
+    for tool, field in zip(tools_of(SHOWN), SHOWN, strict=True):
+        with subtests.test(field=field):
+            assert (tool.findings, keys_of(tool)) == ((), ["own"])
+            result = carol.call_with(tool.name, {"group_by": ["own"]})
+            assert sum(group["count"] for group in result.data["groups"]) == 70
 
 
 def test_keys_of_objects_are_counted_and_not_summed_up(tool_with):
@@ -172,33 +185,29 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=str)
 @pytest.mark.usefixtures("discreet")
-def test_a_field_hidden_from_the_caller_is_refused_with_those_there_are(question, agent_of):
-    result = agent_of("alice").call_with("journeys_aggregate", question)
-    assert result.code == "VALIDATION_ERROR"
-    (problem,) = result.problems
-    name, values = next(iter(question.items()))
-    assert problem["pointer"] == f"/{name}/{len(values) - 1}"
-    known = "kind" if name == "group_by" else "count, distinct_kind"
-    assert problem["message"] == (
-        f"'{values[-1]}' is made of a field that the list does not show to you as it is stored. "
-        f"Choose from: {known}."
-    )
-    assert problem["code"] == "not_shown"
-    assert "accepted" not in problem
-    name = f"{name}[{len(values) - 1}]"
-    assert problem["remediation"] == (f"Use one of the values that the message names for '{name}'.")
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=str)
-@pytest.mark.usefixtures("discreet")
-def test_who_sees_the_field_may_ask_for_it(question, agent_of):
-    assert not agent_of("carol").call_with("journeys_aggregate", question).is_error
+def test_a_field_hidden_from_the_caller_is_refused_with_those_there_are(agent_of):
+    for question in QUESTIONS:
+        result = agent_of("alice").call_with("journeys_aggregate", question)
+        assert result.code == "VALIDATION_ERROR"
+        (problem,) = result.problems
+        name, values = next(iter(question.items()))
+        last = len(values) - 1
+        known = "kind" if name == "group_by" else "count, distinct_kind"
+        assert problem == {
+            "pointer": f"/{name}/{last}",
+            "code": "not_shown",
+            "received": values[-1],
+            "message": f"'{values[-1]}' is made of a field that the list does not show to you as "
+            f"it is stored. Choose from: {known}.",
+            "remediation": f"Use one of the values that the message names for '{name}[{last}]'.",
+        }
 
 
 @pytest.mark.usefixtures("discreet")
-def test_what_everybody_sees_is_for_everybody(agent_of):
+def test_who_sees_the_field_may_ask_for_it_and_everybody_for_the_others(agent_of):
+    for question in QUESTIONS:
+        assert not agent_of("carol").call_with("journeys_aggregate", question).is_error, question
     result = agent_of("alice").call_with("journeys_aggregate", {"group_by": ["kind"]})
     assert {group["kind"] for group in result.data["groups"]} == {"train", "ship"}
 

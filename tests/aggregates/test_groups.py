@@ -36,26 +36,25 @@ def sql_of(ask):
     return call
 
 
-@pytest.mark.parametrize(
-    ("order", "is_sorted_by"),
-    [
-        (
-            None,
-            lambda group: (-group["count"], group["passengers"] is None, group["passengers"] or 0),
-        ),
-        (
-            "metric",
-            lambda group: (group["count"], group["passengers"] is None, group["passengers"] or 0),
-        ),
-        ("group", lambda group: (group["passengers"] is None, group["passengers"] or 0)),
-        ("-group", lambda group: (group["passengers"] is None, -(group["passengers"] or 0))),
-    ],
-)
-def test_groups_come_in_the_order_asked_for_and_null_last(ask, order, is_sorted_by):
-    arguments = {} if order is None else {"order": order}
-    groups = ask(group_by=["passengers"], **arguments)["groups"]
-    assert None in [group["passengers"] for group in groups]
-    assert groups == sorted(groups, key=is_sorted_by)
+def by_passengers(group, sign=1):
+    return group["passengers"] is None, sign * (group["passengers"] or 0)
+
+
+ORDERS = {
+    "-metric": lambda group: (-group["count"], *by_passengers(group)),
+    "metric": lambda group: (group["count"], *by_passengers(group)),
+    "group": by_passengers,
+    "-group": lambda group: by_passengers(group, -1),
+}
+
+
+def test_groups_come_in_the_order_asked_for_and_null_last(ask):
+    for order, key in ORDERS.items():
+        groups = ask(group_by=["passengers"], order=order)["groups"]
+        assert None in [group["passengers"] for group in groups]
+        assert groups == sorted(groups, key=key), order
+    groups = ask(group_by=["passengers"])["groups"]
+    assert groups == sorted(groups, key=ORDERS["-metric"])
 
 
 def test_an_average_sorts_by_the_average(ask):
@@ -107,15 +106,10 @@ def test_metrics_named_twice_are_given_once(ask):
 # --- SQL --------------------------------------------------------------------------------------
 
 
-def test_groups_and_their_total_are_one_query(sql_of):
+def test_groups_and_their_total_are_one_query_unless_the_groups_do_not_tell_it(sql_of):
+    """They do not tell how many different values there are, nor what is beyond the limit."""
     assert len(sql_of(group_by=["kind"], metrics=["count", "avg_price", "max_day"])) == 1
-
-
-def test_a_total_that_the_groups_do_not_tell_is_a_second_query(sql_of):
     assert len(sql_of(group_by=["kind"], metrics=["distinct_owner"])) == 2
-
-
-def test_the_total_of_groups_beyond_the_limit_is_a_second_query(sql_of):
     assert len(sql_of(group_by=["day_day"], limit=2)) == 2
 
 
