@@ -57,11 +57,8 @@ def read(agent, uri: str) -> bytes:
 # --- Off and on ---------------------------------------------------------------------------------
 
 
-def test_without_skills_there_are_no_methods(serve):
+def test_without_skills_or_resources_there_are_no_methods(serve, folder):
     assert send(serve(), "skills/list")["error"]["code"] == -32601
-
-
-def test_without_resources_there_are_no_methods(serve, folder):
     agent = serve(Skill(folder), RESOURCES=False)
     assert send(agent, "skills/list")["error"]["code"] == -32601
 
@@ -72,11 +69,11 @@ def test_it_is_declared_among_the_extensions(serve, folder):
     assert declared["resources"] == {}
 
 
-@pytest.mark.parametrize("revision", REVISIONS[1:])
-def test_earlier_revisions_read_the_files_alone(serve, folder, revision):
-    agent = serve(Skill(folder), revision=revision)
-    assert send(agent, "skills/list")["error"]["code"] == -32601
-    assert read(agent, "skill://refunds/SKILL.md") == MAIN.encode()
+def test_earlier_revisions_read_the_files_alone(serve, folder):
+    for revision in REVISIONS[1:]:
+        agent = serve(Skill(folder), revision=revision)
+        assert send(agent, "skills/list")["error"]["code"] == -32601
+        assert read(agent, "skill://refunds/SKILL.md") == MAIN.encode()
 
 
 # --- Entries ------------------------------------------------------------------------------------
@@ -128,10 +125,11 @@ def test_one_skill_is_found_by_its_uri(serve, folder):
     assert result["skill"]["uri"] == uri
 
 
-@pytest.mark.parametrize("uri", ["skill://refunds", "skill://other/SKILL.md", ""])
-def test_what_is_no_skill_is_refused(serve, folder, uri):
-    error = send(serve(Skill(folder)), "skills/get", uri=uri)["error"]
-    assert (error["code"], error["message"]) == (-32602, f"No skill is served at {uri}")
+def test_what_is_no_skill_is_refused(serve, folder):
+    agent = serve(Skill(folder))
+    for uri in ("skill://refunds", "skill://other/SKILL.md", ""):
+        error = send(agent, "skills/get", uri=uri)["error"]
+        assert (error["code"], error["message"]) == (-32602, f"No skill is served at {uri}")
 
 
 def test_only_the_main_file_is_listed_as_a_resource(serve, folder):
@@ -141,22 +139,14 @@ def test_only_the_main_file_is_listed_as_a_resource(serve, folder):
     assert main["description"] == "Refund an order by the rules."
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "skill://refunds/../../etc/passwd",
-        "skill://refunds/.secret",
-        "skill://refunds/leak",
-        "skill://refunds/references",
-        "skill://refunds/missing.md",
-    ],
-)
-def test_nothing_but_the_skills_files_is_read(serve, folder, uri):
+def test_nothing_but_the_skills_files_is_read(serve, folder):
     (folder / ".secret").write_text("a")
     (folder.parent / "outside").write_text("b")
     (folder / "leak").symlink_to(folder.parent / "outside")
     agent = serve(Skill(folder))
-    assert agent.error("resources/read", uri=uri)["message"] == "Resource not found"
+    for name in ("../../etc/passwd", ".secret", "leak", "references", "missing.md"):
+        refused = agent.error("resources/read", uri=f"skill://refunds/{name}")
+        assert refused["message"] == "Resource not found", name
     [entry] = send(agent, "skills/list")["result"]["skills"]
     assert len(entry["resources"]) == 3
 
@@ -176,20 +166,17 @@ def test_skills_come_in_pages(serve, tmp_path):
 # --- Wrong skills -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("main", "told"),
-    [
+def test_a_skill_that_hosts_would_refuse_is_refused_at_once(folder):
+    for main, told in (
         ("# Refunds", "name of its folder"),
         ("---\nname: other\ndescription: a\n---\n", "name of its folder"),
         ("---\nname: [\n---\n", "name of its folder"),
         ("---\nname: refunds\n---\n", "needs a description"),
         (f"---\nname: refunds\ndescription: {'a' * 1025}\n---\n", "at most 1024"),
-    ],
-)
-def test_a_skill_that_hosts_would_refuse_is_refused_at_once(folder, main, told):
-    (folder / "SKILL.md").write_text(main)
-    with pytest.raises(ImproperlyConfigured, match=told):
-        Skill(folder)
+    ):
+        (folder / "SKILL.md").write_text(main)
+        with pytest.raises(ImproperlyConfigured, match=told):
+            Skill(folder)
 
 
 def test_a_folder_without_the_main_file_is_none(folder):

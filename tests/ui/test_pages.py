@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 import drf_mcp
 from drf_mcp import mcp_tool
 from drf_mcp.tools import registry
-from tests.agents import REVISIONS
+from tests.agents import REVISIONS, make_agent
 from tests.documentation.pages import DOCS, blocks
 
 EXTENSION = "io.modelcontextprotocol/ui"
@@ -86,28 +86,24 @@ class Scripts(HTMLParser):
 # --- What is declared ---------------------------------------------------------------------------
 
 
-def test_nothing_is_declared_without_a_page(weather):
-    capabilities = weather().result("server/discover")["capabilities"]
-    assert "extensions" not in capabilities
-    assert "resources" not in capabilities
-
-
 def test_a_page_declares_the_extension_and_that_resources_are_read(weather):
+    capabilities = weather().result("server/discover")["capabilities"]
+    assert not {"extensions", "resources"} & capabilities.keys()
     capabilities = weather(ui="table").result("server/discover")["capabilities"]
-    assert capabilities["extensions"] == {EXTENSION: {}}
-    assert capabilities["resources"] == {}
+    assert (capabilities["extensions"], capabilities["resources"]) == ({EXTENSION: {}}, {})
 
 
-@pytest.mark.parametrize("revision", REVISIONS[1:3])
-def test_hosts_of_earlier_revisions_are_told_as_well(weather, revision):
-    agent = weather(ui="table", revision=revision)
-    params = {"protocolVersion": revision, "capabilities": {}}
-    client = {"name": "test", "version": "1"}
-    offer = agent.result("initialize", clientInfo=client, **params)
-    assert offer["capabilities"]["extensions"] == {EXTENSION: {}}
-    [tool] = agent.result("tools/list")["tools"]
-    assert tool["_meta"] == {"ui": {"resourceUri": URI}}
-    assert read(agent)["_meta"]["ui"]["csp"]
+def test_hosts_of_earlier_revisions_are_told_as_well(weather):
+    weather(ui="table")
+    for revision in REVISIONS[1:3]:
+        agent = make_agent("alice", revision=revision)
+        params = {"protocolVersion": revision, "capabilities": {}}
+        client = {"name": "test", "version": "1"}
+        offer = agent.result("initialize", clientInfo=client, **params)
+        assert offer["capabilities"]["extensions"] == {EXTENSION: {}}
+        [tool] = agent.result("tools/list")["tools"]
+        assert tool["_meta"] == {"ui": {"resourceUri": URI}}
+        assert read(agent)["_meta"]["ui"]["csp"]
 
 
 def test_the_first_revision_has_no_place_for_pages(weather):
@@ -144,25 +140,19 @@ def test_beside_pages_nothing_is_a_resource_unless_resources_are_on(weather, set
 # --- Reading ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["table", "form"])
-def test_a_stock_page_is_small_and_fetches_nothing(weather, name):
-    contents = read(weather(ui=name))
-    assert contents["uri"] == URI
-    assert contents["mimeType"] == "text/html;profile=mcp-app"
-    assert contents["_meta"]["ui"] == {
-        "csp": {
-            "connectDomains": [],
-            "resourceDomains": [],
-            "frameDomains": [],
-            "baseUriDomains": [],
-        },
-        "prefersBorder": True,
-    }
-    scripts = Scripts()
-    scripts.feed(contents["text"])
-    assert scripts.fetched == []
-    assert "default-src 'none'" in contents["text"]
-    assert "The weather &lt;now&gt;" in contents["text"]
+def test_a_stock_page_is_small_and_fetches_nothing(weather):
+    domains = ("connectDomains", "resourceDomains", "frameDomains", "baseUriDomains")
+    csp: dict[str, list] = {domain: [] for domain in domains}
+    for name in ("table", "form"):
+        contents = read(weather(ui=name))
+        assert contents["uri"] == URI
+        assert contents["mimeType"] == "text/html;profile=mcp-app"
+        assert contents["_meta"]["ui"] == {"csp": csp, "prefersBorder": True}
+        scripts = Scripts()
+        scripts.feed(contents["text"])
+        assert scripts.fetched == []
+        assert "default-src 'none'" in contents["text"]
+        assert "The weather &lt;now&gt;" in contents["text"]
 
 
 def test_the_stock_pages_have_less_than_30_kilobytes():
@@ -171,14 +161,10 @@ def test_the_stock_pages_have_less_than_30_kilobytes():
     assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("language", "start"), [("en", '<html lang="en">'), ("ar", '<html lang="ar" dir="rtl">')]
-)
-def test_a_stock_page_has_the_language_of_the_tools(weather, settings, language, start):
+def test_a_stock_page_has_the_language_of_the_tools(weather, settings):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
-    agent = weather(ui="form", settings={"LANGUAGE": language})
-    assert start in read(agent)["text"]
+    for language, start in (("en", '<html lang="en">'), ("ar", '<html lang="ar" dir="rtl">')):
+        assert start in read(weather(ui="form", settings={"LANGUAGE": language}))["text"]
 
 
 def test_a_template_knows_the_tool(weather, templates):
@@ -217,12 +203,10 @@ def test_who_is_not_offered_the_tool_does_not_find_its_page(weather):
     assert error["code"] == -32602
 
 
-@pytest.mark.parametrize("uri", ["ui://tools/", "ui://tools/nothing", "ui://other/weather"])
-def test_what_is_no_page_is_not_found(weather, uri):
-    assert refuse(weather(ui="form"), uri)["code"] == -32602
-
-
-def test_a_tool_without_a_page_has_none(weather):
+def test_what_is_no_page_is_not_found(weather):
+    agent = weather(ui="form")
+    for uri in ("ui://tools/", "ui://tools/nothing", "ui://other/weather"):
+        assert refuse(agent, uri)["code"] == -32602
     assert refuse(weather(settings={"RESOURCES": True}), URI)["code"] == -32602
 
 
@@ -240,16 +224,12 @@ def test_the_page_in_the_documentation_is_that_of_the_shop():
 # --- Templates that cannot be loaded ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "words"), [({}, "nowhere.html"), ({"nowhere.html": "{% if %}"}, "if")]
-)
-def test_a_template_that_cannot_be_loaded_is_told_before_the_first_request(
-    weather, templates, source, words
-):
-    templates(**source)
+def test_a_template_that_cannot_be_loaded_is_told_before_the_first_request(weather, templates):
     weather(ui="nowhere.html")
-    with pytest.raises(SystemCheckError, match=rf"(?s)E016.*{words}|{words}.*E016"):
-        call_command("check", "--tag", "drf_mcp")
+    for source, words in (({}, "nowhere.html"), ({"nowhere.html": "{% if %}"}, "if")):
+        templates(**source)
+        with pytest.raises(SystemCheckError, match=rf"(?s)E016.*{words}|{words}.*E016"):
+            call_command("check", "--tag", "drf_mcp")
 
 
 def test_stock_pages_need_the_templates_of_apps(weather):
