@@ -50,29 +50,13 @@ class Happening:
     is_closed: bool = False
 
 
-def add(entries: list[LogEntry], seconds: int) -> None:
-    make_entries(12)
-
-
-def delete(entries: list[LogEntry], seconds: int) -> None:
-    LogEntry.objects.filter(pk__in=[entry.pk for entry in entries[:3]]).delete()
+def delete(entries: list[LogEntry]) -> None:
+    LogEntry.objects.filter(pk__in=[entry.pk for entry in entries]).delete()
 
 
 def give_away(entries: list[LogEntry], seconds: int) -> None:
     keys = [entry.pk for entry in entries[:3]]
     LogEntry.objects.filter(pk__in=keys).update(user=User.objects.get(username="bob"))
-
-
-def lose_a_permission(entries: list[LogEntry], seconds: int) -> None:
-    User.objects.get(username="alice").user_permissions.clear()
-
-
-def leave_a_group(entries: list[LogEntry], seconds: int) -> None:
-    User.objects.get(username="alice").groups.clear()
-
-
-def be_refused(entries: list[LogEntry], seconds: int) -> None:
-    User.objects.filter(username="alice").update(last_name="Former")
 
 
 def let_time_pass(entries: list[LogEntry], seconds: int) -> None:
@@ -87,16 +71,22 @@ def let_hours_pass(entries: list[LogEntry], seconds: int) -> None:
     cache.clear()
 
 
+def get_alice() -> User:
+    return User.objects.get(username="alice")
+
+
 HAPPENINGS = {
-    "nothing": Happening(lambda entries, seconds: None),
-    "rows added": Happening(add),
-    "rows deleted": Happening(delete, gone=3),
+    "nothing": Happening(lambda *_: None),
+    "rows added": Happening(lambda *_: make_entries(12)),
+    "rows deleted": Happening(lambda entries, seconds: delete(entries[:3]), gone=3),
     "rows given away": Happening(give_away, gone=3),
     "minutes passed": Happening(let_time_pass),
     "hours passed": Happening(let_hours_pass, is_closed=True),
-    "a permission lost": Happening(lose_a_permission, is_closed=True),
-    "a group left": Happening(leave_a_group, is_closed=True),
-    "the call refused": Happening(be_refused, is_closed=True),
+    "a permission lost": Happening(lambda *_: get_alice().user_permissions.clear(), is_closed=True),
+    "a group left": Happening(lambda *_: get_alice().groups.clear(), is_closed=True),
+    "the call refused": Happening(
+        lambda *_: User.objects.filter(username="alice").update(last_name="Former"), is_closed=True
+    ),
 }
 FEATURES = {
     "handler": tuple(HANDLERS),
@@ -117,7 +107,7 @@ CASES = list(draw(STRENGTH, FEATURES, is_possible))
 
 
 def make_entries(count: int) -> list[LogEntry]:
-    alice = User.objects.get(username="alice")
+    alice = get_alice()
     made = LogEntry.objects.bulk_create(
         LogEntry(user=alice, action_flag=CHANGE) for _ in range(count)
     )
@@ -152,7 +142,7 @@ def get_result(agent: Any, tool: str) -> str:
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_nothing_is_lost_that_its_caller_may_read_and_nothing_else_is_given(expose, alice, answer):
-    user = User.objects.get(username="alice")
+    user = get_alice()
     user.groups.add(Group.objects.create(name="readers"))
     user.user_permissions.add(Permission.objects.first())
     patterns = make_patterns(answer)

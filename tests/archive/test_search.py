@@ -143,13 +143,8 @@ def test_of_words_that_occur_nowhere_it_is_said(novel_id, alice):
 
 
 @pytest.mark.django_db
-def test_passages_come_in_slices_that_fit(expose, alice):
-    expose(
-        path("novel/", Novel.as_view()),
-        ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
-        MAX_RESULT_TOKENS=2000,
-    )
-    (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
-    result = alice.call("content_retrieve", archive_id=archive_id, query="tide")
+def test_passages_come_in_slices_that_fit(novel_id, alice, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 2000}
+    result = alice.call("content_retrieve", archive_id=novel_id, query="tide")
     assert count_tokens(result.raw["content"][0]["text"]) <= 2000
     assert result.data["next_offset"] == len(result.data["passages"]) > 2
