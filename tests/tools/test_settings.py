@@ -127,10 +127,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ARCHIVE_CACHE", "nope", "an alias in CACHES"),
     ("ARCHIVE_TTL", 0, "1 or more"),
 ]
-# What decides who is let in, and to what.
-DOORS = {"EXPOSE", "INCLUDE", "EXCLUDE", "READ_ONLY", "TOOLSETS", "ALLOWED_ORIGINS"} | {
-    *("AUTHENTICATION_CLASSES", "PERMISSION_CLASSES", "CALL_MIDDLEWARE", "AUTHORIZATION_SERVERS"),
-}
 
 
 class Word(APIView):
@@ -182,6 +178,7 @@ def listed(settings, db):
         "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"]
     }
     key = Token.objects.create(user=User.objects.create_user("zoe")).key
+    agent = Agent(Client(raise_request_exception=False))
 
     def tools(headers: dict[str, str], **wrong) -> set[str] | None:
         settings.DRF_MCP = {
@@ -194,9 +191,8 @@ def listed(settings, db):
         }
         if headers.pop("as", None):
             headers["authorization"] = f"Token {key}"
-        agent = Agent(Client(headers=headers, raise_request_exception=False))
         message, sent = agent.frame("tools/list", {})
-        response = agent.post(message, sent)
+        response = agent.post(message, {**sent, **headers})
         if response.status_code != 200 or "error" in json.loads(response.content):
             return None
         return {tool["name"] for tool in json.loads(response.content)["result"]["tools"]}
@@ -215,15 +211,12 @@ def test_who_is_let_in_by_right_settings_and_who_is_not(listed):
 
 
 def test_a_wrong_setting_opens_nothing(listed):
-    """Tried with each wrong value of what decides who is let in, and one of every other setting."""
-    tried = [*{name: (name, value) for name, value, _ in WRONG if name not in DOORS}.values()]
-    tried += [(name, value) for name, value, _ in WRONG if name in DOORS]
     opened = []
-    for name, value in tried:
+    for name, value, _ in WRONG:
         wrong = {name: value}
-        seen = listed({"as": "zoe"}, **wrong)
         strangers = [listed({}, **wrong)]
         strangers += [listed({"as": "zoe", "origin": "https://app.example"}, **wrong)]
+        seen = listed({"as": "zoe"}, **wrong)
         if strangers != [None, None] or seen not in (None, {"public"}):
             opened.append((wrong, strangers, seen))
     assert opened == []
