@@ -6,7 +6,7 @@ import json
 
 import pytest
 from django.test import RequestFactory
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
@@ -75,6 +75,11 @@ def all_of_json_schema(nasty):
     nasty(PORTABLE=False)
 
 
+# Whole bodies take their time to be made.
+few = settings(max_examples=max(5, settings.default.max_examples // 3))
+
+
+@few
 @pytest.mark.parametrize("serializer", SERIALIZERS)
 @given(data=st.data())
 def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, data):
@@ -82,6 +87,7 @@ def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, dat
     assert_taken(tool, data.draw(values(tool.input_schema)))
 
 
+@few
 @pytest.mark.parametrize("serializer", [fields.Choices, fields.Order, fields.Node])
 @given(data=st.data())
 def test_what_is_made_from_a_portable_schema_is_taken(nasty, serializer, data):
@@ -94,6 +100,7 @@ def shop(db, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "PORTABLE": False}
 
 
+@few
 @pytest.mark.parametrize("name", TOOLS)
 @given(data=st.data())
 def test_what_is_made_for_the_example_project_is_taken(shop, name, data):
