@@ -78,9 +78,9 @@ def leave_few_rows() -> None:
     """Leave of everything so many rows that each user has some."""
     for user in User.objects.all():
         orders = Order.objects.filter(customer__owner=user).order_by("pk")
-        Order.objects.filter(pk__in=list(orders.values_list("pk", flat=True)[4:])).delete()
+        Order.objects.filter(pk__in=list(orders.values_list("pk", flat=True)[2:])).delete()
         tickets = Ticket.objects.filter(opened_by=user).order_by("pk")
-        Ticket.objects.filter(pk__in=list(tickets.values_list("pk", flat=True)[4:])).delete()
+        Ticket.objects.filter(pk__in=list(tickets.values_list("pk", flat=True)[2:])).delete()
         rows = Customer.objects.filter(owner=user, orders=None, tickets=None).order_by("pk")
         Customer.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[3:])).delete()
     Customer.objects.update(country="DE")
@@ -196,6 +196,7 @@ class AwkwardMatrix:
             for request in self.requests
             if request.tool == "clients_destroy"
         )
+        self.by_http: dict[Any, tuple[list[tuple[Any, Any]], set[str]]] = {}
         self.table: dict[tuple[str, str], Counter[str]] = {}
         self.faults: list[str] = []
 
@@ -208,20 +209,13 @@ class AwkwardMatrix:
 
     def ask(self, credential: Credential) -> None:
         """Compare all that one credential is answered with what HTTP answers its user."""
-        over_http = [
-            observed(functools.partial(self.over_http, credential, request))
-            for request in self.requests
-        ]
-        pages = [credential.http.get(path) for path in self.paths]
-        pages += [response for response, _ in over_http]
-        shown = {mark for page in pages for mark in MARK.findall(page.content.decode())}
-        for request, (response, written) in zip(self.requests, over_http, strict=True):
+        over_http, shown = self.ask_http(credential)
+        for place in self.places_for(credential):
+            request, (response, written) = self.requests[place], over_http[place]
             is_open = credential.opens(request.tool, request.reads)
             expected = read_http(response) if is_open else None
             written = written if is_open else self.untouched
-            for door in DOORS:
-                if not door.admits(credential, request):
-                    continue
+            for door in doors_for(credential, request, place):
                 answer, rows = observed(functools.partial(door.call, credential, request))
                 fault = find_fault(door, expected, answer, credential.is_nobody)
                 fault = fault or ("other rows afterwards" if rows != written else None)
@@ -233,6 +227,31 @@ class AwkwardMatrix:
         for what, text in self.find_further(credential):
             fault = find_hidden(text, shown) or self.find_miscount(credential, text)
             self.note("further", credential, what, fault, not credential.is_nobody)
+
+    def ask_http(self, credential: Credential) -> tuple[list[tuple[Any, Any]], set[str]]:
+        """Return what HTTP answers the user and leaves behind, and the rows that it shows."""
+        if credential.user not in self.by_http:
+            http = credential.http
+            answers = [
+                observed(functools.partial(over_http, http, each.method, each.path, each.body))
+                for each in self.requests
+            ]
+            pages = [http.get(path) for path in self.paths]
+            pages += [response for response, _ in answers]
+            shown = {mark for page in pages for mark in MARK.findall(page.content.decode())}
+            self.by_http[credential.user] = answers, shown
+        return self.by_http[credential.user]
+
+    def places_for(self, credential: Credential) -> list[int]:
+        """Return which requests are sent: all, for nobody a read and a write of each view.
+
+        Nobody is refused before the tool is looked at.
+        """
+        places = {
+            (request.path.split("/")[1], request.reads) if credential.is_nobody else place: place
+            for place, request in enumerate(self.requests)
+        }
+        return list(places.values())
 
     def find_told(self, credential: Credential, request: Request) -> str | None:
         """Return what an argument that is unknown has a caller told who may not call the tool."""
@@ -249,11 +268,12 @@ class AwkwardMatrix:
             if request.tool in PREVIEWED:
                 tried = {**request.arguments, "dry_run": True}
                 yield f"a dry run of {request}", self.send(agent, request.tool, tried)
-        for note in Ticket.objects.all():
+        kept = slice(None) if credential.is_first else slice(None, None, 4)
+        for note in self.notes[kept]:
             for name in ("about_note", "read_note"):
                 params = {"name": name, "arguments": {"note": str(note.pk)}}
                 yield f"{name} {note.pk}", self.send_method(agent, "prompts/get", params)
-        for order in Order.objects.all():
+        for order in self.orders[kept]:
             params = {"name": "about_paper", "arguments": {"paper": order.number}}
             yield f"about_paper {order.number}", self.send_method(agent, "prompts/get", params)
 
@@ -287,14 +307,19 @@ class AwkwardMatrix:
         assert rows == self.untouched, f"{method} {params} wrote something"
         return str(response.content.decode())
 
-    def over_http(self, credential: Credential, request: Request) -> Any:
-        return over_http(credential.http, request.method, request.path, request.body)
+    @functools.cached_property
+    def notes(self) -> list[Ticket]:
+        return list(Ticket.objects.order_by("pk"))
+
+    @functools.cached_property
+    def orders(self) -> list[Order]:
+        return list(Order.objects.order_by("pk"))
 
     @functools.cached_property
     def paths(self) -> list[str]:
         """The address of each note and order."""
-        notes = [f"/notes/{note.pk}/" for note in Ticket.objects.all()]
-        return notes + [f"/papers/{order.number}/" for order in Order.objects.all()]
+        notes = [f"/notes/{note.pk}/" for note in self.notes]
+        return notes + [f"/papers/{order.number}/" for order in self.orders]
 
     @functools.cached_property
     def untouched(self) -> Any:
@@ -307,6 +332,16 @@ class AwkwardMatrix:
         self.table.setdefault((door, credential.name), Counter())[sign] += 1
         if fault:
             self.faults.append(f"{what} as {credential.name} by {door}: {fault}")
+
+
+def doors_for(credential: Credential, request: Request, place: int) -> list[Door]:
+    """Return the doors that a credential tries: all, or that of HTTP and one other in turn.
+
+    A view hears of the user and not of the door: another credential of the same user is tried by
+    every door and on every view, but not by every door on every view.
+    """
+    first, *others = [door for door in DOORS if door.admits(credential, request)]
+    return [first, *(others if credential.is_first else [others[place % len(others)]])]
 
 
 def write_lines(matrix: AwkwardMatrix) -> Iterator[str]:

@@ -33,6 +33,7 @@ class Credential:
         header: the Authorization header, None for a session.
         is_user: whether a command can name the user without any credential.
         opens: whether it opens a tool, by the name and whether the tool reads.
+        is_first: whether no credential before it gives the same rights.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Credential:
     header: str | None = None
     is_user: bool = False
     opens: Callable[[str, bool], bool] = lambda name, reads: True
+    is_first: bool = True
 
     @property
     def is_nobody(self) -> bool:
@@ -93,7 +95,7 @@ def make_credentials() -> list[Credential]:
         Credential("inactive", gone, token_of(gone), is_user=True, opens=nothing),
         Credential("plain", bob, token_of(bob), is_user=True),
         Credential("owner", alice, token_of(alice), is_user=True),
-        Credential("session", alice),
+        Credential("session", alice, is_first=False),
         Credential("staff", carol, token_of(carol), is_user=True),
         Credential("superuser", admin, token_of(admin), is_user=True),
         Credential(
@@ -108,6 +110,6 @@ def make_credentials() -> list[Credential]:
             agent_token_of(alice, read_only=True),
             opens=lambda name, reads: reads,
         ),
-        Credential("OAuth", alice, granted(alice)),
-        Credential("JWT", bob, f"Bearer {sign(sub='bob', scope='shop')}"),
+        Credential("OAuth", alice, granted(alice), is_first=False),
+        Credential("JWT", bob, f"Bearer {sign(sub='bob', scope='shop')}", is_first=False),
     ]

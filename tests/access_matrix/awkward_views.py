@@ -59,11 +59,12 @@ def sign(**claims: Any) -> str:
     return jwt.encode({**usual, **claims}, KEY, "ES256", headers=kind)
 
 
+# Those that ask the database most come last.
 AUTHENTICATION = [
-    OAuth2Authentication,
-    Login,
-    AgentTokenAuthentication,
     TokenAuthentication,
+    AgentTokenAuthentication,
+    Login,
+    OAuth2Authentication,
     SessionAuthentication,
 ]
 
