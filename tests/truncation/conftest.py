@@ -19,6 +19,9 @@ BODY = "\n".join(
     f"Chapter {n}. The harbour of {n} ships, “quoted” — naïve\tcafé. A storm broke the mole."
     for n in range(60)
 )
+# Tokens of a result; a few times as much is what the views give.
+LIMIT = 2000
+ROWS = 300
 OPEN = "rest_framework.permissions.AllowAny"
 
 
@@ -60,7 +63,7 @@ class Rows(APIView):
     permission_classes = [MayRead]
 
     def get(self, request) -> Response:
-        return Response([{"id": n, "note": f"note {n} " + "x" * 90} for n in range(1, 2001)])
+        return Response([{"id": n, "note": f"note {n} " + "x" * 90} for n in range(1, ROWS + 1)])
 
 
 class Book(APIView):
@@ -69,9 +72,7 @@ class Book(APIView):
     permission_classes = [MayRead]
 
     def get(self, request) -> Response:
-        return Response(
-            {"id": 1, "text": "".join(f"{n}\u00e9 \U0001f600\n" for n in range(40_000))}
-        )
+        return Response({"id": 1, "text": "".join(f"{n}\u00e9 \U0001f600\n" for n in range(4_000))})
 
 
 class Table(APIView):
@@ -80,7 +81,7 @@ class Table(APIView):
     permission_classes = [MayRead]
 
     def get(self, request) -> Response:
-        return Response([{"id": n, **{f"k{k}": "v" * 30 for k in range(2000)}} for n in (1, 2)])
+        return Response([{"id": n, **{f"k{k}": "v" * 30 for k in range(300)}} for n in (1, 2)])
 
 
 class Said(APIView):
@@ -104,7 +105,11 @@ def library(expose, monkeypatch) -> Callable[..., None]:
             path("book/", Book.as_view()),
             path("table/", Table.as_view()),
             path("said/", Said.as_view()),
-            **{"ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive", **mcp_settings},
+            **{
+                "ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive",
+                "MAX_RESULT_TOKENS": LIMIT,
+                **mcp_settings,
+            },
         )
 
     return serve

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 
 import pytest
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import path
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
 from drf_mcp.archive import CacheArchive
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.envelopes import (
-    DigestPayload,
-    OkEnvelope,
-    PlainEnvelope,
-    ResponseV2Envelope,
-    StatusEnvelope,
-    verify_payload,
-)
+from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.json_text import content_hash
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.truncation import Digester, canonical_text, count_tokens
+from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
-from tests.agents import Agent
-from tests.truncation.conftest import OPEN, MayRead, Rows, Said, document
+from tests.agents import Agent, Result
+from tests.truncation.conftest import LIMIT, OPEN, ROWS, MayRead, Rows, Said, document
 from tests.truncation.fitted import restored
 from tests.truncation.test_any_answer import answers
 
@@ -88,90 +84,99 @@ def fetch_text(agent: Agent, **arguments) -> object:
     return json.loads(text) if data["format"] == "json" else text
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tool", ["documents", "rows", "book", "table"])
-def test_what_was_left_out_comes_back_byte_for_byte(
-    library, archive_class, agent_of, http_of, tool
-):
+def wrapper_of(answer: object) -> str:
+    """Return the member of the envelope's data that holds an answer that is no object."""
+    return "results" if isinstance(answer, list) else "result"
+
+
+def sent_of(result, whole: object) -> object:
+    """Return what a result holds of a whole answer."""
+    return result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
+
+
+def test_what_was_left_out_comes_back_byte_for_byte(library, archive_class, agent_of, http_of):
     library(ARCHIVE_CLASS=archive_class)
-    alice, whole = agent_of("alice"), http_of("alice").get(f"/{tool}/").json()
-    result = alice.call(tool)
-    sent = result.data if isinstance(whole, dict) else result.data["results"]
-    assert count_tokens(result.raw["content"][0]["text"]) <= 10_000
-    items = fetch_all(alice, archive_id=archive_of(result)[0])
-    assert encode_data(restored(sent, items)) == encode_data(whole)
+    alice = agent_of("alice")
+    for tool in ("documents", "rows", "book", "table"):
+        whole = http_of("alice").get(f"/{tool}/").json()
+        result = alice.call(tool)
+        assert count_tokens(result.raw["content"][0]["text"]) <= LIMIT
+        archive_id, digest = archive_of(result)
+        items = fetch_all(alice, archive_id=archive_id)
+        assert tool != "rows" or content_hash(items) == digest
+        assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole), tool
 
 
-# Each example is a call and the slices of all that it left out.
-@settings(max_examples=max(2, settings.default.max_examples // 6))
-@given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
-def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
+# An answer of a megabyte comes back in hundreds of calls.
+some_answers = answers.filter(lambda answer: len(encode_data(answer)) < 60_000)
+
+
+@pytest.fixture
+def asked(library, agent_of) -> Callable:
+    """What alice is answered who takes no more tokens than a budget, and all that was left out."""
+    library(MAX_RESULT_TOKENS=10_000)
+    alice = agent_of("alice")
+
+    def ask(answer: object, limit: int) -> tuple[Result, list[dict]]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Said, "answer", answer)
+            taken = {CLIENT_LIMIT_KEY: limit}
+            raw = alice.result("tools/call", name="said", arguments={}, _meta=taken)
+            result = Result(raw)
+            archives = result.envelope["meta"].get("content_archive_hashes", {})
+            items = [item for name in archives for item in fetch_all(alice, archive_id=name)]
+        assert count_tokens(raw["content"][0]["text"]) <= limit
+        return result, items
+
+    return ask
+
+
+@given(data=some_answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
+def test_of_any_answer_all_comes_back(asked, data, limit):
     """What was sent and what was fetched are together what plain HTTP answers."""
-    library(MAX_RESULT_TOKENS=limit)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "answer", data)
-        result = agent_of("alice").call("said")
-        whole = http_of("alice").get("/said/").json()
-        # In slices of the usual length: short ones of every answer would be hundreds of calls.
-        library()
-        archives = result.envelope["meta"].get("content_archive_hashes", {})
-        agent = agent_of("alice")
-        items = [item for name in archives for item in fetch_all(agent, archive_id=name)]
-    sent = result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
-    assert count_tokens(result.raw["content"][0]["text"]) <= limit
-    assert encode_data(restored(sent, items)) == encode_data(whole)
+    result, items = asked(data, limit)
+    whole = json.loads(JSONRenderer().render(data))
+    assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole)
 
 
-def test_texts_of_a_list_that_fill_a_slice_come_back_whole(library, alice):
+PARTS = {
+    "texts that fill a slice": [f"{n}, \U0008b4d5 and so on. " * 900 for n in range(5)],
+    "a list with an endless name": {"k" * 5000: {"n": list(range(9_000))}},
+    "a text with an endless name": {"k" * 5000: "one two. " * 9000},
+}
+
+
+def test_parts_that_are_hard_to_fetch_come_back(asked):
+    for whole in PARTS.values():
+        result, items = asked(whole, 3000)
+        assert restored(sent_of(result, whole), items) == whole
+
+
+def test_any_id_can_be_asked_for(library, alice):
     library(MAX_RESULT_TOKENS=1000)
-    texts = [f"{number}, \U0008b4d5 and so on. " * 90 for number in range(5)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "answer", texts)
-        result = alice.call("said")
-        items = fetch_all(alice, archive_id=archive_of(result)[0])
-    assert restored(result.data["results"], items) == texts
-
-
-@pytest.mark.parametrize("slug", [" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"])
-def test_any_id_can_be_asked_for(library, alice, slug):
-    library(MAX_RESULT_TOKENS=1000)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "answer", [{"slug": f"{n}{slug}", "of": "x" * 99} for n in range(30)])
-        result = alice.call("said")
+    for slug in (" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"):
+        with pytest.MonkeyPatch.context() as patch:
+            rows = [{"slug": f"{n}{slug}", "of": "x" * 99} for n in range(30)]
+            patch.setattr(Said, "answer", rows)
+            result = alice.call("said")
         archive_id, _ = archive_of(result)
         for name in result.envelope["meta"]["dropped_content_ids"][:3]:
             found = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data
             assert [item["id"] for item in found["items"]] == [name]
 
 
-def test_an_item_can_be_asked_for_by_its_pointer(library, alice):
-    library()
-    archive_id, _ = archive_of(alice.call("rows"))
-    (item,) = alice.call("content_retrieve", archive_id=archive_id, ids=["/1999"]).data["items"]
-    assert item["value"]["id"] == 2000
-
-
-@pytest.mark.parametrize("value", [{"n": list(range(20_000))}, "one two. " * 9000], ids=type)
-def test_a_part_with_an_endless_name_comes_back(library, alice, value):
-    library(MAX_RESULT_TOKENS=3000)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "answer", {"k" * 5000: value})
-        archive_id, _ = archive_of(alice.call("said"))
-        (item,) = fetch_all(alice, archive_id=archive_id)
-    assert item["value"] == (value["n"][-item["length"] :] if "length" in item else value)
-
-
 @pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])
-@pytest.mark.parametrize("count", [3, 3000])
-def test_what_can_be_read_only_once_is_not_lost(library, alice, envelope, count):
+def test_what_can_be_read_only_once_is_not_lost(library, alice, envelope):
     """Generators, which REST framework's encoder writes as arrays."""
     library(ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Said, "answer", {"rows": ({"id": n, "of": "x" * 40} for n in range(count))})
-        result = alice.call("said")
-    data = result.envelope if envelope == "Plain" else result.data
-    assert len(data["rows"]) == min(count, len(data["rows"])) > 2
-    assert (count == 3) == (len(result.raw["content"][0]["text"]) < 1000)
+    for count in (3, 300):
+        with pytest.MonkeyPatch.context() as patch:
+            rows = ({"id": n, "of": "x" * 40} for n in range(count))
+            patch.setattr(Said, "answer", {"rows": rows})
+            result = alice.call("said")
+        data = result.envelope if envelope == "Plain" else result.data
+        assert len(data["rows"]) == min(count, len(data["rows"])) > 2
+        assert (count == 3) == (len(result.raw["content"][0]["text"]) < 1000)
 
 
 def test_a_generator_is_a_list_of_results(library, alice):
@@ -181,10 +186,9 @@ def test_a_generator_is_a_list_of_results(library, alice):
         assert alice.call("said").data == {"results": [0, 1, 2]}
 
 
-@pytest.mark.slow
 def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
     library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
-    rows = [{"id": n, "of": "x" * 50} for n in range(999)]
+    rows = [{"id": n, "of": "x" * 50} for n in range(300)]
 
     def refuse(view, request):
         raise SoftFailure("Not all are there.", data=rows)
@@ -193,33 +197,26 @@ def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
         patch.setattr(Said, "get", refuse)
         result = alice.call("said")
     texts = [block["text"] for block in result.raw["content"]]
-    assert count_tokens("".join(texts)) <= 10_000
+    assert count_tokens("".join(texts)) <= LIMIT
     assert result.envelope["detail"] == "Not all are there."
-    assert len(result.envelope["data"]) > 400
+    assert len(result.envelope["data"]) > 60
     assert "content_archive_hashes" in texts[1]
 
 
-def wrapper_of(answer: object) -> str:
-    """Return the member of the envelope's data that holds an answer that is no object."""
-    return "results" if isinstance(answer, list) else "result"
-
-
-@pytest.mark.parametrize(
-    "envelope_class", [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
-)
-@pytest.mark.parametrize("limit", [1000, 10_000])
-def test_slices_fit_the_budget_in_every_envelope(library, alice, envelope_class, limit):
-    name = f"drf_mcp.envelopes.{envelope_class.__name__}"
-    library(MAX_RESULT_TOKENS=limit)
+@pytest.mark.parametrize("limit", [1000, 3000])
+def test_slices_fit_the_budget_in_every_envelope(library, alice, limit):
+    library(MAX_RESULT_TOKENS=1000)
     archives = [archive_of(alice.call(tool))[0] for tool in ("rows", "book", "table")]
-    library(MAX_RESULT_TOKENS=limit, ENVELOPE_CLASS=name)
-    for archive_id in archives:
-        result = agent_text(alice, archive_id=archive_id)
-        assert count_tokens(result) <= limit
-        assert "CONTENT_TRUNCATED" not in result
+    for envelope in ("ResponseV2", "Ok", "Status", "Plain"):
+        name = f"drf_mcp.envelopes.{envelope}Envelope"
+        library(MAX_RESULT_TOKENS=limit, ENVELOPE_CLASS=name)
+        for archive_id in archives:
+            result = slice_text(alice, archive_id=archive_id)
+            assert count_tokens(result) <= limit
+            assert "CONTENT_TRUNCATED" not in result
 
 
-def agent_text(agent: Agent, **arguments) -> str:
+def slice_text(agent: Agent, **arguments) -> str:
     """Return the text of a slice."""
     raw = agent.result("tools/call", name="content_retrieve", arguments=arguments)
     assert "isError" not in raw, raw
@@ -230,9 +227,9 @@ def test_a_shortened_plain_body_leads_to_the_rest(library, alice):
     library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
     body, beside = alice.result("tools/call", name="rows", arguments={})["content"]
     kept, said = json.loads(body["text"]), json.loads(beside["text"])
-    assert count_tokens(body["text"] + beside["text"]) <= 10_000
+    assert count_tokens(body["text"] + beside["text"]) <= LIMIT
     (archive_id,) = said["content_archive_hashes"]
-    slice_ = json.loads(agent_text(alice, archive_id=archive_id, limit=1))
+    slice_ = json.loads(slice_text(alice, archive_id=archive_id, limit=1))
     assert slice_["items"][0]["value"]["id"] == kept[-1]["id"] + 1
 
 
@@ -250,9 +247,10 @@ def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
     assert count_tokens("".join(block.get("text", "") for block in blocks)) <= 1000
 
 
-@pytest.mark.slow
-def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice):
-    library()
+def test_long_documents_arrive_as_digests_that_verify_and_whose_locators_lead_to_the_text(
+    library, alice
+):
+    library(MAX_RESULT_TOKENS=10_000)
     result = alice.call("documents", search="storm mole")
     meta = result.envelope["meta"]
     assert meta["content_fidelity"] == "summary"
@@ -263,17 +261,12 @@ def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice)
         assert "storm" in payload.evidence_snippets[0].text
     assert list(rows.values()) == [document(row["id"]) for row in rows.values()]
 
-
-@pytest.mark.slow
-def test_a_locator_can_be_looked_up_in_the_canonical_text(library, alice):
-    library()
-    result = alice.call("documents", search="storm mole")
     snippet = DigestPayload.from_json(result.data["results"][0]["body"]).evidence_snippets[0]
     start, end = map(int, snippet.locator.removeprefix("char:").split("-"))
     data = alice.call(
         "content_retrieve",
         archive_id=archive_of(result)[0],
-        ids=result.envelope["meta"]["dropped_content_ids"][:1],
+        ids=meta["dropped_content_ids"][:1],
         canonical=True,
         offset=start,
         limit=end - start,
@@ -281,161 +274,106 @@ def test_a_locator_can_be_looked_up_in_the_canonical_text(library, alice):
     assert data["text"] == snippet.text
 
 
-def test_items_by_the_ids_that_were_named_as_dropped(library, alice):
+def test_items_are_asked_for_by_id_by_pointer_and_by_place(library, alice):
+    """By the ids that were named as dropped, which several may be in one."""
     library()
-    result = alice.call("rows")
-    first, second = "1998", "1999"
-    data = alice.call(
-        "content_retrieve", archive_id=archive_of(result)[0], ids=[second, first]
-    ).data
-    assert [item["id"] for item in data["items"]] == [first, second]
-    assert [item["value"]["id"] for item in data["items"]] == [int(first), int(second)]
-    assert data["total_count"] == 2
+    archive_id, _ = archive_of(alice.call("rows"))
 
+    def ask(**arguments):
+        return alice.call("content_retrieve", archive_id=archive_id, **arguments)
 
-def test_several_ids_in_one_are_understood(library, alice):
-    library()
-    result = alice.call("rows")
-    data = alice.call("content_retrieve", archive_id=archive_of(result)[0], ids=["1999,2000"]).data
-    assert [item["id"] for item in data["items"]] == ["1999", "2000"]
-
-
-def test_an_id_that_was_not_dropped_is_told(library, alice):
-    library()
-    result = alice.call("rows")
-    refused = alice.call("content_retrieve", archive_id=archive_of(result)[0], ids=["1", "2000"])
+    whole, last = ask().data, [str(ROWS - 1), str(ROWS)]
+    for ids in ([last[1], last[0]], [",".join(last)]):
+        data = ask(ids=ids).data
+        assert [item["id"] for item in data["items"]] == last
+        assert [item["value"]["id"] for item in data["items"]] == list(map(int, last))
+        assert data["total_count"] == 2
+    (item,) = ask(ids=[f"/{ROWS - 1}"]).data["items"]
+    assert item["value"]["id"] == ROWS
+    refused = ask(ids=["1", last[1]])
     assert refused.code == "NOT_FOUND"
     assert refused.envelope["error"] == "Not among the archived items: 1."
 
-
-def test_offset_and_limit_cut_slices_of_items(library, alice):
-    library()
-    archive_id, _ = archive_of(alice.call("rows"))
-    data = alice.call("content_retrieve", archive_id=archive_id, offset=3, limit=2).data
-    whole = alice.call("content_retrieve", archive_id=archive_id).data
+    data = ask(offset=3, limit=2).data
     assert data["items"] == whole["items"][3:5]
     assert (data["offset"], data["next_offset"]) == (3, 5)
     assert data["total_count"] == whole["total_count"]
+    beyond = ask(offset=99_999).data
+    assert (beyond["items"], beyond["next_offset"]) == ([], None)
 
 
-def test_an_offset_past_the_end_gives_an_empty_last_slice(library, alice):
+def test_the_signed_in_owner_names_content_by_id_or_hash_which_must_agree(library, agent_of):
     library()
-    archive_id, _ = archive_of(alice.call("rows"))
-    data = alice.call("content_retrieve", archive_id=archive_id, offset=99_999).data
-    assert (data["items"], data["next_offset"]) == ([], None)
-
-
-@pytest.mark.slow
-def test_the_hash_verifies_what_was_fetched(library, alice):
-    library()
+    alice = agent_of("alice")
     archive_id, digest = archive_of(alice.call("rows"))
-    assert content_hash(fetch_all(alice, archive_id=archive_id)) == digest
-
-
-@pytest.mark.slow
-def test_the_signed_in_owner_fetches_by_hash(library, alice):
-    library()
-    archive_id, digest = archive_of(alice.call("rows"))
-    assert alice.call("content_retrieve", content_hash=digest).data["archive_id"] == archive_id
-    assert alice.call("content_retrieve", archive_id=digest).data["archive_id"] == archive_id
-
-
-def test_two_hashes_that_differ_name_nothing(library, alice):
-    library()
-    _, digest = archive_of(alice.call("rows"))
     other = f"sha256:{'0' * 64}"
-    assert alice.call("content_retrieve", archive_id=digest, content_hash=digest).data["items"]
-    refused = alice.call("content_retrieve", archive_id=digest, content_hash=other)
-    assert refused.code == "NOT_FOUND"
-
-
-def test_another_user_cannot_read_it(library, agent_of):
-    library()
-    archive_id, digest = archive_of(agent_of("alice").call("rows"))
+    for named in (
+        {"content_hash": digest},
+        {"archive_id": digest},
+        {"archive_id": digest, "content_hash": digest},
+        {"archive_id": archive_id, "content_hash": digest},
+    ):
+        assert alice.call("content_retrieve", **named).data["archive_id"] == archive_id
+    for name in (archive_id, digest):
+        refused = alice.call("content_retrieve", archive_id=name, content_hash=other)
+        assert refused.code == "NOT_FOUND"
     for agent in (agent_of("bob"), agent_of(None), agent_of("carol")):
-        for arguments in (
-            {"archive_id": archive_id},
-            {"archive_id": digest},
-            {"content_hash": digest},
-        ):
-            refused = agent.call("content_retrieve", **arguments)
+        for named in ({"archive_id": archive_id}, {"archive_id": digest}, {"content_hash": digest}):
+            refused = agent.call("content_retrieve", **named)
             assert refused.code == "NOT_FOUND"
             assert "Call the tool that gave it again" in refused.envelope["error"]
 
 
 def test_anonymous_content_is_reached_by_its_id_alone(library, agent_of):
     library()
-    archive_id, digest = archive_of(agent_of(None).call("rows"))
-    assert agent_of(None).call("content_retrieve", archive_id=archive_id).data["items"]
-    assert agent_of(None).call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
+    nobody = agent_of(None)
+    archive_id, digest = archive_of(nobody.call("rows"))
+    assert nobody.call("content_retrieve", archive_id=archive_id).data["items"]
+    assert nobody.call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
 
 
-def test_each_read_asks_the_permissions_of_the_tools_view_again(library, alice):
+def test_each_read_asks_the_permissions_of_the_tools_view_again(library, alice, http_of):
     library()
     archive_id, _ = archive_of(alice.call("rows"))
     MayRead.refused.add("alice")
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+    assert http_of("alice").get(f"/mcp/content/?archive_id={archive_id}").status_code == 404
 
 
-def test_content_of_a_tool_that_is_gone_is_gone(library, alice):
+def test_content_that_has_expired_or_whose_tool_is_gone_is_not_found(library, alice):
     library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("time.time", lambda: 32_503_680_000.0)
+        refused = alice.call("content_retrieve", archive_id=archive_id)
+    assert refused.code == "NOT_FOUND"
+    assert "expired" in refused.envelope["error"]
     archive_id, _ = archive_of(alice.call("rows"))
     library(EXCLUDE=["rows"])
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
-def test_expired_content_is_not_found(library, alice, monkeypatch):
+def test_the_tool_says_what_it_takes_and_refuses_what_it_does_not(library, alice):
     library()
-    archive_id, _ = archive_of(alice.call("rows"))
-    monkeypatch.setattr("time.time", lambda: 32_503_680_000.0)
-    refused = alice.call("content_retrieve", archive_id=archive_id)
-    assert refused.code == "NOT_FOUND"
-    assert "expired" in refused.envelope["error"]
-
-
-def test_a_hash_beside_the_id_must_be_that_of_the_content(library, alice):
-    library()
-    archive_id, digest = archive_of(alice.call("rows"))
-    other = "sha256:" + "0" * 64
-    assert alice.call("content_retrieve", archive_id=archive_id, content_hash=digest).data["items"]
-    refused = alice.call("content_retrieve", archive_id=archive_id, content_hash=other)
-    assert refused.code == "NOT_FOUND"
-
-
-def test_the_content_has_to_be_named(library, alice):
-    library()
+    tool = alice.tools()["content_retrieve"]
+    names = ["archive_id", "content_hash", "query", "ids", "offset", "limit", "canonical"]
+    assert list(tool["inputSchema"]["properties"]) == names
+    assert tool["inputSchema"]["required"] == ["archive_id"]
+    assert tool["annotations"]["readOnlyHint"] is True
     assert alice.call("content_retrieve").code == "MISSING_REQUIRED"
     refused = alice.call("content_retrieve", archive_id="a", offset=-1)
     assert refused.problems[0]["pointer"] == "/offset"
 
 
-def test_the_tool_says_what_it_takes(library, alice):
-    library()
-    tool = alice.tools()["content_retrieve"]
-    assert list(tool["inputSchema"]["properties"]) == [
-        "archive_id",
-        "content_hash",
-        "query",
-        "ids",
-        "offset",
-        "limit",
-        "canonical",
-    ]
-    assert tool["inputSchema"]["required"] == ["archive_id"]
-    assert tool["annotations"]["readOnlyHint"] is True
-
-
-@pytest.mark.parametrize("off", [{"MAX_RESULT_TOKENS": None}, {"ARCHIVE_CLASS": None}])
-def test_the_tool_is_there_only_when_something_can_be_archived(library, alice, off):
-    library(**off)
+def test_without_an_archive_or_a_budget_there_is_no_tool_and_no_promise(library, alice, http_of):
+    library(MAX_RESULT_TOKENS=None)
     assert "content_retrieve" not in alice.tools()
-
-
-def test_without_an_archive_a_result_promises_nothing(library, alice):
     library(ARCHIVE_CLASS=None)
+    assert "content_retrieve" not in alice.tools()
     result = alice.call("rows")
     assert result.envelope["meta"]["content_fidelity"] == "partial"
     assert "content_archive_hashes" not in result.envelope["meta"]
+    assert http_of("alice").get("/mcp/content/?archive_id=a").status_code == 404
 
 
 def test_where_the_view_is_not_routed_a_result_promises_nothing(settings, alice):
@@ -472,7 +410,6 @@ class Broken(CacheArchive):
         raise ConnectionError("no route to host")
 
 
-@pytest.mark.slow
 def test_a_result_arrives_although_the_archive_fails(library, alice):
     library(ARCHIVE_CLASS=Broken)
     result = alice.call("rows")
@@ -504,15 +441,14 @@ class Failing(Digester):
         raise ConnectionError("no route to host")
 
 
-@pytest.mark.slow
 def test_a_digester_that_fails_is_stood_in_for(library, alice):
-    library(DIGESTER_CLASS=Failing)
+    library(DIGESTER_CLASS=Failing, MAX_RESULT_TOKENS=10_000)
     result = alice.call("documents")
     assert result.envelope["meta"]["content_fidelity"] == "summary"
     assert DigestPayload.from_json(result.data["results"][0]["body"])
 
 
-def test_a_tool_can_have_a_budget_of_its_own(settings, expose, alice):
+def test_a_tool_can_have_a_budget_of_its_own(expose, alice):
     @mcp_tool(name="short", max_result_tokens=1250)
     class Short(Rows):
         """Have little room."""
@@ -521,9 +457,11 @@ def test_a_tool_can_have_a_budget_of_its_own(settings, expose, alice):
     class Whole(Rows):
         """Have all the room."""
 
-    expose(path("short/", Short.as_view()), path("whole/", Whole.as_view()))
+    expose(
+        path("short/", Short.as_view()), path("whole/", Whole.as_view()), MAX_RESULT_TOKENS=LIMIT
+    )
     assert count_tokens(alice.call("short").raw["content"][0]["text"]) <= 1250
-    assert len(alice.call("whole").data["results"]) == 2000
+    assert len(alice.call("whole").data["results"]) == ROWS
 
 
 def test_errors_have_a_budget_of_their_own(library, alice):
@@ -535,25 +473,13 @@ def test_errors_have_a_budget_of_their_own(library, alice):
     assert refused.code == "VALIDATION_ERROR"
 
 
-def test_over_plain_http_the_view_answers_its_owner(library, agent_of, http_of):
+def test_over_plain_http_the_view_answers_its_owner(library, alice, http_of):
     library(PERMISSION_CLASSES=[AUTHENTICATED])
-    archive_id, _ = archive_of(agent_of("alice").call("rows"))
-    at = f"/mcp/content/?archive_id={archive_id}&ids=1999&ids=2000"
+    archive_id, _ = archive_of(alice.call("rows"))
+    at = f"/mcp/content/?archive_id={archive_id}&ids={ROWS - 1}&ids={ROWS}"
     assert len(http_of("alice").get(at).json()["items"]) == 2
     assert http_of("bob").get(at).status_code == 404
     assert http_of(None).get(at).status_code == 401
-
-
-def test_over_plain_http_permissions_are_asked_again(library, agent_of, http_of):
-    library()
-    archive_id, _ = archive_of(agent_of("alice").call("rows"))
-    MayRead.refused.add("alice")
-    assert http_of("alice").get(f"/mcp/content/?archive_id={archive_id}").status_code == 404
-
-
-def test_over_plain_http_nothing_is_found_while_nothing_is_archived(library, http_of):
-    library(ARCHIVE_CLASS=None)
-    assert http_of("alice").get("/mcp/content/?archive_id=a").status_code == 404
 
 
 def test_an_open_list_of_tools_stays_public(settings, expose):
