@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -61,8 +60,7 @@ pages = st.fixed_dictionaries(
 budgets = st.integers(FLOOR, 3000)
 
 
-@pytest.mark.parametrize("envelope_class", ENVELOPES)
-@given(data=answers, limit=budgets)
+@given(data=answers, limit=budgets, envelope_class=st.sampled_from(ENVELOPES))
 def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     fitted = fit(success(data), limit, envelope_class)
     assert fitted.tokens <= limit
@@ -70,8 +68,7 @@ def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data
     assert encode_data(fitted.restored) == encode_data(data)
 
 
-@pytest.mark.parametrize("envelope_class", ENVELOPES)
-@given(data=pages, limit=budgets)
+@given(data=pages, limit=budgets, envelope_class=st.sampled_from(ENVELOPES))
 def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     page = Pagination(True, 999, page=1, cursor="2", next={"page": 2})
     fitted = fit(success(data, pagination=page), limit, envelope_class)
@@ -80,8 +77,7 @@ def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, l
     assert encode_data(fitted.restored) == encode_data(data)
 
 
-@pytest.mark.parametrize("envelope_class", STRUCTURED)
-@given(data=answers, limit=st.integers(1, 2000))
+@given(data=answers, limit=st.integers(1, 2000), envelope_class=st.sampled_from(STRUCTURED))
 def test_a_shortened_answer_keeps_to_the_schema_of_the_whole(envelope_class, data, limit):
     schema = envelope_class().schema(schema_of(data))
     Draft202012Validator(schema).validate(fit(success(data), limit, envelope_class).envelope)
