@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
-
-import pytest
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.outcomes import Category, Failure, Outcome, Pagination, Severity, Warning
@@ -33,22 +32,20 @@ def details(fitted) -> dict:
     )
 
 
-@pytest.mark.parametrize("envelope_class", ENVELOPES)
-@pytest.mark.parametrize(
-    "members",
-    [
-        {"warnings": warnings(400)},
-        {"suggestions": tuple(f"Do {n} next." for n in range(2000))},
-        {"telemetry": {"statements": ["SELECT 1"] * 5000}},
-        {"meta": {f"fact {n}": "x" * 50 for n in range(400)}},
-        {"pagination": Pagination(True, next={"search": "x" * 9000})},
-    ],
-    ids=lambda members: next(iter(members)),
-)
-def test_the_answer_stays_whole_and_all_fits(envelope_class, members):
-    fitted = fit(success(ANSWER, **members), LIMIT, envelope_class)
-    assert fitted.tokens <= LIMIT
-    assert fitted.outcome.data == ANSWER
+BESIDE = [
+    {"warnings": warnings(400)},
+    {"suggestions": tuple(f"Do {n} next." for n in range(2000))},
+    {"telemetry": {"statements": ["SELECT 1"] * 5000}},
+    {"meta": {f"fact {n}": "x" * 50 for n in range(400)}},
+    {"pagination": Pagination(True, next={"search": "x" * 9000})},
+]
+
+
+def test_the_answer_stays_whole_and_all_fits():
+    for envelope_class, members in itertools.product(ENVELOPES, BESIDE):
+        fitted = fit(success(ANSWER, **members), LIMIT, envelope_class)
+        assert fitted.tokens <= LIMIT, (envelope_class, *members)
+        assert fitted.outcome.data == ANSWER, (envelope_class, *members)
 
 
 def test_as_many_warnings_stay_as_fit_and_the_others_are_counted_and_archived():
@@ -91,18 +88,15 @@ def test_the_answer_is_shortened_too_where_both_are_long():
     assert "warnings left out" in details(fitted)["message"]
 
 
-@pytest.mark.parametrize("envelope_class", ENVELOPES)
-@pytest.mark.parametrize(
-    "members",
-    [{"telemetry": {"statements": ["SELECT 1"] * 5000}}, {"meta": {"fact": "x" * 9000}}],
-    ids=lambda members: next(iter(members)),
-)
-def test_a_failure_keeps_its_problems(envelope_class, members):
+def test_a_failure_keeps_its_problems():
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, "Validation failed.", "Mend it.")
-    outcome = Outcome("orders_create", 400, None, failure, request_id="req_1", **members)
-    fitted = fit(outcome, LIMIT, envelope_class)
-    assert fitted.tokens <= LIMIT
-    assert fitted.outcome.failure == failure
+    telemetry, meta = {"statements": ["SELECT 1"] * 5000}, {"fact": "x" * 9000}
+    for envelope_class in ENVELOPES:
+        for members in ({"telemetry": telemetry}, {"meta": meta}):
+            outcome = Outcome("orders_create", 400, None, failure, request_id="req_1", **members)
+            fitted = fit(outcome, LIMIT, envelope_class)
+            assert fitted.tokens <= LIMIT, (envelope_class, *members)
+            assert fitted.outcome.failure == failure, (envelope_class, *members)
 
 
 def soft(count: int, message: str = "Not all are there.") -> Outcome:
@@ -113,14 +107,13 @@ def soft(count: int, message: str = "Not all are there.") -> Outcome:
     return replace(success(rows), failure=failure, body=body)
 
 
-def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once(subtests):
+def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once():
     for envelope_class in ENVELOPES[:3]:
-        with subtests.test(envelope_class=envelope_class):
-            fitted = fit(soft(1000), LIMIT, envelope_class)
-            assert fitted.tokens <= LIMIT
-            assert [warning.code for warning in fitted.outcome.warnings] == ["CONTENT_TRUNCATED"]
-            assert "items left out" in fitted.outcome.warnings[0].message
-            assert fitted.restored == soft(1000).data
+        fitted = fit(soft(1000), LIMIT, envelope_class)
+        assert fitted.tokens <= LIMIT
+        assert [warning.code for warning in fitted.outcome.warnings] == ["CONTENT_TRUNCATED"]
+        assert "items left out" in fitted.outcome.warnings[0].message
+        assert fitted.restored == soft(1000).data
 
 
 def test_a_soft_failure_of_many_words_leaves_room_for_its_answer():

@@ -110,20 +110,17 @@ def test_unknown_paths():
     ]
 
 
-def test_below_what_a_schema_leaves_open_every_path_may_lead_somewhere(subtests):
-    for open_schema in [
+def test_below_what_a_schema_leaves_open_every_path_may_lead_somewhere():
+    for left_open in (
         {},
         {"type": "object"},
         {"type": ["object", "null"], "additionalProperties": STRING},
         {"type": "array", "items": {}},
         {"type": "array"},
         {"properties": {"size": STRING}, "additionalProperties": True},
-    ]:
-        with subtests.test(open_schema=open_schema):
-            schema = {"type": "object", "properties": {"metadata": open_schema}}
-            assert not list(
-                SelectableFields(schema).find_unknown(["metadata.colour", "metadata.a.b"])
-            )
+    ):
+        known = SelectableFields({"type": "object", "properties": {"metadata": left_open}})
+        assert not list(known.find_unknown(["metadata.colour", "metadata.a.b"])), left_open
 
 
 def test_an_object_that_may_have_more_members_takes_other_names():
