@@ -7,7 +7,7 @@ import functools
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -180,9 +180,16 @@ def make_requests() -> list[Request]:
 
 
 class AwkwardMatrix:
-    """Sends every request for every credential by every door."""
+    """Sends every request for every credential by every door.
 
-    def __init__(self) -> None:
+    ``in_pairs`` leaves out what cannot fail on its own. Nobody is refused before the tool is looked
+    at: a read and a write of each view are sent. A view hears of the user and not of the door:
+    a further credential of a user is tried by every door and on every view, but not on every view
+    by every door.
+    """
+
+    def __init__(self, in_pairs: bool = False) -> None:
+        self.in_pairs = in_pairs
         leave_few_rows()
         add_hidden_notes()
         mark_rows()
@@ -200,11 +207,9 @@ class AwkwardMatrix:
         self.table: dict[tuple[str, str], Counter[str]] = {}
         self.faults: list[str] = []
 
-    def fill(self, names: Container[str] | None = None) -> AwkwardMatrix:
-        """Ask for the credentials of these names, by default for all."""
+    def fill(self) -> AwkwardMatrix:
         for credential in self.credentials:
-            if names is None or credential.name in names:
-                self.ask(credential)
+            self.ask(credential)
         return self
 
     def ask(self, credential: Credential) -> None:
@@ -215,7 +220,7 @@ class AwkwardMatrix:
             is_open = credential.opens(request.tool, request.reads)
             expected = read_http(response) if is_open else None
             written = written if is_open else self.untouched
-            for door in doors_for(credential, request, place):
+            for door in self.doors_for(credential, place):
                 answer, rows = observed(functools.partial(door.call, credential, request))
                 fault = find_fault(door, expected, answer, credential.is_nobody)
                 fault = fault or ("other rows afterwards" if rows != written else None)
@@ -243,15 +248,22 @@ class AwkwardMatrix:
         return self.by_http[credential.user]
 
     def places_for(self, credential: Credential) -> list[int]:
-        """Return which requests are sent: all, for nobody a read and a write of each view.
-
-        Nobody is refused before the tool is looked at.
-        """
+        """Return which requests are sent."""
+        few = self.in_pairs and credential.is_nobody
         places = {
-            (request.path.split("/")[1], request.reads) if credential.is_nobody else place: place
+            (request.path.split("/")[1], request.reads) if few else place: place
             for place, request in enumerate(self.requests)
         }
         return list(places.values())
+
+    def is_brief(self, credential: Credential) -> bool:
+        return self.in_pairs and not credential.is_first
+
+    def doors_for(self, credential: Credential, place: int) -> list[Door]:
+        """Return by which doors: all, or that of HTTP and one other in turn."""
+        first, *others = [door for door in DOORS if door.admits(credential, self.requests[place])]
+        others = [others[place % len(others)]] if self.is_brief(credential) else others
+        return [first, *others]
 
     def find_told(self, credential: Credential, request: Request) -> str | None:
         """Return what an argument that is unknown has a caller told who may not call the tool."""
@@ -268,7 +280,7 @@ class AwkwardMatrix:
             if request.tool in PREVIEWED:
                 tried = {**request.arguments, "dry_run": True}
                 yield f"a dry run of {request}", self.send(agent, request.tool, tried)
-        kept = slice(None) if credential.is_first else slice(None, None, 4)
+        kept = slice(None, None, 4 if self.is_brief(credential) else None)
         for note in self.notes[kept]:
             for name in ("about_note", "read_note"):
                 params = {"name": name, "arguments": {"note": str(note.pk)}}
@@ -332,16 +344,6 @@ class AwkwardMatrix:
         self.table.setdefault((door, credential.name), Counter())[sign] += 1
         if fault:
             self.faults.append(f"{what} as {credential.name} by {door}: {fault}")
-
-
-def doors_for(credential: Credential, request: Request, place: int) -> list[Door]:
-    """Return the doors that a credential tries: all, or that of HTTP and one other in turn.
-
-    A view hears of the user and not of the door: another credential of the same user is tried by
-    every door and on every view, but not by every door on every view.
-    """
-    first, *others = [door for door in DOORS if door.admits(credential, request)]
-    return [first, *(others if credential.is_first else [others[place % len(others)]])]
 
 
 def write_lines(matrix: AwkwardMatrix) -> Iterator[str]:

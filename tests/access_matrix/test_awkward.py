@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module")
 def matrix(shared_db) -> Iterator[AwkwardMatrix]:
     with served():
-        yield AwkwardMatrix().fill()
+        yield AwkwardMatrix(in_pairs=True).fill()
 
 
 # A thousand calls by seven doors.

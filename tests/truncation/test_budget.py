@@ -54,7 +54,6 @@ def test_a_budget_of_the_projects_own_decides(library, alice):
     assert 1900 * 4 < len(text) <= 2000 * 4
 
 
-@pytest.mark.slow
 def test_a_range_names_all_rows_that_are_missing_and_each_of_them(library, alice):
     library()
     meta = alice.call("rows").envelope["meta"]

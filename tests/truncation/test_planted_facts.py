@@ -13,6 +13,8 @@ import re
 import textwrap
 from collections.abc import Callable
 
+import pytest
+
 from drf_mcp.truncation import LeadDigester, canonical_text
 from drf_mcp.truncation.digests import shrink_digest
 
@@ -115,6 +117,7 @@ def count(facts: list[str], text: str) -> int:
     return sum(fact in words for fact in facts)
 
 
+@pytest.mark.slow
 def test_a_digest_holds_more_than_the_ends_of_the_text():
     """Whole, and shrunk to little room."""
     poor = {}

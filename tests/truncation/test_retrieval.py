@@ -94,6 +94,7 @@ def sent_of(result, whole: object) -> object:
     return result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
 
 
+@pytest.mark.slow
 def test_what_was_left_out_comes_back_byte_for_byte(library, archive_class, agent_of, http_of):
     library(ARCHIVE_CLASS=archive_class)
     alice = agent_of("alice")
@@ -146,6 +147,7 @@ PARTS = {
 }
 
 
+@pytest.mark.slow
 def test_parts_that_are_hard_to_fetch_come_back(asked):
     for whole in PARTS.values():
         result, items = asked(whole, 3000)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import ClassVar
 
+import pytest
+
 from drf_mcp.envelopes import (
     DigestPayload,
     OkEnvelope,
@@ -208,6 +210,7 @@ def test_a_deep_tree_is_cut_where_it_gets_deep():
     assert fitted.restored == tree
 
 
+@pytest.mark.slow
 def test_a_tree_of_lists_keeps_its_upper_levels():
     def branch(depth: int) -> list:
         return [{"id": n, "children": branch(depth - 1)} for n in range(5)] if depth else []
@@ -226,6 +229,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 def test_what_it_costs_depends_on_what_is_kept(monkeypatch):
     """All is encoded, archived and hashed; of nothing else than what is kept is the size taken."""
     counted = []
@@ -336,6 +340,7 @@ def order(number: int, lines: int) -> dict:
     return {"id": number, "name": f"Order {number}", "status": "paid", "lines": inner}
 
 
+@pytest.mark.slow
 def test_a_row_keeps_as_much_of_its_own_list_as_fits():
     """As it does where it is the answer itself."""
     answer = [order(1, 1000)]
