@@ -11,7 +11,10 @@ from rest_framework import serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.introspection import Describer
+from drf_mcp.protocol import REVISIONS, select_by_headers
+from drf_mcp.server import Server
 from drf_mcp.tools import registry
+from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.transports.in_process import InProcessClient
 
 pytestmark = pytest.mark.django_db
@@ -86,15 +89,17 @@ def test_a_call_describes_its_own_tool_alone(described):
 
 
 def test_a_tool_is_described_once_for_all_threads(described):
-    tools = registry.tools().values()
-    schemas = []
-    threads = [
-        threading.Thread(target=lambda: schemas.append([tool.input_schema for tool in tools]))
-        for _ in range(4)
-    ]
+    era, lists = select_by_headers({"mcp-protocol-version": REVISIONS[0]}), []
+
+    def list_all():
+        capability, tools = ToolsCapability(Server(registry)), registry.tools().values()
+        lists.append([capability.get_definition(tool, era) for tool in tools])
+
+    threads = [threading.Thread(target=list_all) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(schemas) == 4
-    assert len(described) == len(tools)
+    list_all()
+    assert lists == [lists[0]] * 5
+    assert len(described) == len(lists[0]) == 60
