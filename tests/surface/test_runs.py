@@ -41,6 +41,7 @@ def standing_clock(monkeypatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_every_tool_answers_and_writes_as_when_it_is_called_itself(
     agent_of, configured, standing_clock
 ):
@@ -145,6 +146,9 @@ def test_an_unknown_argument_is_pointed_at_where_it_was_sent(agent):
     assert (problem["pointer"], problem["accepted"]) == ("/arguments/statu", "status")
     assert result.data["details"]["field"] == "arguments.statu"
     assert result.envelope["error"] == "arguments.statu: Unknown argument."
+    problem = agent.run("orders_create", {"total": "1.00"}).problems[-1]
+    assert (problem["pointer"], problem["code"]) == ("/arguments/total", "read_only")
+    assert problem["remediation"] == "Leave 'total' out: the server sets it."
 
 
 def test_what_the_view_refuses_is_pointed_at_where_it_was_sent(agent):
