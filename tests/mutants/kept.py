@@ -111,7 +111,7 @@ MUTANTS = (
         "access/principals.py",
         'return f"{tenant}/{key}" if tenant else key',
         "return key",
-        ("archive/test_readable_rows.py", "tasks/test_callers.py"),
+        ("access/test_principals.py",),
     ),
     # --- The door ------------------------------------------------------------------------------
     Mutant(
