@@ -212,6 +212,11 @@ def test_a_digest_shrinks_to_the_room_there_is(text, limit):
     assert verify_payload(DigestPayload.from_json(small), canonical_text(text))
 
 
+def test_a_summary_of_many_tokens_shrinks_too():
+    payload = LeadDigester().digest("\U0008b4d5" * 900)
+    assert count_tokens(encode_data(shrink_digest(payload, 300))) <= 300
+
+
 def test_shrinking_keeps_the_best_evidence_longest():
     payload = LeadDigester().digest(ENGLISH, "mole coal harbour ships")
     small = json.loads(shrink_digest(payload, 330))

@@ -461,7 +461,7 @@ class LinesView(generics.ListAPIView):
 
 
 def test_a_selection_is_valid_by_the_output_schema(expose):
-    """The agent holds each result against the definition of its tool."""
+    """Every result of a test is held against the schema of its tool."""
     for kind in ("envelope", "full"):
         expose(path("orders/", LinesView.as_view()), OUTPUT_SCHEMA=kind)
         for revision in REVISIONS:

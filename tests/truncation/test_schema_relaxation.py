@@ -31,7 +31,7 @@ class Wide(APIView):
 
 
 def test_a_shortened_answer_keeps_to_a_declared_schema(expose, agent_of):
-    """The agent holds each result against the schema of its tool."""
+    """Every result of a test is held against the schema of its tool."""
     for envelope in ("ResponseV2", "Ok", "Status"):
         chosen = f"drf_mcp.envelopes.{envelope}Envelope"
         expose(path("wide/", Wide.as_view()), ENVELOPE_CLASS=chosen)

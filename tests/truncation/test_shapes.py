@@ -175,9 +175,10 @@ def test_the_lists_of_an_object_share_its_room():
 
 
 def test_rows_without_distinct_keys_are_called_by_their_places():
-    fitted = fit_data([{"id": 1, "note": "x" * 90}] * 30, 1000)
-    kept = len(fitted.outcome.data)
-    assert fitted.outcome.fidelity.dropped[0] == f"data[{kept}]"
+    for row in ({"id": 1, "note": "x" * 90}, {"note": "x" * 90}):
+        fitted = fit_data([row] * 40, 1000)
+        kept = len(fitted.outcome.data)
+        assert fitted.outcome.fidelity.dropped[0] == f"data[{kept}]"
 
 
 def test_a_wide_object_loses_its_last_members():
@@ -197,6 +198,12 @@ def test_a_list_of_strings_loses_its_tail():
     (item,) = fitted.items
     assert (item["id"], item["pointer"]) == (f"data[{kept}:9000]", f"/{kept}")
     assert (item["length"], item["value"][0]) == (9000 - kept, f"word {kept}")
+
+
+def test_a_number_too_long_is_left_out_with_what_follows():
+    fitted = fit_data([1, 10**4000, 2], 600)
+    assert fitted.outcome.data == [1]
+    assert fitted.restored == [1, 10**4000, 2]
 
 
 def test_a_deep_tree_is_cut_where_it_gets_deep():
