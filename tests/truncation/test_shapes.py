@@ -175,8 +175,8 @@ def test_the_lists_of_an_object_share_its_room():
 
 
 def test_rows_without_distinct_keys_are_called_by_their_places():
-    for row in ({"id": 1, "note": "x" * 90}, {"note": "x" * 90}):
-        fitted = fit_data([row] * 40, 1000)
+    for row in ({"id": 1, "note": "x" * 90}, {"note": "x" * 120}):
+        fitted = fit_data([row] * 30, 1000)
         kept = len(fitted.outcome.data)
         assert fitted.outcome.fidelity.dropped[0] == f"data[{kept}]"
 
