@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import CharField, ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
 
+from drf_mcp.models import ArchivedContent
 from drf_mcp.tools import mcp_tool
 
 pytestmark = pytest.mark.django_db
@@ -278,14 +279,17 @@ class Tenant:
 
 
 def test_content_of_one_tenant_is_not_found_in_another(entries, alice, settings):
+    """Nor does it take the room of the same user there, who is another owner."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.tenant_middleware"]
     archive_id = shorten(alice, "own_list")
     tenant_middleware.tenant = Tenant(2)
     try:
         assert fetch(alice, archive_id) == []
+        assert fetch(alice, shorten(alice, "own_list"))
     finally:
         tenant_middleware.tenant = Tenant(1)
     assert fetch(alice, archive_id)
+    assert len(set(ArchivedContent.objects.values_list("owner", flat=True))) == 2
 
 
 def tenant_middleware(get_response):
