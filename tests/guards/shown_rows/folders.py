@@ -90,6 +90,12 @@ class ProtectingFolderViewSet(FolderViewSet):
         return super().destroy(request, *args, **kwargs)
 
 
+class UnaskedFolderViewSet(FolderViewSet):
+    @mcp_tool(confirm=False)
+    def destroy(self, request, *args, **kwargs) -> Response:
+        return super().destroy(request, *args, **kwargs)
+
+
 class UntriedFolderViewSet(FolderViewSet):
     @mcp_tool(dry_run=False)
     def destroy(self, request, *args, **kwargs) -> Response:

@@ -35,8 +35,6 @@ WAYS = [
     (Listed.Failing, False, None),
     (Listed.Missing, False, None),
 ]
-naming = pytest.mark.parametrize(("way", "is_shown"), [(way, shown) for way, shown, _ in WAYS])
-counting = pytest.mark.parametrize(("way", "count"), [(way, count) for way, _, count in WAYS])
 
 
 class SheetArgument(serializers.Serializer):
@@ -74,6 +72,7 @@ def serve(settings, monkeypatch, folder):
         router = SimpleRouter()
         router.register("folders", folders.FolderViewSet)
         router.register("own", folders.OwnFolderViewSet, basename="own")
+        router.register("unasked", folders.UnaskedFolderViewSet, basename="unasked")
         router.register("protecting", folders.ProtectingFolderViewSet, basename="protecting")
         router.register("untried", folders.UntriedFolderViewSet, basename="untried")
         router.register("sheets", sheets)
@@ -114,47 +113,54 @@ def as_rows(model: str, count: int | None) -> list[dict]:
 # --- What names rows ----------------------------------------------------------------------------
 
 
-@naming
-def test_completion_names_no_other_rows(serve, way, is_shown):
-    found = complete(serve(way), {"type": "ref/prompt", "name": "ask"}, "sheet")
-    assert found == (["sheet-0"] if is_shown else [])
-
-
-@naming
-def test_a_prompt_takes_no_other_rows(serve, way, is_shown):
-    agent = serve(way)
-    asked = agent.request("prompts/get", name="ask", arguments={"sheet": "sheet-3"})
-    # Where nothing lists the model, the field of the prompt alone decides.
-    assert ("result" in asked) is (way is Listed.Missing)
-    shown = agent.request("prompts/get", name="ask", arguments={"sheet": "sheet-0"})
-    assert ("result" in shown) is (is_shown or way is Listed.Missing)
+def test_what_names_rows_names_no_others(serve):
+    """Completion offers those of the list, and a prompt takes no others."""
+    found, expected = {}, {}
+    for way, is_shown, _ in WAYS:
+        agent = serve(way)
+        asked = [
+            agent.request("prompts/get", name="ask", arguments={"sheet": sheet})
+            for sheet in ("sheet-3", "sheet-0")
+        ]
+        completed = complete(agent, {"type": "ref/prompt", "name": "ask"}, "sheet")
+        found[way.__name__] = completed, ["result" in answer for answer in asked]
+        # Where nothing lists the model, the field of the prompt alone decides.
+        is_open = way is Listed.Missing
+        taken = [is_open, is_shown or is_open]
+        expected[way.__name__] = ["sheet-0"] if is_shown else [], taken
+    assert found == expected
 
 
 # --- What counts rows ---------------------------------------------------------------------------
 
 
-@counting
-def test_a_confirmation_counts_no_other_rows(serve, folder, way, count):
-    preview = serve(way).call("folders_destroy", id=folder.pk).data["preview"]
-    assert rows_of(preview, "deleted") == as_rows("sheets", count)
-
-
-@counting
-def test_a_dry_run_counts_no_other_rows(serve, folder, way, count):
-    result = serve(way).call("folders_destroy", id=folder.pk, dry_run=True)
-    report = result.envelope["meta"]["dry_run"]
-    assert report["deleted"] == {"folder": 1, "sheet": count}
-    assert ("Null" in report["note"]) is (count is None)
+def test_what_counts_rows_counts_no_others(serve, folder):
+    """A confirmation, a dry run and a conflict; where the list is not known, none has a number."""
+    found, expected = {}, {}
+    for way, _, count in WAYS:
+        agent = serve(way)
+        preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
+        result = agent.call("folders_destroy", id=folder.pk, dry_run=True)
+        report = result.envelope["meta"]["dry_run"]
+        for owner in ("alice", "bob", "bob"):
+            Lien.objects.create(folder=folder, owner=owner)
+        error = agent.call("unasked_destroy", id=folder.pk).envelope["error"]
+        Lien.objects.all().delete()
+        found[way.__name__] = (
+            rows_of(preview, "deleted"),
+            report["deleted"],
+            "Null" in report["note"],
+            error,
+        )
+        shown = "liens (1 of them in liens_list)" if count else "liens"
+        expected[way.__name__] = (
+            as_rows("sheets", count),
+            {"folder": 1, "sheet": count},
+            count is None,
+            f"The deletion was refused: {shown} depend on what would be deleted.",
+        )
+    assert found == expected
     assert Sheet.objects.count() == 8
-
-
-@counting
-def test_a_conflict_counts_no_other_rows(serve, folder, way, count):
-    for owner in ("alice", "bob", "bob"):
-        Lien.objects.create(folder=folder, owner=owner)
-    error = serve(way, CONFIRM=False).call("folders_destroy", id=folder.pk).envelope["error"]
-    shown = "liens (1 of them in liens_list)" if count else "liens"
-    assert error == f"The deletion was refused: {shown} depend on what would be deleted."
 
 
 def test_a_list_that_is_taken_away_counts_nothing(serve, folder):
@@ -164,17 +170,12 @@ def test_a_list_that_is_taken_away_counts_nothing(serve, folder):
     assert rows_of(preview, "deleted") == as_rows("sheets", None)
 
 
-def test_rows_of_further_pages_are_not_said_to_be_few(serve, folder):
+def test_rows_of_all_pages_are_counted_where_the_list_is_a_stock_one(serve, folder):
     """A handler of the project's own shows its first page: how many there are is not known."""
     Sheet.objects.update(owner="alice")
-    preview = serve(Listed.PagedHandler).call("folders_destroy", id=folder.pk).data["preview"]
-    assert rows_of(preview, "deleted") == as_rows("sheets", None)
-
-
-def test_rows_of_all_pages_of_a_stock_list_are_counted(serve, folder):
-    Sheet.objects.update(owner="alice")
-    preview = serve(Listed.Paged).call("folders_destroy", id=folder.pk).data["preview"]
-    assert rows_of(preview, "deleted") == as_rows("sheets", 8)
+    for way, count in ((Listed.PagedHandler, None), (Listed.Paged, 8)):
+        preview = serve(way).call("folders_destroy", id=folder.pk).data["preview"]
+        assert rows_of(preview, "deleted") == as_rows("sheets", count)
 
 
 def test_an_aggregate_counts_no_other_rows(serve):
