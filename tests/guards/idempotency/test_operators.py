@@ -38,30 +38,23 @@ def find_errors() -> list[str]:
     return [m.msg for m in run_checks(tags=["drf_mcp"]) if m.id == "drf_mcp.E014"]
 
 
-def test_a_project_without_fault_has_no_error(payer):
+def test_a_tool_whose_key_could_be_lost_is_an_error(serve, settings):
+    """Of a view outside transactions, by its option or the endpoint's, and of one elsewhere."""
+    serve()
     assert find_errors() == []
-
-
-def test_a_view_outside_transactions_is_an_error(serve):
     serve(path("outside/", mcp_tool(name="pay_outside", idempotency_key=True)(Outside).as_view()))
     (error,) = find_errors()
     assert "pay_outside takes an idempotency_key" in error
     assert "non_atomic_requests" in error
-
-
-def test_a_view_that_writes_elsewhere_is_an_error(serve, settings):
+    own = MCPView.as_view(tool_options={"idempotency_key": True})
+    late = mcp_tool(name="pay_late")(type("Late", (Outside,), {}))
+    serve(path("late/", late.as_view()), path("own/mcp", own))
+    (error,) = find_errors()
+    assert "pay_late" in error
     settings.DATABASE_ROUTERS = [GroupsElsewhere()]
     serve(path("far/", mcp_tool(name="pay_far", idempotency_key=True)(Elsewhere).as_view()))
     (error,) = find_errors()
     assert "writes to 'elsewhere', while records are in 'default'" in error
-
-
-def test_an_option_of_an_endpoint_is_checked_too(serve):
-    own = MCPView.as_view(tool_options={"idempotency_key": True})
-    outside = mcp_tool(name="pay_outside")(type("Late", (Outside,), {}))
-    serve(path("outside/", outside.as_view()), path("own/mcp", own))
-    (error,) = find_errors()
-    assert "pay_outside" in error
 
 
 def client() -> MCPClient:
@@ -70,15 +63,13 @@ def client() -> MCPClient:
     return client
 
 
-@pytest.mark.parametrize("tool", ["pay_by_key", "pay_by_header", "receipt"])
-def test_an_idempotent_tool_passes_and_leaves_nothing(payer, tool):
-    assert_idempotent(client(), tool, {"name": "rent"})
+def test_an_idempotent_tool_passes_and_leaves_nothing(payer):
+    """Arguments are made up where there are none."""
+    for tool in ("pay_by_key", "pay_by_header", "receipt"):
+        assert_idempotent(client(), tool, {"name": "rent"})
+    assert_idempotent(client(), "pay_by_key")
     assert not Group.objects.filter(name__startswith="rent").exists()
     assert not IdempotencyRecord.objects.exists()
-
-
-def test_arguments_are_made_up(payer):
-    assert_idempotent(client(), "pay_by_key")
 
 
 def test_grouped_arguments_pass(serve):
@@ -86,12 +77,9 @@ def test_grouped_arguments_pass(serve):
     assert_idempotent(client(), "pay_by_key", {"body": {"name": "rent"}})
 
 
-def test_a_tool_without_a_key_fails(payer):
+def test_a_tool_without_a_key_and_a_first_call_that_is_refused_fail(payer):
     with pytest.raises(AssertionError, match="search_payments: the tool takes no idempotency_key"):
         assert_idempotent(client(), "search_payments", {"name": "rent"})
-
-
-def test_a_first_call_that_is_refused_fails(payer):
     with pytest.raises(AssertionError, match="pay_by_key: the first call fails"):
         assert_idempotent(client(), "pay_by_key", {"name": "rent", "way": "refused"})
 
