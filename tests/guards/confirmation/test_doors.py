@@ -27,8 +27,11 @@ def served(serve):
     serve()
 
 
-def test_a_client_that_answers_is_asked_and_gets_the_result(press):
+def test_a_client_answers_what_it_is_asked(press):
     asked = []
+    declined = client(answer=lambda params: None).call_tool("detail_destroy", pk=press.pk)
+    assert declined.error.code == "DECLINED"
+    assert Press.objects.exists()
     result = client(answer=lambda params: asked.append(params) or {}).call_tool(
         "detail_destroy", pk=press.pk
     )
@@ -36,29 +39,18 @@ def test_a_client_that_answers_is_asked_and_gets_the_result(press):
     assert "Hogarth" in asked[0]["message"]
 
 
-def test_a_client_that_declines_gets_that(press):
-    result = client(answer=lambda params: None).call_tool("detail_destroy", pk=press.pk)
-    assert result.error.code == "DECLINED"
-    assert Press.objects.exists()
-
-
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-06-18"])
-def test_a_tool_that_asks_and_is_made_once_is_confirmed(press, revision):
-    assert_confirms(client(revision=revision), "detail_destroy", {"pk": press.pk})
+def test_a_tool_that_asks_and_is_made_once_is_confirmed(press):
+    """Arguments are made up where there are none."""
+    for revision in ("2026-07-28", "2025-06-18"):
+        assert_confirms(client(revision=revision), "detail_destroy", {"pk": press.pk})
+    assert_confirms(client(), "detail_destroy")
     assert Press.objects.exists()
     assert not UsedConfirmation.objects.exists()
 
 
-def test_arguments_are_made_up(press):
-    assert_confirms(client(), "detail_destroy")
-
-
-def test_a_tool_that_does_not_ask_is_told(press):
+def test_a_tool_that_does_not_ask_and_a_call_that_is_refused_are_told(press):
     with pytest.raises(AssertionError, match="presses_create does not ask"):
         assert_confirms(client(), "presses_create")
-
-
-def test_a_call_that_is_refused_is_told(press):
     with pytest.raises(AssertionError, match="NOT_FOUND"):
         assert_confirms(client(), "detail_destroy", {"pk": 999})
 
@@ -72,12 +64,10 @@ def test_a_confirmation_that_counts_twice_is_told(press, monkeypatch):
         assert_confirms(client(), "purge", {})
 
 
-@pytest.mark.parametrize("tool", ["detail_destroy", "purge"])
-def test_parity_is_that_of_the_confirmed_call(press, tool):
-    assert_tool_parity(client(), tool)
-
-
-def test_parity_holds_for_who_may_not(press):
+def test_parity_is_that_of_the_confirmed_call(press):
+    """It holds for who may not make the call, too."""
+    for tool in ("detail_destroy", "purge"):
+        assert_tool_parity(client(), tool)
     assert_tool_parity(MCPClient(), "presses_destroy")
 
 
@@ -100,26 +90,22 @@ def run(monkeypatch):
     return run
 
 
-def test_a_terminal_asks_and_takes_yes(run, press):
+def test_a_terminal_asks(run, press):
+    """It takes y for yes, and anything else for no."""
+    answer, _ = run("detail_destroy", f"pk={press.pk}", typed="")
+    assert answer["data"]["error_code"] == "DECLINED"
+    assert Press.objects.exists()
     answer, told = run("detail_destroy", f"pk={press.pk}", typed="y")
     assert answer["success"]
     assert 'name "Hogarth".\nDeleted with it: notes, volumes' in told
 
 
-def test_a_terminal_takes_anything_else_for_no(run, press):
-    answer, _ = run("detail_destroy", f"pk={press.pk}", typed="")
-    assert answer["data"]["error_code"] == "DECLINED"
-    assert Press.objects.exists()
-
-
-def test_yes_is_said_ahead(run, press):
-    answer, told = run("detail_destroy", f"pk={press.pk}", "--yes")
-    assert answer["success"]
-    assert "Hogarth" in told
-
-
-def test_a_script_gets_the_confirmation(run, press):
+def test_a_script_gets_the_confirmation_or_says_yes_ahead(run, press):
     answer, _ = run("detail_destroy", f"pk={press.pk}")
     assert answer["data"]["error_code"] == "CONFIRMATION_REQUIRED"
     confirmed, _ = run("detail_destroy", json.dumps(answer["data"]["next"]))
     assert confirmed["success"]
+    other = Press.objects.create(name="Virago")
+    answer, told = run("detail_destroy", f"pk={other.pk}", "--yes")
+    assert answer["success"]
+    assert "Virago" in told

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from django.core import signing
 from django.urls import path
 from rest_framework import serializers
 from rest_framework.response import Response
@@ -31,7 +29,7 @@ def code(result: Any) -> str:
     return result["structuredContent"]["data"]["error_code"]
 
 
-def test_the_user_is_asked_what_to_delete_and_what_goes_with_it(agent, press):
+def test_the_user_reads_what_to_delete_and_what_goes_with_it_and_agrees(agent, press):
     result = call(agent, "presses_destroy", pk=press.pk)
     assert result["resultType"] == "input_required"
     params = result["inputRequests"]["confirm_call"]["params"]
@@ -44,25 +42,20 @@ def test_the_user_is_asked_what_to_delete_and_what_goes_with_it(agent, press):
         f'Arguments: {{"id": {press.pk}}}',
     ]
     assert Press.objects.exists()
-
-
-def test_agreement_makes_the_call(agent, press):
-    asked = call(agent, "presses_destroy", pk=press.pk)
-    result = call(agent, "presses_destroy", asked, pk=press.pk)
+    result = call(agent, "presses_destroy", result, pk=press.pk)
     assert result["structuredContent"]["success"]
     assert not Press.objects.exists()
 
 
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-def test_a_user_who_does_not_agree_ends_the_call(agent, press, action):
+def test_a_user_who_does_not_agree_ends_the_call(agent, press):
     asked = call(agent, "presses_destroy", pk=press.pk)
-    result = call(
-        agent, "presses_destroy", asked, {"confirm_call": {"action": action}}, pk=press.pk
-    )
-    assert code(result) == "DECLINED"
-    assert "isError" not in result
-    assert "Do not repeat" in result["structuredContent"]["data"]["remediation"]
-    assert Press.objects.exists()
+    for action in ("decline", "cancel"):
+        answers = {"confirm_call": {"action": action}}
+        result = call(agent, "presses_destroy", asked, answers, pk=press.pk)
+        assert code(result) == "DECLINED"
+        assert "isError" not in result
+        assert "Do not repeat" in result["structuredContent"]["data"]["remediation"]
+        assert Press.objects.exists()
 
 
 def test_an_agreement_counts_once(agent, press):
@@ -74,18 +67,14 @@ def test_an_agreement_counts_once(agent, press):
     assert Press.objects.get().fee == 0
 
 
-def test_what_changed_while_the_user_looked_is_asked_anew(agent, press):
+def test_what_changed_while_the_user_looked_is_asked_anew(agent, press, monkeypatch):
+    """A person has longer than a model."""
     asked = call(agent, "presses_destroy", pk=press.pk)
     press.volumes.create()
+    monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
     anew = call(agent, "presses_destroy", asked, pk=press.pk)
     assert "has changed" in anew["inputRequests"]["confirm_call"]["params"]["message"]
     assert call(agent, "presses_destroy", anew, pk=press.pk)["structuredContent"]["success"]
-
-
-def test_a_person_has_longer_than_a_model(agent, press, monkeypatch):
-    asked = call(agent, "presses_destroy", pk=press.pk)
-    monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
-    assert call(agent, "presses_destroy", asked, pk=press.pk)["structuredContent"]["success"]
 
 
 def test_an_answer_to_a_question_that_nobody_asked_is_none(agent, press):
@@ -127,12 +116,3 @@ def test_a_view_that_asks_a_question_of_its_own_does_not_have_the_call_confirmed
     done = call(agent, "asking_destroy", reason, answers, pk=press.pk)
     assert done["structuredContent"]["success"]
     assert not Press.objects.exists()
-
-
-def test_the_text_in_a_form_is_none_of_another_tool(agent, press):
-    # Whoever knows the server's key still has to name the tool.
-    text = signing.TimestampSigner(salt="drf_mcp.guards.confirmation.presses_charge").sign(
-        "a.b.c.d"
-    )
-    result = agent.call("presses_destroy", pk=press.pk, confirmation=text)
-    assert result.data["reason"] == "invalid"

@@ -67,13 +67,11 @@ def get_message(agent, name: str, press: Press) -> str:
     return asked["inputRequests"]["confirm_call"]["params"]["message"]
 
 
-def test_a_field_that_the_serializer_hides_is_in_no_label(agent, press):
+def test_a_field_that_the_caller_is_not_shown_is_in_no_label(agent, press):
+    """The serializer hides one, or another caller reads it."""
     message = get_message(agent, "hiding_destroy", press)
     assert f'Object: press {press.pk}, owner "alice".' in message
     assert "Hogarth" not in message
-
-
-def test_a_field_that_another_caller_reads_is_in_no_label(agent, press):
     message = get_message(agent, "staff_read_destroy", press)
     assert f"Object: press {press.pk}." in message
     assert "alice" not in message
@@ -95,19 +93,13 @@ def test_a_long_text_is_cut(agent, press, monkeypatch):
     assert 'name "Hog…"' in get_message(agent, "presses_destroy", press)
 
 
-def test_objects_of_a_bulk_call_are_named(agent, press):
+def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
     other = Press.objects.create(name="Aldine", owner="bob")
     items = [{"id": press.pk, "owner": "carol"}, {"id": other.pk, "owner": "carol"}]
     first = agent.call("bulk_partial_update", items=items)
     assert first.data["preview"]["object"] == (
         f'2 objects: press {press.pk}, owner "alice"; press {other.pk}, owner "bob"'
     )
-
-
-def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
-    other = Press.objects.create(name="Aldine", owner="bob")
-    items = [{"id": press.pk, "owner": "carol"}, {"id": other.pk, "owner": "carol"}]
-    first = agent.call("bulk_partial_update", items=items)
     Press.objects.filter(pk=other.pk).update(fee=7)
     stale = agent.call("bulk_partial_update", **first.data["next"])
     assert stale.data["reason"] == "changed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest import mock
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drf_mcp.guards import confirmation
@@ -16,6 +16,7 @@ STEPS = [
 ]
 
 
+@settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=9))
 def test_the_fee_grows_once_for_each_confirmation_of_what_was_shown(serve, press, steps):
     """Bob may not; a confirmation is alice's, for one amount, of one state of the press."""
