@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 
-import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group
 
@@ -35,18 +34,16 @@ def test_tools_that_write_offer_it_and_reads_do_not(agent):
     }
 
 
-def test_the_hints_of_the_tool_stay(configure):
-    without = configure(DRY_RUN=False).tools()
+def test_without_the_setting_no_tool_offers_it(configure):
+    """The hints of the tools are the same."""
     offered = configure(DRY_RUN=True).tools()
     hints = {name: tool["annotations"] for name, tool in offered.items()}
-    assert hints == {name: tool["annotations"] for name, tool in without.items()}
-
-
-def test_without_the_setting_no_tool_offers_it(configure):
     agent = configure(DRY_RUN=False)
+    assert hints == {name: tool["annotations"] for name, tool in agent.tools().items()}
     result = agent.call("groups_create", name="a", dry_run=True)
     assert result.problems[0]["pointer"] == "/dry_run"
     assert not Group.objects.exists()
+    assert registry.tool("groups_create").guarded_by == frozenset()
 
 
 def test_a_tool_may_keep_out_of_it(agent):
@@ -64,25 +61,22 @@ def test_grouped_arguments_have_it_in_the_query(configure):
     assert not Group.objects.exists()
 
 
-def test_the_ok_envelope_has_it_in_its_meta(configure):
-    agent = configure(ENVELOPE_CLASS="drf_mcp.envelopes.OkEnvelope")
-    envelope = agent.call("groups_create", name="a", dry_run=True).envelope
-    assert (envelope["ok"], envelope["meta"]["dry_run"]["created"]) == (True, {"group": 1})
+def test_each_envelope_has_it_among_its_marks(configure):
+    """The plain one in a second block."""
 
+    def answer(name: str, sent: str = "a"):
+        agent = configure(ENVELOPE_CLASS=f"drf_mcp.envelopes.{name}Envelope")
+        return agent.call("groups_create", name=sent, dry_run=True)
 
-def test_the_status_envelope_has_it_in_its_metadata(configure):
-    agent = configure(ENVELOPE_CLASS="drf_mcp.envelopes.StatusEnvelope")
-    envelope = agent.call("groups_create", name="a", dry_run=True).envelope
-    assert envelope["status"] == "success"
-    assert envelope["metadata"]["dry_run"] == {"note": NOTE, "created": {"group": 1}}
-
-
-@pytest.mark.parametrize("name", ["a", ""])
-def test_the_plain_envelope_has_it_in_a_second_block(configure, name):
-    agent = configure(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
-    first, second = agent.call("groups_create", name=name, dry_run=True).raw["content"]
-    assert json.loads(second["text"])["dry_run"]["note"] == NOTE
-    assert "dry_run" not in first["text"]
+    told = {"note": NOTE, "created": {"group": 1}}
+    envelope = answer("Ok").envelope
+    assert (envelope["ok"], envelope["meta"]["dry_run"]) == (True, told)
+    envelope = answer("Status").envelope
+    assert (envelope["status"], envelope["metadata"]["dry_run"]) == ("success", told)
+    for sent in ("a", ""):
+        first, second = answer("Plain", sent).raw["content"]
+        assert json.loads(second["text"])["dry_run"]["note"] == NOTE
+        assert "dry_run" not in first["text"]
 
 
 def test_an_answer_that_cannot_be_written_is_told_as_one_that_changed_nothing(agent, do):
@@ -106,26 +100,17 @@ def test_the_log_says_so(agent, caplog):
     assert [record.dry_run for record in records] == [True, False]
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_the_audit_keeps_its_row(configure, monkeypatch, strict):
-    monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
-    agent = configure(AUDIT_STRICT=strict)
-    agent.call("groups_create", name="a", dry_run=True)
-    row = AuditedCall.objects.get()
-    assert (row.tool, row.verdict, row.dry_run) == ("groups_create", "success", True)
-    assert not Group.objects.exists()
-
-
-def test_the_audit_counts_no_rows_that_were_not_changed(agent, do, monkeypatch):
+def test_the_audit_keeps_its_row(configure, do, monkeypatch):
+    """It counts no rows that were not changed."""
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     do(lambda request: call_context(request).rows_changed(3))
-    agent.call("deed", dry_run=True)
-    assert AuditedCall.objects.get().rows_changed is None
-
-
-def test_a_tool_without_guards_binds_no_control(configure):
-    configure(DRY_RUN=False)
-    assert registry.tool("groups_create").guarded_by == frozenset()
+    for strict in (True, False):
+        agent = configure(AUDIT_STRICT=strict)
+        agent.call("deed", dry_run=True)
+        row = AuditedCall.objects.get()
+        assert (row.tool, row.verdict, row.dry_run) == ("deed", "success", True)
+        assert row.rows_changed is None
+        row.delete()
 
 
 def test_there_is_nothing_to_undo(agent):

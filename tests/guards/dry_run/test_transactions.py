@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 
-import pytest
 from django.contrib.auth.models import Group, User
 from django.core import mail
+from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections, transaction
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drf_mcp import call_context
@@ -26,35 +26,20 @@ def refusal(result):
     return result.envelope["error"]
 
 
-def test_without_the_argument_the_call_is_made(agent):
-    result = agent.call("groups_create", name="writers")
-    assert "dry_run" not in result.envelope["meta"]
-    assert Group.objects.get().name == "writers"
-
-
-@pytest.mark.parametrize("value", [False, "false", None])
-def test_a_false_argument_makes_the_call(agent, value):
-    agent.call("groups_create", name="writers", dry_run=value)
-    assert Group.objects.exists()
-
-
-@pytest.mark.parametrize("value", [True, "true", "True"])
-def test_a_true_argument_makes_no_change(agent, value):
-    assert not agent.call("groups_create", name="writers", dry_run=value).is_error
-    assert not Group.objects.exists()
-
-
-@pytest.mark.parametrize("value", ["yes", 2, [], {"dry_run": True}, ""])
-def test_any_other_value_is_refused_and_makes_no_call(agent, value):
-    result = agent.call("groups_create", name="writers", dry_run=value)
-    assert result.problems[0]["pointer"] == "/dry_run"
-    assert not Group.objects.exists()
-
-
-def test_the_view_can_ask(agent, do):
+def test_a_true_argument_makes_no_change_and_a_false_one_or_none_makes_it(agent, do):
+    """Any other value is refused. The view can ask."""
+    for number, value in enumerate([True, "true", "True", False, "false", None], -2):
+        assert not agent.call("groups_create", name=f"{value}", dry_run=value).is_error
+        assert Group.objects.count() == max(number, 0), value
+    for value in ("yes", 2, [], {"dry_run": True}, ""):
+        result = agent.call("groups_create", name="writers", dry_run=value)
+        assert result.problems[0]["pointer"] == "/dry_run", value
+    assert Group.objects.count() == 3
     do(lambda request: {"dry_run": call_context(request).dry_run})
     assert agent.call("deed", dry_run=True).data == {"dry_run": True}
-    assert agent.call("deed").data == {"dry_run": False}
+    result = agent.call("deed")
+    assert result.data == {"dry_run": False}
+    assert "dry_run" not in result.envelope["meta"]
 
 
 def test_over_http_nothing_is_tried(agent, do):
@@ -70,16 +55,11 @@ def test_what_waits_for_the_commit_never_runs(agent, do, django_capture_on_commi
     assert (callbacks, mail.outbox) == ([], [])
 
 
-def test_an_asynchronous_view_is_tried(rehearse):
-    told = rehearse(lambda request: Group.objects.create(name="a").name, "asynchronous")
-    assert told["created"] == {"group": 1}
-    assert not Group.objects.exists()
-
-
-def test_a_decorated_view_is_tried(rehearse):
-    told = rehearse(lambda request: Group.objects.create(name="a").name, "wrapped")
-    assert told["created"] == {"group": 1}
-    assert not Group.objects.exists()
+def test_asynchronous_and_decorated_views_are_tried(rehearse):
+    for tool in ("asynchronous", "wrapped"):
+        told = rehearse(lambda request: Group.objects.create(name="a").name, tool)
+        assert told["created"] == {"group": 1}
+        assert not Group.objects.exists()
 
 
 def test_a_view_behind_middleware_is_tried(configure, do):
@@ -89,7 +69,7 @@ def test_a_view_behind_middleware_is_tried(configure, do):
     assert not Group.objects.exists()
 
 
-def test_a_second_database_keeps_nothing(second, agent, do):
+def test_a_second_database_keeps_nothing_and_is_as_it_was_afterwards(second, agent, do):
     ran = []
 
     def deed(request):
@@ -103,15 +83,10 @@ def test_a_second_database_keeps_nothing(second, agent, do):
     assert told["created"] == {"group": 1, "user": None}
     assert (Group.objects.count(), ran) == (0, [])
     assert not User.objects.filter(username="ada").exists()
-    agent.call("deed")
-    assert (Group.objects.count(), ran) == (1, ["committed"])
-
-
-def test_a_connection_is_as_it_was_afterwards(second, agent, do):
-    do(lambda request: Group.objects.create(name="a").name)
-    agent.call("deed", dry_run=True)
     assert not second.in_atomic_block
     assert (second.execute_wrappers, second.get_autocommit()) == ([], True)
+    agent.call("deed")
+    assert (Group.objects.count(), ran) == (1, ["committed"])
 
 
 def test_a_database_that_no_router_names_is_not_opened(second, settings, agent, do):
@@ -123,28 +98,23 @@ def test_a_database_that_no_router_names_is_not_opened(second, settings, agent, 
 
 
 def test_a_write_to_it_ends_the_dry_run(second, settings, agent, do):
+    """Also where the view answers all the same."""
     settings.DATABASE_ROUTERS = []
 
     def deed(request):
         Group.objects.create(name="here")
         Group.objects.using("second").create(name="there")
 
-    do(deed)
-    assert "no router names" in refusal(agent.call("deed", dry_run=True))
-    assert not Group.objects.exists()
-    assert not Group.objects.using("second").exists()
-
-
-def test_it_ends_also_where_the_view_answers_all_the_same(second, settings, agent, do):
-    settings.DATABASE_ROUTERS = []
-
-    def deed(request):
+    def answer(request):
         with contextlib.suppress(Exception):
-            Group.objects.using("second").create(name="there")
+            deed(request)
         return "done"
 
-    do(deed)
-    refusal(agent.call("deed", dry_run=True))
+    for each in (deed, answer):
+        do(each)
+        assert "no router names" in refusal(agent.call("deed", dry_run=True))
+        assert not Group.objects.exists()
+        assert not Group.objects.using("second").exists()
 
 
 def test_a_view_outside_transactions_is_refused_before_it_runs(agent, do):
@@ -170,26 +140,20 @@ def test_a_durable_block_is_refused_before_it_runs(second, agent, do, caplog, re
     assert "failed" not in caplog.text
 
 
-@pytest.mark.parametrize("end", [transaction.commit, transaction.rollback])
-def test_a_view_that_ends_its_transaction_is_refused(agent, do, end):
-    def deed(request):
-        Group.objects.create(name="before")
-        end()
+def test_a_view_that_ends_its_transaction_is_refused(agent, do):
+    """Statements that would are not sent."""
 
-    do(deed)
-    assert "ends transactions itself" in refusal(agent.call("deed", dry_run=True))
-    assert not Group.objects.exists()
+    statements = ("COMMIT", "ROLLBACK", "/* now */ commit", "BEGIN")
+    runs = [lambda sql=sql: connection.cursor().execute(sql) for sql in statements]
+    for end in (transaction.commit, transaction.rollback, *runs):
 
+        def deed(request, end=end):
+            Group.objects.create(name="before")
+            end()
 
-@pytest.mark.parametrize("sql", ["COMMIT", "ROLLBACK", "/* now */ commit", "BEGIN"])
-def test_sql_that_ends_the_transaction_is_not_sent(agent, do, sql):
-    def deed(request):
-        Group.objects.create(name="before")
-        connection.cursor().execute(sql)
-
-    do(deed)
-    assert "ends transactions itself" in refusal(agent.call("deed", dry_run=True))
-    assert not Group.objects.exists()
+        do(deed)
+        assert "ends transactions itself" in refusal(agent.call("deed", dry_run=True))
+        assert not Group.objects.exists()
 
 
 def test_tables_are_not_changed_where_that_would_commit(agent, do, monkeypatch):
@@ -228,44 +192,34 @@ def test_an_error_of_the_database_is_the_answer(agent, group):
     assert Group.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("raised", "code"),
-    [
+def test_a_failure_is_told_as_ever_and_marked(agent, do):
+    """Of the view, of what it answers, and of the arguments."""
+    for raised, code in (
         (Conflict("No."), "CONFLICT"),
         (RuntimeError("No."), "INTERNAL_ERROR"),
         (IntegrityError("No."), "INTERNAL_ERROR"),
-    ],
-)
-def test_a_failure_is_told_as_ever_and_marked(agent, do, raised, code):
-    def deed(request):
-        Group.objects.create(name="a")
-        raise raised
+    ):
 
-    do(deed)
-    result = agent.call("deed", dry_run=True)
-    assert (result.code, result.envelope["meta"]["dry_run"]) == (code, NOTE)
-    assert not Group.objects.exists()
+        def deed(request, raised=raised):
+            Group.objects.create(name="a")
+            raise raised
 
+        do(deed)
+        result = agent.call("deed", dry_run=True)
+        assert (result.code, result.envelope["meta"]["dry_run"]) == (code, NOTE)
+        assert not Group.objects.exists()
 
-def test_a_soft_failure_is_told_as_ever_and_marked(agent, do):
-    def deed(request):
+    def soft(request):
         raise SoftFailure("Nearly.", data=Group.objects.values("name"))
 
-    do(deed)
+    do(soft)
     result = agent.call("deed", dry_run=True)
     assert (result.is_error, result.envelope["success"]) == (False, False)
     assert result.envelope["meta"]["dry_run"] == NOTE
-
-
-def test_an_answer_that_cannot_be_written_is_marked(agent, do):
     do(lambda request: object())
     assert agent.call("deed", dry_run=True).envelope["meta"]["dry_run"] == NOTE
-
-
-def test_arguments_are_judged_as_ever(agent):
     result = agent.call("groups_create", dry_run=True)
-    assert result.code == "MISSING_REQUIRED"
-    assert result.envelope["meta"]["dry_run"] == NOTE
+    assert (result.code, result.envelope["meta"]["dry_run"]) == ("MISSING_REQUIRED", NOTE)
 
 
 def test_a_reading_that_fails_spoils_nothing(agent, group, monkeypatch):
@@ -277,16 +231,16 @@ def test_a_reading_that_fails_spoils_nothing(agent, group, monkeypatch):
     assert told.envelope["meta"]["dry_run"]["updated"] == {"group": 1}
 
 
-def test_throttles_count_the_call_and_not_its_readings(agent, group):
+def test_throttles_count_the_call_and_not_its_readings(configure, group):
+    """Those of the view, and those of the endpoint."""
+    agent = configure()
     calls = [
         agent.call("throttled_partial_update", pk=group.pk, name="b", dry_run=True)
         for _ in range(4)
     ]
     assert [call.is_error for call in calls] == [False, False, False, True]
     assert calls[3].code == "RATE_LIMIT_EXCEEDED"
-
-
-def test_the_endpoints_throttles_count_it(configure):
+    cache.clear()
     agent = configure(THROTTLE_CLASSES=["tests.guards.dry_run.views.ThreeAMinute"])
     codes = [agent.call("groups_create", name="a", dry_run=True).is_error for _ in range(4)]
     assert codes == [False, False, False, True]
@@ -312,6 +266,7 @@ def inner_rollback() -> None:
         transaction.set_rollback(True)
 
 
+@settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(st.lists(st.sampled_from(sorted(DEEDS)), max_size=6))
 def test_no_row_differs_whatever_is_done_in_whatever_order(agent, do, group, deeds):
     before = Snapshot()
