@@ -58,6 +58,7 @@ FIELDS: dict[str, tuple[Any, list[str], list[str]]] = {
         s.URLField(),
         [
             "https://example.com",
+            "http://a.xn--vermgensberater-ctb/",
             "http://localhost:8000/hooks?a=1#b",
             "https://a-b.example.org/p/ä",
             "http://192.0.2.1:8080/hook",
