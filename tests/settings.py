@@ -23,10 +23,10 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 AUDIT = "drf_mcp.contrib.audit"
 INSTALLED_APPS = [
     *(app for app in INSTALLED_APPS if app != AUDIT),
-    "tests.audit.apps.SilentAuditConfig",
+    "tests.contrib.audit.apps.SilentAuditConfig",
     "oauth2_provider",
     "django_tasks_db",
-    "tests.oauth.apps.UncheckedOAuthConfig",
+    "tests.contrib.oauth.apps.UncheckedOAuthConfig",
     "tests",
 ]
 # Of a test that leaves calls to workers; the default backend, as Django's own, has none.

@@ -8,7 +8,7 @@ from tests.settings import *  # noqa: F403
 from tests.settings import INSTALLED_APPS, REST_FRAMEWORK
 
 # Both the example project and the tests install these.
-UNCHECKED = "tests.oauth.apps.UncheckedOAuthConfig"
+UNCHECKED = "tests.contrib.oauth.apps.UncheckedOAuthConfig"
 INSTALLED_APPS = [app for app in dict.fromkeys(INSTALLED_APPS) if app != UNCHECKED]
 
 REST_FRAMEWORK = {

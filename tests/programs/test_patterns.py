@@ -13,9 +13,9 @@ import pytest
 
 from drf_mcp.introspection.names import is_ecmascript
 from drf_mcp.tools import registry
+from tests.introspection.nasty.conftest import nasty  # noqa: F401
 from tests.introspection.test_forms import FIELDS, pattern_of
 from tests.introspection.test_patterns import SHARED, TRANSLATED
-from tests.nasty.conftest import nasty  # noqa: F401
 
 SCRIPT = """
 const patterns = JSON.parse(require('fs').readFileSync(0))

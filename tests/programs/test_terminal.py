@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from drf_mcp.management.console import CLOSED_PIPE
-from tests.commands.test_terminal import tell
 from tests.documentation.pages import ROOT
+from tests.management.test_terminal import tell
 
 
 @pytest.mark.parametrize(

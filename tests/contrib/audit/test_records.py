@@ -1,0 +1,254 @@
+"""What a record says of a call, whatever became of it and by whichever door it came."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.authtoken.models import Token
+
+from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.server import Server
+from drf_mcp.tools import registry
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.transports.in_process import InProcessClient
+from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.stdio import Connection
+from tests.contrib.audit import views
+
+TOOL = "make_group"
+BATCHES = "2025-03-26"
+
+
+def call_message(number: int, **arguments) -> dict:
+    params = {"name": TOOL, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def test_a_success(agent, row):
+    result = agent.call(TOOL, name="a")
+    found = row()
+    alice = User.objects.get(username="alice")
+    assert (found.user_pk, found.user_label) == (str(alice.pk), "alice")
+    assert (found.credential, found.client_name) == ("TokenAuthentication", "tests")
+    assert (found.client_version, found.endpoint, found.method) == ("1", "/mcp", "tools/call")
+    assert (found.tool, found.verdict, found.code, found.status) == (TOOL, "success", "", 201)
+    assert (found.rows_changed, json.loads(found.arguments)) == (1, {"name": "a"})
+    assert found.request_id == result.envelope["meta"]["request_id"]
+    assert found.duration_ms > 0
+
+
+def test_a_tool_that_another_one_runs_is_recorded_with_its_arguments(agent, settings, row):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    agent.call("tools_write", name=TOOL, arguments={"name": "a", "pin": "1234"})
+    found = row()
+    assert (found.tool, found.verdict, found.rows_changed) == (TOOL, "success", 1)
+    assert json.loads(found.arguments) == {"name": "a", "pin": "********"}
+
+
+def test_a_run_of_no_tool_is_recorded_without_arguments(agent, settings, row):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    agent.call("tools_write", name="make_grop", arguments={"pin": "1234"})
+    found = row()
+    assert (found.tool, found.verdict, found.status) == ("tools_write", "failed", 400)
+    assert json.loads(found.arguments) == {"name": "make_grop", "arguments": "********"}
+
+
+def test_the_user_agent(agent, row):
+    agent.http.defaults["HTTP_USER_AGENT"] = "robot/3\n" + "x" * 500
+    agent.call(TOOL, name="a")
+    assert row().user_agent.startswith("robot/3\\nxxx")
+    assert len(row().user_agent) == 200
+
+
+def test_secrets_and_long_values_are_masked_and_cut(agent, row):
+    agent.call(TOOL, name="n" * 700, pin="1234")
+    kept = json.loads(row().arguments)
+    assert kept["pin"] == "********"
+    assert kept["name"].endswith("… (700 characters)")
+
+
+def test_a_call_that_is_asked_about_and_then_made(configure, agent_of, monkeypatch):
+    options = ToolOptions.of(confirm=True)
+    monkeypatch.setattr(views.MakeGroup, "mcp_tool", options, raising=False)
+    configure()
+    agent = agent_of("alice")
+    agent.call(TOOL, **agent.call(TOOL, name="a").data["next"])
+    asked, made = AuditedCall.objects.order_by("pk")
+    assert (asked.verdict, asked.code) == ("asked", "CONFIRMATION_REQUIRED")
+    assert made.verdict == "success"
+    assert json.loads(made.arguments) == {"name": "a", "confirmation": "********"}
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "code", "status"),
+    [
+        ("missing", "failed", "NOT_FOUND", 404),
+        ("declined", "soft_failure", "SOFT_FAILURE", 200),
+        ("crash", "failed", "INTERNAL_ERROR", 500),
+    ],
+)
+def test_what_fails_in_the_view(agent, row, name, verdict, code, status):
+    agent.call(TOOL, name=name)
+    found = row()
+    assert (found.verdict, found.code, found.status) == (verdict, code, status)
+    assert found.rows_changed is None
+    assert found.user_label == "alice"
+
+
+def test_arguments_that_are_refused(agent, row):
+    agent.call(TOOL, nmae="a")
+    assert (row().verdict, row().code, row().status) == ("failed", "VALIDATION_ERROR", 400)
+    assert json.loads(row().arguments) == {"nmae": "********"}
+
+
+def test_an_unknown_tool(agent, row):
+    agent.error("tools/call", name="make_grup", arguments={"pin": "1234"})
+    assert (row().tool, row().verdict, row().code) == ("make_grup", "failed", "UNKNOWN_TOOL")
+    # Nobody knows which arguments of a tool that does not exist are secrets.
+    assert row().arguments == ""
+    assert row().user_label == "alice"
+
+
+def test_a_call_without_a_name(agent, row):
+    message, headers = agent.frame("tools/call", {"name": {"a": 1}, "arguments": {}})
+    agent.post(message, headers)
+    assert (row().verdict, row().code) == ("failed", "INVALID_PARAMS")
+
+
+def test_a_throttle_of_the_view(agent):
+    agent.call("slow")
+    agent.call("slow")
+    codes = list(AuditedCall.objects.order_by("pk").values_list("code", "status"))
+    assert codes == [("", 200), ("RATE_LIMIT_EXCEEDED", 429)]
+
+
+def test_other_methods_are_no_calls(agent):
+    agent.tools()
+    agent.request("server/discover")
+    assert not AuditedCall.objects.exists()
+
+
+def test_a_caller_without_permission_is_denied(configure, agent_of, row):
+    configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAdminUser"])
+    message, headers = agent_of("alice").frame("tools/list", {})
+    assert agent_of("alice").post(message, headers).status_code == 403
+    found = row()
+    assert (found.verdict, found.code, found.method) == ("denied", "FORBIDDEN", "tools/list")
+    assert found.user_label == "alice"
+
+
+def test_other_refusals_of_the_door_are_no_calls(agent):
+    assert agent.post(b"{}", {"Content-Type": "text/plain"}).status_code == 415
+    assert agent.post(b"{").status_code == 400
+    assert not AuditedCall.objects.exists()
+
+
+def test_a_batch_has_a_row_for_each_call(configure, agent_of):
+    configure()
+    agent = agent_of("alice", revision=BATCHES)
+    listing = {"jsonrpc": "2.0", "id": 9, "method": "tools/list"}
+    batch = [call_message(1, name="a"), listing, call_message(2, name="crash"), {"id": 3}]
+    agent.post(batch, {"MCP-Protocol-Version": BATCHES})
+    rows = AuditedCall.objects.order_by("pk").values_list("verdict", "code")
+    assert list(rows) == [("success", ""), ("failed", "INTERNAL_ERROR")]
+
+
+def test_of_two_credentials_the_one_that_was_sent(configure, agent_of, row):
+    names = ["SessionAuthentication", "TokenAuthentication"]
+    configure(AUTHENTICATION_CLASSES=[f"rest_framework.authentication.{name}" for name in names])
+    agent_of("alice").call(TOOL, name="a")
+    assert row().credential == "TokenAuthentication"
+
+
+def test_a_token_is_never_kept(agent):
+    key = Token.objects.get(user__username="alice").key
+    agent.call(TOOL, name="a")
+    agent.call(TOOL, name="crash")
+    for found in AuditedCall.objects.values():
+        assert key[:8] not in str(found)
+
+
+def test_calls_of_this_process(configure, row):
+    configure()
+    user = User.objects.get(username="alice")
+    InProcessClient(user).send("tools/call", {"name": TOOL, "arguments": {"name": "a"}})
+    assert (row().user_label, row().client_name, row().verdict) == ("alice", "drf_mcp", "success")
+
+
+def test_calls_of_the_command(configure, row):
+    configure()
+    call_command("mcp_call", TOOL, "name=a", username="alice", stdout=io.StringIO())
+    assert (row().user_label, row().verdict) == ("alice", "success")
+
+
+def test_calls_over_standard_streams(configure, row):
+    configure()
+    user, lines = User.objects.get(username="alice"), []
+    connection = Connection(Server(registry), lambda: make_local_caller(user), lines.append)
+    work = connection.receive(json.dumps(call_message(1, name="a")).encode())
+    connection.answer(work)
+    assert lines
+    assert (row().user_label, row().verdict) == ("alice", "success")
+
+
+def test_an_audit_that_cannot_be_written_is_logged_and_the_answer_stays(
+    agent, auditor, monkeypatch, caplog
+):
+    def fail(row):
+        raise DatabaseError("full")
+
+    monkeypatch.setattr(auditor, "save", fail)
+    assert agent.call(TOOL, name="a").data == {"name": "a"}
+    assert "The audit of a call could not be written" in caplog.text
+
+
+def test_a_user_without_a_name_keeps_the_row(agent, auditor, monkeypatch, caplog, row):
+    def fail(user):
+        raise RuntimeError
+
+    monkeypatch.setattr(auditor, "get_user", fail)
+    agent.call(TOOL, name="a")
+    assert (row().tool, row().user_pk) == (TOOL, "")
+    assert "Part of an audit could not be told" in caplog.text
+
+
+@pytest.mark.django_db
+def test_the_row_outlives_a_rollback(configure, agent_of, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+    configure()
+    agent_of("alice").call(TOOL, name="crash")
+    assert not Group.objects.filter(name="crash").exists()
+    assert AuditedCall.objects.get().code == "INTERNAL_ERROR"
+
+
+texts = st.text(max_size=20) | st.sampled_from(["\x00", "\ud800", "\N{GRINNING FACE}" * 200])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(arguments=values | st.dictionaries(texts, values), name=texts, client=values)
+def test_no_argument_keeps_a_row_out(agent, arguments, name, client):
+    AuditedCall.objects.all().delete()
+    for tool in (TOOL, name):
+        message, headers = agent.frame("tools/call", {"name": tool, "arguments": arguments})
+        message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = {"name": client}
+        headers.pop("Mcp-Name", None)
+        caller = make_local_caller(User.objects.get(username="alice"))
+        body = json.dumps(message).encode()
+        Server(registry).answer(body, None, caller)
+    readable = "\\ud8" not in json.dumps(message) and "NaN" not in body.decode()
+    readable = readable and "Infinity" not in body.decode()
+    assert not readable or AuditedCall.objects.count() == 2
+    for found in AuditedCall.objects.all():
+        found.clean_fields(exclude=["status", "rows_changed", "duration_ms"])
+        json.dumps(found.as_data())

@@ -1,0 +1,117 @@
+"""Callers without a valid credential are counted by address, and fill no table."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from drf_mcp.contrib.audit import strangers
+from drf_mcp.contrib.audit.models import AuditedCall
+from tests.agents import Agent
+from tests.contrib.audit.test_records import BATCHES, TOOL, call_message
+
+TOKEN = "rest_framework.authentication.TokenAuthentication"
+SIGNED_IN = "rest_framework.permissions.IsAuthenticated"
+
+
+@pytest.fixture(autouse=True)
+def minute(monkeypatch):
+    """The clock of the counter, in seconds."""
+    clock = [1_000.0]
+    monkeypatch.setattr(strangers.time, "monotonic", lambda: clock[0])
+    return clock
+
+
+@pytest.fixture
+def knock(configure, db):
+    configure(AUTHENTICATION_CLASSES=[TOKEN], PERMISSION_CLASSES=[SIGNED_IN])
+
+    def knock(address: str = "192.0.2.1", **headers) -> int:
+        agent = Agent(Client(REMOTE_ADDR=address))
+        message, own = agent.frame("tools/call", {"name": TOOL, "arguments": {"name": "a"}})
+        return agent.post(message, {**own, **headers}).status_code
+
+    return knock
+
+
+def counts() -> list[tuple[str, int, int]]:
+    rows = AuditedCall.objects.order_by("pk")
+    assert {row.verdict for row in rows} <= {"denied"}
+    return [(row.address, row.status, row.messages) for row in rows]
+
+
+def test_the_first_message_of_a_minute_has_its_row_at_once(knock):
+    assert knock() == 401
+    row = AuditedCall.objects.get()
+    assert (row.verdict, row.code, row.status) == ("denied", "UNAUTHORIZED", 401)
+    assert (row.address, row.messages, row.arguments) == ("192.0.2.1", 1, "")
+
+
+def test_further_messages_are_written_together_after_a_minute(knock, minute, auditor):
+    for _ in range(5):
+        knock()
+    assert counts() == [("192.0.2.1", 401, 1)]
+    minute[0] += strangers.INTERVAL
+    knock("192.0.2.2")
+    assert counts() == [("192.0.2.1", 401, 1), ("192.0.2.1", 401, 4), ("192.0.2.2", 401, 1)]
+
+
+def test_within_a_minute_no_statement_is_sent(knock, django_assert_num_queries):
+    knock()
+    with django_assert_num_queries(0):
+        knock()
+
+
+def test_what_is_counted_is_written_when_the_process_ends(knock, auditor):
+    knock()
+    knock()
+    auditor.strangers.flush()
+    assert counts() == [("192.0.2.1", 401, 1), ("192.0.2.1", 401, 1)]
+
+
+def test_a_wrong_token_is_a_strangers(knock):
+    assert knock(Authorization="Token wrong") == 401
+    assert counts() == [("192.0.2.1", 401, 1)]
+
+
+def test_a_page_of_another_origin_is_a_stranger(knock):
+    assert knock(Origin="https://evil.example") == 403
+    assert counts() == [("192.0.2.1", 403, 1)]
+
+
+def test_each_message_of_a_batch_counts(knock, auditor):
+    batch = [call_message(1, name="a"), call_message(2, name="b")]
+    Agent(Client(REMOTE_ADDR="192.0.2.3")).post(batch, {"MCP-Protocol-Version": BATCHES})
+    auditor.strangers.flush()
+    assert [row[2] for row in counts()] == [1, 1]
+
+
+def test_many_addresses_take_no_more_memory_than_some(knock, auditor, monkeypatch):
+    monkeypatch.setattr(strangers, "MOST_ADDRESSES", 3)
+    knock()
+    for number in range(10, 20):
+        knock(f"192.0.2.{number}")
+    auditor.strangers.flush()
+    assert {row[0]: row[2] for row in counts()[1:]} == {
+        "192.0.2.10": 1,
+        "192.0.2.11": 1,
+        "192.0.2.12": 1,
+        strangers.OTHERS: 7,
+    }
+
+
+def test_a_known_caller_has_a_row_of_their_own(configure, agent_of):
+    configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAdminUser"])
+    for _ in range(2):
+        message, headers = agent_of("alice").frame("tools/list", {})
+        agent_of("alice").post(message, headers)
+    assert [row.user_label for row in AuditedCall.objects.all()] == ["alice", "alice"]
+
+
+def test_a_database_that_is_gone_changes_no_answer(knock, auditor, monkeypatch, caplog):
+    def fail(*args):
+        raise RuntimeError("gone")
+
+    monkeypatch.setattr(type(auditor), "is_kept", fail)
+    assert knock() == 401
+    assert "could not be written" in caplog.text

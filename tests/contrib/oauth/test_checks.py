@@ -1,0 +1,159 @@
+"""What is misconfigured is found by ``manage.py check``, with what mends it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+from django.core.checks.registry import registry
+from django.urls import include, path, re_path
+from django.views import View
+
+CHECKS = "drf_mcp.contrib.oauth.checks"
+OAUTH = {"drf_mcp.E020", *(f"drf_mcp.W0{number}" for number in (18, 19, 20, 25, 26, 27, 28))}
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """Register the checks for one test alone: the other tests have no authorization server."""
+    own = registry.registered_checks, registry.deployment_checks
+    registry.registered_checks, registry.deployment_checks = map(set, own)
+    sys.modules.pop(CHECKS, None)
+    importlib.import_module(CHECKS)
+    yield
+    registry.registered_checks, registry.deployment_checks = own
+    sys.modules.pop(CHECKS, None)
+
+
+def find(deploy: bool = False) -> list[Any]:
+    """Return what is found of OAuth."""
+    every = run_checks(tags=["drf_mcp"], include_deployment_checks=deploy)
+    return [message for message in every if message.id in OAUTH]
+
+
+def ids(deploy: bool = False) -> list[str]:
+    return [message.id for message in find(deploy)]
+
+
+@pytest.fixture
+def mend(settings, configure, db):
+    configure()
+    return settings
+
+
+def test_the_defaults_are_right(mend):
+    assert ids() == []
+
+
+def test_the_defaults_are_right_behind_a_proxy(mend):
+    assert not {"drf_mcp.W028", "drf_mcp.E020"} & set(ids(deploy=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PKCE_REQUIRED", False),
+        ("PKCE_REQUIRED", lambda client_id: False),
+        ("ALLOW_URI_WILDCARDS", True),
+        ("COMPLIANT_BCP_RFC9700_PKCE_METHOD", False),
+        ("COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT", False),
+        ("COMPLIANT_BCP_RFC9700_PASSWORD_GRANT", False),
+        ("COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT", False),
+        ("COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS", False),
+        ("OAUTH2_VALIDATOR_CLASS", "oauth2_provider.oauth2_validators.OAuth2Validator"),
+    ],
+)
+def test_a_setting_that_clients_cannot_do_without_is_an_error(configure, db, name, value):
+    configure(**{name: value})
+    found = find()
+    assert [message.id for message in found] == ["drf_mcp.E020"]
+    assert name in found[0].msg
+
+
+def test_the_toolkits_own_look_at_tokens_is_found(configure, db):
+    configure(OAUTH2_BACKEND_CLASS="oauth2_provider.oauth2_backends.OAuthLibCore")
+    assert sorted(ids()) == ["drf_mcp.E020", "drf_mcp.W019"]
+
+
+def test_a_class_of_the_projects_own_is_as_good(configure, db):
+    configure(OAUTH2_VALIDATOR_CLASS="tests.contrib.oauth.test_checks.OwnValidator")
+    assert ids() == []
+
+
+def own_validator() -> Any:
+    from drf_mcp.contrib.oauth.validators import AgentValidator
+
+    return type("OwnValidator", (AgentValidator,), {})
+
+
+OwnValidator = own_validator()
+
+
+class Everything(View):
+    """Takes every address."""
+
+
+def serve(settings, *patterns: Any) -> None:
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(patterns)})
+
+
+def test_a_project_without_the_urls_is_warned(mend):
+    login = path("api-auth/", include("rest_framework.urls"))
+    serve(mend, path("", include("drf_mcp.urls")), login)
+    assert "drf_mcp.W025" in ids()
+
+
+def test_the_toolkits_own_consent_page_is_found(mend):
+    login = path("api-auth/", include("rest_framework.urls"))
+    toolkit = path("o/", include("oauth2_provider.urls"))
+    own = path("", include("drf_mcp.contrib.oauth.urls"))
+    serve(mend, path("", include("drf_mcp.urls")), toolkit, own, login)
+    assert "drf_mcp.W025" in ids()
+
+
+def test_metadata_that_is_not_at_the_root_is_found(mend):
+    login = path("api-auth/", include("rest_framework.urls"))
+    own = path("shop/", include("drf_mcp.contrib.oauth.urls"))
+    serve(mend, path("", include("drf_mcp.urls")), own, login)
+    assert "drf_mcp.W025" in ids()
+
+
+def test_metadata_that_another_pattern_hides_is_found(mend):
+    login = path("api-auth/", include("rest_framework.urls"))
+    hiding = re_path(r"^\.well-known/oauth-auth.*", Everything.as_view())
+    own = path("", include("drf_mcp.contrib.oauth.urls"))
+    serve(mend, path("", include("drf_mcp.urls")), hiding, own, login)
+    assert "drf_mcp.W025" in ids()
+
+
+def test_an_endpoint_that_does_not_name_the_server_is_found(mend):
+    mend.DRF_MCP = {**mend.DRF_MCP, "AUTHORIZATION_SERVERS": []}
+    assert ids() == ["drf_mcp.W026"]
+
+
+@pytest.mark.parametrize("url", ["/accounts/login/", "no-such-name"])
+def test_a_login_page_that_does_not_exist_is_found(mend, url):
+    mend.LOGIN_URL = url
+    assert ids() == ["drf_mcp.W027"]
+
+
+@pytest.mark.parametrize("url", ["https://login.example/", "/api-auth/login/?agents=1"])
+def test_a_login_page_elsewhere_is_let_be(mend, url):
+    mend.LOGIN_URL = url
+    assert ids() == []
+
+
+def test_an_issuer_without_tls_is_found_before_others_reach_it(mend, configure):
+    configure(OIDC_ISS_ENDPOINT="http://shop.example/o")
+    assert "drf_mcp.W028" in ids(deploy=True)
+    configure(OIDC_ISS_ENDPOINT="https://shop.example/o")
+    assert "drf_mcp.W028" not in ids(deploy=True)
+    configure()
+    mend.SECURE_PROXY_SSL_HEADER = None
+    assert "drf_mcp.W028" in ids(deploy=True)
+    mend.SECURE_SSL_REDIRECT = True
+    assert "drf_mcp.W028" not in ids(deploy=True)

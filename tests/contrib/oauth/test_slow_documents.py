@@ -1,0 +1,345 @@
+"""Documents of hosts that never end, and clients that nobody connects."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+import urllib3.util.connection
+from django.core.management import call_command
+from django.utils import timezone
+from oauth2_provider.models import get_application_model, get_grant_model
+from oauth2_provider.settings import oauth2_settings
+
+from drf_mcp.contrib.oauth import documents
+from drf_mcp.contrib.oauth.documents import (
+    MOST_OF_HOST,
+    MOST_OF_PERSON,
+    BoundedFetcher,
+    CIMDError,
+    NotNow,
+    reading_for,
+)
+from tests.contrib.oauth.conftest import REDIRECT
+from tests.contrib.oauth.test_documents import (
+    DOCUMENT,
+    HOST,
+    PUBLIC,
+    Internet,
+    certificate,
+    internet,
+)
+
+__all__ = ["certificate", "internet"]
+OTHER_PUBLIC = "93.184.216.35"
+SLOW = "host{number}.slow.example"
+
+
+@pytest.fixture
+def patience(project, configure) -> float:
+    """Seconds that a document may take."""
+    configure(CIMD_FETCH_TIMEOUT_SECONDS=1)
+    return 1
+
+
+@pytest.fixture
+def hold(internet) -> Iterator[threading.Event]:
+    """Ends every answer that a test has not waited for."""
+    over = threading.Event()
+    yield over
+    over.set()
+
+
+@pytest.fixture
+def slow(internet, hold) -> Callable[[Callable[[Any], None]], None]:
+    """Have every host but that of the tests answer in one way."""
+
+    def slow(answer: Callable[[Any], None]) -> None:
+        def choose(handler: Any) -> None:
+            (internet.send if handler.headers["Host"] == HOST else answer)(handler)
+
+        internet.answer = choose
+
+    return slow
+
+
+def drip_headers(over: threading.Event) -> Callable[[Any], None]:
+    def drip(handler: Any) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        while not over.wait(0.1):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+
+    return drip
+
+
+def drip_body(over: threading.Event) -> Callable[[Any], None]:
+    def drip(handler: Any) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.end_headers()
+        while not over.wait(0.1):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+
+    return drip
+
+
+def say_nothing(over: threading.Event) -> Callable[[Any], None]:
+    return lambda handler: over.wait()
+
+
+ANSWERS = [drip_headers, drip_body, say_nothing]
+
+
+class Reader(threading.Thread):
+    """Reads a document for a person."""
+
+    def __init__(self, document: str, person: str = "ada") -> None:
+        super().__init__(daemon=True)
+        self.document, self.person = document, person
+        self.found: Any = None
+        self.seconds = 0.0
+        self.start()
+
+    def run(self) -> None:
+        reading_for.set(self.person)
+        began = time.monotonic()
+        try:
+            self.found = BoundedFetcher().fetch(self.document)
+        except (CIMDError, NotNow) as exc:
+            self.found = exc
+        self.seconds = time.monotonic() - began
+
+
+def address(host: str, internet: Internet) -> str:
+    internet.addresses[host] = [PUBLIC]
+    return f"https://{host}/client.json"
+
+
+def running() -> int:
+    """Return how many threads are reading."""
+    return sum(thread.name.endswith("(read)") for thread in threading.enumerate())
+
+
+def wait_for_threads() -> None:
+    for _ in range(30):
+        if not running():
+            return
+        time.sleep(0.1)
+    raise AssertionError("A reader is still reading.")
+
+
+# --- Hosts that never end -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_hosts_that_never_end_keep_nobody_waiting(patience, project, internet, slow, hold, answer):
+    """Twelve hosts, each asked for another person: all that are read at once."""
+    slow(answer(hold))
+    hosts = [SLOW.format(number=number) for number in range(documents.MOST_READERS)]
+    readers = [Reader(address(host, internet), host) for host in hosts]
+    for reader in readers:
+        reader.join(10)
+        assert isinstance(reader.found, CIMDError)
+        assert reader.seconds < patience + 1.5
+    # At once, with every reader free and every thread ended.
+    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    wait_for_threads()
+
+
+@pytest.mark.slow
+def test_one_person_keeps_no_other_waiting(patience, project, internet, slow, hold):
+    slow(drip_headers(hold))
+    readers = [Reader(address(SLOW.format(number=n), internet), "eve") for n in range(8)]
+    for reader in readers[MOST_OF_PERSON:]:
+        reader.join(0.7)
+    assert sum(isinstance(r.found, NotNow) for r in readers) == len(readers) - MOST_OF_PERSON
+    began = time.monotonic()
+    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    assert time.monotonic() - began < patience
+    for reader in readers:
+        reader.join(10)
+
+
+@pytest.mark.slow
+def test_a_host_keeps_no_other_host_waiting(patience, project, internet, slow, hold):
+    slow(drip_headers(hold))
+    document = address("www.slow.example", internet)
+    readers = [Reader(f"{document}?{number}", f"person {number}") for number in range(10)]
+    time.sleep(0.3)
+    assert sum(isinstance(r.found, NotNow) for r in readers) == len(readers) - MOST_OF_HOST
+    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    for reader in readers:
+        reader.join(10)
+
+
+@pytest.mark.slow
+def test_a_name_that_is_not_resolved_holds_no_reader(
+    patience, project, internet, monkeypatch, hold
+):
+    resolve = documents._resolve_and_validate
+
+    def never(host: str, port: int) -> Any:
+        if host != HOST:
+            hold.wait()
+        return resolve(host, port)
+
+    monkeypatch.setattr(documents, "_resolve_and_validate", never)
+    readers = [
+        Reader(f"https://{SLOW.format(number=n)}/client.json", str(n))
+        for n in range(documents.MOST_READERS)
+    ]
+    for reader in readers:
+        reader.join(10)
+        assert reader.seconds < patience + 1.5
+    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+
+
+def test_a_server_that_does_not_begin_with_tls_is_left_in_time(
+    patience, project, internet, monkeypatch
+):
+    connect = urllib3.util.connection.create_connection
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+
+        def connect_to_mute(place: Any, *args: Any, **kwargs: Any) -> Any:
+            if place[0] != OTHER_PUBLIC:
+                return connect(place, *args, **kwargs)
+            return socket.create_connection(mute.getsockname(), timeout=5)
+
+        monkeypatch.setattr("urllib3.util.connection.create_connection", connect_to_mute)
+        internet.addresses["mute.slow.example"] = [OTHER_PUBLIC] * 3
+        reader = Reader("https://mute.slow.example/client.json")
+        reader.join(10)
+        assert isinstance(reader.found, CIMDError)
+        assert reader.seconds < patience + 1.5
+        wait_for_threads()
+
+
+def test_who_has_to_wait_is_not_let_be_for_a_while(patience, project, internet, monkeypatch):
+    """Nothing is known against a document that was not read because of others."""
+    monkeypatch.setattr(BoundedFetcher, "readers", threading.BoundedSemaphore(1))
+    BoundedFetcher.readers.acquire()
+    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 400
+    BoundedFetcher.readers.release()
+    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+
+
+def test_a_document_that_failed_is_asked_for_again_soon(project, internet):
+    assert oauth2_settings.CIMD_FAILURE_BACKOFF_SECONDS <= 10
+
+
+def test_a_person_may_have_ten_documents_read_in_a_minute(project, internet):
+    asked = [
+        project.ask(client_id=f"{DOCUMENT}?{number}", redirect_uri=REDIRECT) for number in range(12)
+    ]
+    assert {page.status_code for page in asked} == {400}
+    assert len(internet.asked) == 10
+
+
+# --- Strangers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_strangers_leave_no_clients(project, internet):
+    stranger = project.make_browser(None)
+    for number in range(40):
+        document = f"{DOCUMENT}?{number}"
+        internet.document["client_id"] = document
+        project.ask(stranger, client_id=document, redirect_uri=REDIRECT, prompt="none")
+        project.exchange("code", client_id=document)
+        sent = {"token": "token", "client_id": document}
+        stranger.post("/o/revoke_token/", sent)
+    assert internet.asked == []
+    assert not get_application_model().objects.filter(registration_source="cimd").exists()
+
+
+def test_no_header_makes_a_stranger_a_person(project, internet):
+    stranger = project.make_browser(None)
+    stranger.defaults["HTTP_DRF_MCP.PERSON"] = stranger.defaults["HTTP_DRF_MCP_PERSON"] = "1"
+    stranger.post("/o/token/", {"grant_type": "refresh_token", "client_id": DOCUMENT})
+    assert internet.asked == []
+
+
+def test_a_client_whose_document_is_old_goes_on_without_a_person(project, internet):
+    code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
+    get_application_model().objects.filter(client_id=DOCUMENT).update(
+        cimd_expires_at=timezone.now() - timedelta(days=1)
+    )
+    answer = project.exchange(code, client_id=DOCUMENT)
+    assert answer.status_code == 200
+    assert len(internet.asked) == 1
+    project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+    assert len(internet.asked) == 2
+
+
+# --- Clients that nobody connected --------------------------------------------------------------
+
+
+def age(**fields: Any) -> None:
+    before = timezone.now() - documents.UNUSED_FOR
+    get_application_model().objects.filter(**fields).update(updated=before)
+
+
+def expire() -> int:
+    out = StringIO()
+    call_command("mcp_expire", "--json", stdout=out)
+    return json.loads(out.getvalue())["unused_clients"]
+
+
+def test_a_client_that_nobody_connected_is_deleted(project, internet):
+    project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+    assert expire() == 0
+    age(client_id=DOCUMENT)
+    assert expire() == 1
+    assert not get_application_model().objects.filter(client_id=DOCUMENT).exists()
+
+
+def test_the_next_document_takes_those_before_away(project, internet):
+    project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+    age(client_id=DOCUMENT)
+    internet.document["client_id"] = f"{DOCUMENT}?2"
+    project.ask(client_id=f"{DOCUMENT}?2", redirect_uri=REDIRECT)
+    kept = get_application_model().objects.filter(registration_source="cimd")
+    assert [each.client_id for each in kept] == [f"{DOCUMENT}?2"]
+
+
+def test_a_person_who_reads_for_longer_is_asked_again(project, internet):
+    page = project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+    sent = {name: value or "" for name, value in page.context["form"].initial.items()}
+    age(client_id=DOCUMENT)
+    expire()
+    address = page.wsgi_request.get_full_path()
+    answer = project.browser.post(address, {**sent, "allow": "true"})
+    assert (answer.status_code, answer["Location"]) == (302, address)
+    again = project.browser.get(answer["Location"])
+    assert again.context["client"].name == "Published agent"
+
+
+def test_a_client_that_is_connected_is_kept(project, internet):
+    code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
+    age(client_id=DOCUMENT)
+    assert expire() == 0
+    tokens = project.exchange(code, client_id=DOCUMENT).json()
+    age(client_id=DOCUMENT)
+    assert expire() == 0
+    project.make_browser(None).post(
+        "/o/revoke_token/", {"token": tokens["refresh_token"], "client_id": DOCUMENT}
+    )
+    get_grant_model().objects.update(expires=timezone.now())
+    assert expire() == 1
+
+
+@pytest.mark.parametrize("source", ["manual", "dcr"])
+def test_other_clients_are_kept(project, source):
+    project.register(registration_source=source)
+    age()
+    assert expire() == 0

@@ -1,0 +1,210 @@
+"""Users make tokens of their own on the page, see when they were used, and revoke them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import include, path
+from django.utils import timezone
+
+from drf_mcp.contrib.tokens.forms import get_end, get_today
+from drf_mcp.contrib.tokens.models import AgentToken
+from tests.contrib.tokens.test_admin import key_in
+
+PAGE = "/mcp/tokens/"
+HTML = {"accept": "text/html"}
+
+
+@pytest.fixture
+def browser_of(db):
+    def browser(username: str | None, **options) -> Client:
+        client = Client(headers=HTML, **options)
+        if username is not None:
+            client.force_login(User.objects.get(username=username))
+        return client
+
+    return browser
+
+
+def text_of(response) -> str:
+    return response.content.decode()
+
+
+def errors_of(response) -> str:
+    return str(response.context["form"].errors)
+
+
+def test_the_key_is_shown_once(browser_of):
+    browser = browser_of("alice")
+    key = key_in(browser.post(PAGE, {"name": "desk"}))
+    assert AgentToken.objects.find(key).name == "desk"
+    again = text_of(browser.get(PAGE))
+    assert f"mcp_{key[4:12]}" in again
+    assert key.rpartition("_")[2] not in again
+    assert not [c for c in browser.cookies.values() if key.rpartition("_")[2] in c.value]
+
+
+@pytest.mark.parametrize(("username", "shown"), [("carol", True), ("alice", False)])
+def test_staff_keep_the_link_to_the_findings(browser_of, settings, username, shown):
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
+    assert ("show=findings" in text_of(browser_of(username).get(PAGE))) is shown
+
+
+def test_the_page_is_kept_by_no_cache_and_framed_by_no_other(browser_of):
+    response = browser_of("alice").post(PAGE, {"name": "desk"})
+    assert "no-store" in response["Cache-Control"]
+    assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
+
+
+def test_a_token_holds_what_was_chosen(browser_of, holder):
+    fields = {
+        "name": "desk",
+        "tools": "orders_*\n",
+        "tags": ["retrieval"],
+        "read_only": "on",
+        "networks": "127.0.0.0/8, ::1/128",
+        "expires": "2031-05-06",
+    }
+    key = key_in(browser_of("alice").post(PAGE, fields))
+    token = AgentToken.objects.get()
+    assert token.tools == ["orders_*", "tag:retrieval"]
+    assert (token.read_only, token.networks) == (True, ["127.0.0.0/8", "::1/128"])
+    # The last day counts whole.
+    assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-06 23:59"
+    names = set(holder(key).tools())
+    assert "orders_list" in names
+    assert "bm25_retriever" in names
+    assert not names & {"orders_create", "customers_list"}
+
+
+def test_a_token_is_read_only_and_ends_unless_its_maker_says_otherwise(browser_of):
+    form = browser_of("alice").get(PAGE).context["form"]
+    assert form["read_only"].value() is True
+    assert form["expires"].value() == timezone.localdate() + timedelta(days=90)
+
+
+def test_the_last_day_counts_whole_without_time_zones_too(settings):
+    settings.USE_TZ = False
+    assert str(get_end(get_today())) == f"{get_today()} 23:59:59"
+
+
+def test_a_token_is_always_for_the_user_who_is_signed_in(browser_of):
+    admin = User.objects.get(username="admin")
+    browser_of("alice").post(PAGE, {"name": "desk", "user": admin.pk, "user_id": admin.pk})
+    assert AgentToken.objects.get().user.username == "alice"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"tools": "refunds_*"}, "None of your tools matches refunds_*."),
+        ({"tools": "Orders"}, "no pattern"),
+        ({"tags": ["no_such"]}, "no_such"),
+        ({"networks": "home"}, "no network"),
+        ({"expires": "2020-01-01"}, "in the past"),
+        ({"name": ""}, "required"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_nothing_is_made(browser_of, fields, words):
+    response = browser_of("alice").post(PAGE, {"name": "desk", **fields})
+    assert response.status_code == 400
+    assert words in errors_of(response)
+    assert not AgentToken.objects.exists()
+
+
+def test_the_list_tells_what_each_token_opens_and_when_it_was_used(browser_of, issue):
+    used = timezone.now().replace(2026, 3, 4, 5, 6)
+    issue("alice", name="desk", tools=["GET /api/orders/*"], last_used=used)
+    issue("alice", name="phone", revoked=timezone.now())
+    text = re.sub(r"\s+", " ", text_of(browser_of("alice").get(PAGE)))
+    assert ">4 tools" in text
+    assert "March 4, 2026, 5:06 a.m." in text
+    assert "revoked" in text
+
+
+def test_nobody_sees_or_revokes_the_tokens_of_others(browser_of, issue):
+    token, _ = issue("bob", name="bobs phone")
+    browser = browser_of("alice")
+    assert "bobs phone" not in text_of(browser.get(PAGE))
+    assert browser.post(PAGE, {"revoke": token.prefix}).status_code == 404
+    token.refresh_from_db()
+    assert token.is_open
+
+
+def test_revoking_ends_a_token(browser_of, issue, holder):
+    token, key = issue("alice")
+    assert browser_of("alice").post(PAGE, {"revoke": token.prefix}).status_code == 302
+    agent = holder(key)
+    assert agent.post(*agent.frame("tools/list", {})).status_code == 401
+
+
+@pytest.mark.parametrize("fields", [{"name": "desk"}, {"revoke": "ab12cd34"}])
+@pytest.mark.parametrize("middleware", [True, False])
+def test_a_form_of_another_site_does_nothing(browser_of, settings, fields, middleware):
+    if not middleware:
+        settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if "Csrf" not in name]
+    browser = browser_of("alice", enforce_csrf_checks=True)
+    assert browser.post(PAGE, fields).status_code == 403
+    assert not AgentToken.objects.exists()
+
+
+def test_the_form_of_the_page_carries_the_csrf_token(browser_of):
+    browser = browser_of("alice", enforce_csrf_checks=True)
+    found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', text_of(browser.get(PAGE)))
+    browser.post(PAGE, {"name": "desk", "csrfmiddlewaretoken": found[1]})
+    assert AgentToken.objects.get().name == "desk"
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_who_is_not_signed_in_is_sent_to_the_login(browser_of, method):
+    response = getattr(browser_of(None), method)(PAGE)
+    assert response.status_code == 302
+    assert response["Location"] == "/api-auth/login/?next=/mcp/tokens/"
+
+
+class HeaderMiddleware:
+    """Signs whoever says so in, without a session."""
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request):
+        request.user = User.objects.get(username="admin")
+        return self.get_response(request)
+
+
+def test_a_user_without_a_session_makes_no_token(browser_of, settings):
+    name = f"{__name__}.HeaderMiddleware"
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, name]
+    assert browser_of(None).post(PAGE, {"name": "desk"}).status_code == 302
+    assert not AgentToken.objects.exists()
+
+
+def test_a_user_whom_the_endpoint_does_not_admit_is_told_of_no_tools(browser_of, settings, issue):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
+    }
+    issue("alice")
+    assert "0 tools" in text_of(browser_of("alice").get(PAGE))
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_the_pages_lead_to_each_other_where_both_are_on(browser_of, settings, shown):
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": shown}
+    assert ('href="/mcp?show=clients"' in text_of(browser_of("alice").get(PAGE))) is shown
+    assert (f'href="{PAGE}"' in text_of(browser_of("alice").get("/mcp"))) is shown
+
+
+def test_the_page_works_where_no_endpoint_has_its_usual_name(browser_of, settings):
+    urls = type("URLConf", (), {})
+    urls.urlpatterns = [path("keys/", include("drf_mcp.contrib.tokens.urls"))]
+    settings.ROOT_URLCONF = urls
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
+    response = browser_of("alice").get("/keys/")
+    assert response.status_code == 200
+    assert browser_of(None).get("/keys/")["Location"] == "/accounts/login/?next=/keys/"

@@ -1,0 +1,355 @@
+"""Several objects in one call: each as a request about it alone would answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import path
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.response import Response
+from rest_framework.throttling import AnonRateThrottle
+from rest_framework.views import APIView
+from rest_framework.viewsets import ReadOnlyModelViewSet
+
+from drf_mcp import call_context
+from drf_mcp.exceptions import SoftFailure
+from drf_mcp.tools import mcp_tool, mcp_viewset
+from tests.dispatch.batches.conftest import Groups, GroupSerializer
+
+NOWHERE = 10**9
+TOOL = "groups_retrieve"
+
+
+def test_the_objects_come_in_the_order_of_their_ids(groups, ids):
+    red, green, _ = ids
+    data = groups().call(TOOL, ids=[green, red]).data
+    assert data == {"results": [{"id": green, "name": "green"}, {"id": red, "name": "red"}]}
+
+
+def test_an_id_that_is_sent_twice_is_answered_in_each_place_and_asked_for_once(groups, ids):
+    agent, (red, green, _) = groups(), ids
+    agent.call(TOOL, ids=[red])
+    with CaptureQueriesContext(connection) as queries:
+        data = agent.call(TOOL, ids=[red, green, str(red)]).data
+    assert [row["name"] for row in data["results"]] == ["red", "green", "red"]
+    assert len(queries) == 2
+
+
+def test_each_object_asks_the_database_what_its_own_request_asks(groups, ids):
+    agent, (red, green, _) = groups(), ids
+    with CaptureQueriesContext(connection) as one:
+        agent.http.get(f"/groups/{red}/")
+    with CaptureQueriesContext(connection) as two:
+        agent.call(TOOL, ids=[red, green])
+    assert len(two) == 2 * len(one) == 2
+
+
+@pytest.mark.parametrize("sent", ["{}", "[{}]"])
+def test_one_id_needs_no_list_and_a_list_may_be_a_text(groups, ids, sent):
+    value = sent.format(ids[0])
+    data = groups().call(TOOL, ids=int(value) if value.isdigit() else value).data
+    assert [row["name"] for row in data["results"]] == ["red"]
+
+
+def test_fields_are_those_of_each_object(groups, ids):
+    data = groups().call(TOOL, ids=ids[:2], fields=["name"]).data
+    assert data == {"results": [{"name": "red"}, {"name": "green"}]}
+
+
+def read_v2(raw) -> tuple:
+    body = raw["structuredContent"]
+    (detail,) = body["meta"]["warning_details"]
+    assert body["meta"]["warnings"] == [detail["message"]]
+    return body["success"], body["data"]["results"], detail["code"], detail["context"]
+
+
+def read_ok(raw) -> tuple:
+    body = raw["structuredContent"]
+    missed = [(error["code"], error["path"]) for error in body["errors"]]
+    return body["ok"], body["data"], missed, body["meta"]["warnings"]
+
+
+def read_status(raw) -> tuple:
+    body = raw["structuredContent"]
+    (error,) = body["errors"]
+    rows = body["data"]["results"]
+    return body["status"], body["success"], rows, error["code"], error["context"]
+
+
+def read_plain(raw) -> tuple:
+    rows, remarks = (json.loads(block["text"]) for block in raw["content"])
+    (detail,) = remarks["warning_details"]
+    return rows, detail["code"], detail["context"]
+
+
+def test_misses_are_nulls_whose_ids_and_codes_a_warning_names(groups, ids):
+    """As each contract has it; no result is an error."""
+    red, green, secret = ids
+    rows = [{"id": red, "name": "red"}, None, None, {"id": green, "name": "green"}]
+    context = {
+        "failed_ids": {"NOT_FOUND": [NOWHERE], "FORBIDDEN": [secret]},
+        "successful_ids": 2,
+        "total_ids": 4,
+    }
+    sentence = (
+        f"2 of 4 failed. {NOWHERE}: NOT_FOUND, No Group matches the given query. "
+        f"{secret}: FORBIDDEN, This group is secret."
+    )
+    code = "PARTIAL_FAILURE"
+    errors = [("not_found", "ids[1]"), ("forbidden", "ids[2]")]
+    expected = {
+        "response_v2": (read_v2, (True, rows, code, context)),
+        "ok": (read_ok, (False, rows, errors, [sentence])),
+        "status": (read_status, ("partial_success", True, rows, code.lower(), context)),
+        "plain": (read_plain, (rows, code, context)),
+    }
+    for envelope, (read, answer) in expected.items():
+        raw = groups(envelope).call(TOOL, ids=[red, NOWHERE, secret, green]).raw
+        assert "isError" not in raw
+        assert read(raw) == answer
+
+
+def test_the_advice_names_the_tool_that_lists_existing_ids(groups, ids):
+    details = groups().call(TOOL, ids=[ids[0], NOWHERE]).envelope["meta"]["warning_details"]
+    assert "groups_list" in details[0]["remediation"]
+
+
+@pytest.mark.parametrize(
+    ("envelope", "answer"),
+    [
+        ("response_v2", lambda body: body["data"]["results"]),
+        ("ok", lambda body: body["data"]),
+        ("status", lambda body: body["data"]["results"]),
+        ("plain", lambda body: body["data"]),
+    ],
+)
+def test_that_nothing_was_found_is_a_soft_failure(groups, envelope, answer):
+    """The call worked, and the answer is no: contract 002."""
+    raw = groups(envelope).call(TOOL, ids=[NOWHERE, NOWHERE + 1]).raw
+    assert "isError" not in raw
+    body = json.loads(raw["content"][0]["text"])
+    assert answer(body) == [None, None]
+    assert str(NOWHERE + 1) in json.dumps(body)
+    assert body.get("success", body.get("ok", False)) is False
+
+
+def test_a_call_whose_objects_are_all_refused_fails_as_a_call_about_one(groups, ids):
+    result = groups().call(TOOL, ids=[ids[2]])
+    assert result.raw["isError"] is True
+    assert result.code == "FORBIDDEN"
+    assert result.envelope["error"] == "This group is secret."
+
+
+def test_refusals_of_several_kinds_are_told_one_by_one(groups, ids):
+    result = groups().call(TOOL, ids=[NOWHERE, ids[2]])
+    assert result.raw["isError"] is True
+    problems = result.envelope["data"]["details"]["problems"]
+    assert [(p["pointer"], p["code"]) for p in problems] == [
+        ("/ids/0", "NOT_FOUND"),
+        ("/ids/1", "FORBIDDEN"),
+    ]
+
+
+class Twice(AnonRateThrottle):
+    """Lets two requests pass."""
+
+    rate = "2/hour"
+
+
+def test_each_object_counts_as_a_request_and_none_is_asked_after_a_refusal(serve, ids):
+    asked = []
+
+    class Counted(Twice):
+        def allow_request(self, request, view) -> bool:
+            asked.append(view.kwargs["pk"])
+            return super().allow_request(request, view)
+
+    initial = {"throttle_classes": [Counted], "permission_classes": []}
+    view = type("Throttled", (Groups,), {**initial, "mcp_viewset": Groups.mcp_viewset})
+    agent = serve(path("groups/<int:pk>/", view.as_view({"get": "retrieve"})))()
+    envelope = agent.call(TOOL, ids=[*ids, NOWHERE]).envelope
+    assert [row and row["name"] for row in envelope["data"]["results"]] == [
+        "red",
+        "green",
+        None,
+        None,
+    ]
+    assert asked == ids
+    context = envelope["meta"]["warning_details"][-1]["context"]
+    assert context["failed_ids"] == {"RATE_LIMIT_EXCEEDED": [ids[2], NOWHERE]}
+    assert envelope["meta"]["rate_limit"]["remaining"] == 0
+    # Nor is a request of the agent's left for anything else.
+    assert agent.call(TOOL, ids=[ids[0]]).code == "RATE_LIMIT_EXCEEDED"
+
+
+def test_what_is_left_of_a_quota_is_said_once(serve, ids):
+    class Many(Twice):
+        rate = "3/hour"
+
+    view = type("Limited", (Groups,), {"throttle_classes": [Many], "permission_classes": []})
+    view.mcp_viewset = Groups.mcp_viewset
+    agent = serve(path("groups/<int:pk>/", view.as_view({"get": "retrieve"})))()
+    meta = agent.call(TOOL, ids=ids).envelope["meta"]
+    (warning,) = meta["warnings"]
+    assert warning.startswith("0 of 3 calls")
+
+
+def test_an_object_whose_view_crashes_costs_the_others_nothing(serve, ids, reported):
+    @mcp_viewset(many=True)
+    class Fragile(ReadOnlyModelViewSet):
+        permission_classes = []
+        queryset = Group.objects.all()
+        serializer_class = GroupSerializer
+
+        def get_object(self):
+            group = super().get_object()
+            if group.name == "red":
+                raise DatabaseError("password=hunter2")
+            return group
+
+    agent = serve(path("groups/<int:pk>/", Fragile.as_view({"get": "retrieve"})))()
+    envelope = agent.call(TOOL, ids=ids[:2]).envelope
+    assert envelope["data"]["results"] == [None, {"id": ids[1], "name": "green"}]
+    assert envelope["meta"]["warning_details"][0]["context"]["failed_ids"] == {
+        "INTERNAL_ERROR": [ids[0]]
+    }
+    assert "hunter2" not in json.dumps(envelope)
+    assert len(reported) == 1
+
+
+def test_a_caller_whom_the_endpoint_refuses_is_refused_as_a_whole(serve, ids):
+    authenticated = {"authentication_classes": [TokenAuthentication]}
+    view = type("Known", (Groups,), {**authenticated, "mcp_viewset": Groups.mcp_viewset})
+    agent = serve(
+        path("groups/<int:pk>/", view.as_view({"get": "retrieve"})),
+        AUTHENTICATION_CLASSES=["rest_framework.authentication.TokenAuthentication"],
+        PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"],
+    )()
+    response = agent.post(*agent.frame("tools/call", {"name": TOOL, "arguments": {"ids": ids}}))
+    assert response.status_code == 401
+
+
+@mcp_tool(many=True)
+class Noted(APIView):
+    """Says something of each object."""
+
+    permission_classes = []
+
+    def get(self, request, pk) -> Response:
+        context = call_context(request)
+        context.measure(rows=pk, place=f"shelf {pk}")
+        context.warn("The catalogue is a day old.", code="STALE_CACHE")
+        context.suggest("Read the catalogue.")
+        if pk == 3:
+            raise SoftFailure("Only part of it is here.", "in_part", data={"part": 3})
+        return Response({"pk": pk})
+
+
+def test_what_views_note_is_joined(serve):
+    envelope = serve(path("noted/<int:pk>/", Noted.as_view()))().call("noted", ids=[1, 2]).envelope
+    meta = envelope["meta"]
+    assert meta["warnings"] == ["The catalogue is a day old."]
+    assert meta["suggestions"] == ["Read the catalogue."]
+    assert (meta["telemetry"]["rows"], meta["telemetry"]["place"]) == (3, "shelf 2")
+
+
+def test_an_answer_beside_a_soft_no_is_kept(serve):
+    envelope = serve(path("noted/<int:pk>/", Noted.as_view()))().call("noted", ids=[1, 3]).envelope
+    assert envelope["success"] is True
+    assert envelope["data"]["results"] == [{"pk": 1}, {"part": 3}]
+    details = {detail["code"]: detail for detail in envelope["meta"]["warning_details"]}
+    assert details["PARTIAL_FAILURE"]["context"]["failed_ids"] == {"IN_PART": [3]}
+
+
+class Versioned(APIView):
+    """Two versions of what is read."""
+
+    permission_classes = []
+
+    def get(self, request, pk) -> Response:
+        call_context(request).version(f"v{pk % 2}", content_hash="sha256-abc")
+        return Response(pk)
+
+
+def test_the_version_is_told_where_all_objects_are_of_one(subtests, serve):
+    for ids, version in [([1, 3], "v1"), ([1, 2], None)]:
+        with subtests.test(ids=ids, version=version):
+            view = mcp_tool(many=True)(Versioned)
+            agent = serve(path("pages/<int:pk>/", view.as_view()))("ok")
+            assert agent.call("pages", ids=ids).envelope["meta"].get("version") == version
+
+
+@mcp_viewset(many=True)
+class Members(ReadOnlyModelViewSet):
+    """The members of one group, by their user names."""
+
+    permission_classes = []
+    lookup_field = "username"
+    serializer_class = type(
+        "MemberSerializer",
+        (GroupSerializer,),
+        {"Meta": type("Meta", (), {"model": User, "fields": ["username"]})},
+    )
+
+    def get_queryset(self):
+        return User.objects.filter(groups=self.kwargs["group_pk"])
+
+
+def test_names_below_a_parent_in_the_path_do_as_well(serve, ids):
+    User.objects.get(username="alice").groups.add(ids[0])
+    agent = serve(
+        path(
+            "groups/<int:group_pk>/members/<str:username>/",
+            Members.as_view({"get": "retrieve"}),
+        )
+    )()
+    (tool,) = agent.tools().values()
+    assert tool["inputSchema"]["required"] == ["group_pk", "ids"]
+    data = agent.call(tool["name"], group_pk=ids[0], ids=["alice", "../../x"]).data
+    assert data == {"results": [{"username": "alice"}, None]}
+
+
+def test_grouped_arguments_have_the_ids_among_the_kwargs(serve, ids):
+    agent = serve(
+        path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})), ARGUMENTS="grouped"
+    )("ok")
+    data = agent.call(TOOL, kwargs={"ids": [ids[0], NOWHERE]}).envelope["data"]
+    assert data == [{"id": ids[0], "name": "red"}, None]
+    (error,) = agent.call(TOOL, kwargs={"ids": [ids[2]], "pk": 1}).envelope["errors"]
+    assert error["path"] == "kwargs.pk"
+    assert "'ids'" in error["fix_hint"]
+
+
+def test_the_output_schema_holds_for_objects_and_for_misses(serve, ids):
+    """The agent holds every result against the tool's own outputSchema."""
+    agent = serve(
+        path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})), OUTPUT_SCHEMA="full"
+    )()
+    assert "outputSchema" in agent.tools()[TOOL]
+    assert agent.call(TOOL, ids=[ids[0], NOWHERE]).data["results"][1] is None
+    assert agent.call(TOOL, ids=[NOWHERE]).code == "NOT_FOUND"
+
+
+def test_middleware_around_the_call_sees_each_request(serve, ids, settings):
+    settings.SEEN = []
+    agent = serve(
+        path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})),
+        CALL_MIDDLEWARE=["tests.dispatch.batches.test_answers.watch_paths"],
+    )()
+    assert agent.call(TOOL, ids=ids[:2]).data["results"][1]["name"] == "green"
+    seen = settings.SEEN
+    assert seen == [f"/groups/{ids[0]}/", f"/groups/{ids[1]}/"]
+
+
+def watch_paths(get_response):
+    from django.conf import settings
+
+    def middleware(request):
+        settings.SEEN.append(request.path)
+        return get_response(request)
+
+    return middleware

@@ -1,0 +1,313 @@
+"""Several objects written in one call: each by a request of its own, all of them or none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.serializers import CharField, ModelSerializer
+from rest_framework.throttling import AnonRateThrottle
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp.tools import mcp_viewset
+from tests.dispatch.batches.conftest import IsNoSecret
+
+CREATE, UPDATE = "teams_create", "teams_partial_update"
+
+
+class TeamSerializer(ModelSerializer):
+    password = CharField(write_only=True, required=False)
+
+    class Meta:
+        model = Group
+        fields = ["id", "name", "password"]
+
+    def create(self, validated_data):
+        validated_data.pop("password", None)
+        return super().create(validated_data)
+
+
+class UnvalidatedSerializer(TeamSerializer):
+    name = CharField()
+
+
+class ThreeAMinute(AnonRateThrottle):
+    rate = "3/min"
+
+
+class Teams(ModelViewSet):
+    authentication_classes = []
+    permission_classes = [IsNoSecret]
+    queryset = Group.objects.order_by("pk")
+    serializer_class = TeamSerializer
+
+
+@mcp_viewset(bulk=True, bulk_limit=5, if_match="name", undo="teams_destroy")
+class Wholly(Teams):
+    pass
+
+
+@mcp_viewset(bulk="partial")
+class Partly(Teams):
+    pass
+
+
+class Throttled(Wholly):
+    throttle_classes = [ThreeAMinute]
+
+
+mcp_viewset(bulk=True)(Throttled)
+
+
+@mcp_viewset(bulk=True)
+class Unvalidated(Teams):
+    serializer_class = UnvalidatedSerializer
+
+
+@mcp_viewset(bulk=True, dry_run=True)
+class Tried(Teams):
+    pass
+
+
+def routes_of(view_class):
+    one = {"patch": "partial_update", "get": "retrieve", "delete": "destroy"}
+    return [
+        path("teams/", view_class.as_view({"post": "create", "get": "list"})),
+        path("teams/<int:pk>/", view_class.as_view(one)),
+    ]
+
+
+@pytest.fixture
+def wholly(serve):
+    return serve(*routes_of(Wholly))
+
+
+@pytest.fixture
+def partly(serve):
+    return serve(*routes_of(Partly))
+
+
+def names() -> list[str]:
+    return list(Group.objects.order_by("pk").values_list("name", flat=True))
+
+
+def test_each_item_is_made_and_answered_in_its_place(wholly, db):
+    data = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}]).data
+    assert [row["name"] for row in data["results"]] == names() == ["a", "b"]
+
+
+def test_each_item_of_an_update_holds_its_key_and_its_fields(wholly, ids):
+    red, green, _ = ids
+    sent = [{"pk": green, "name": "lime"}, {"pk": red, "name": "rose"}]
+    assert not wholly().call(UPDATE, items=sent).is_error
+    assert names() == ["rose", "lime", "secret"]
+
+
+def test_nothing_at_all_is_refused_with_the_name_of_the_argument(wholly, db):
+    (problem,) = wholly().call(UPDATE).problems
+    assert (problem["pointer"], problem["code"]) == ("/items", "required")
+
+
+def test_one_object_goes_without_items_as_before(wholly, ids):
+    assert not wholly().call(UPDATE, pk=ids[0], name="rose").is_error
+    assert not wholly().call(CREATE, name="a").is_error
+    assert names() == ["rose", "green", "secret", "a"]
+
+
+def test_where_one_is_refused_nothing_is_written_and_every_problem_is_told(wholly, ids):
+    sent = [{"name": "a"}, {"name": ""}, {"name": "b"}, {"name": "red"}]
+    result = wholly().call(CREATE, items=sent)
+    assert result.is_error
+    assert result.envelope["error"].startswith("Nothing was written. 2 of 4 failed.")
+    problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
+    assert problems == [("/items/1/name", "blank"), ("/items/3/name", "unique")]
+    assert names() == ["red", "green", "secret"]
+
+
+def test_items_that_refuse_each_other_are_told_of(wholly, db):
+    result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "a"}])
+    (problem,) = result.problems
+    assert (problem["pointer"], problem["code"]) == ("/items/1/name", "unique")
+    assert names() == []
+
+
+def test_what_the_database_refuses_is_not_in_the_way_of_the_next_item(serve, ids):
+    agent = serve(*routes_of(Unvalidated))()
+    result = agent.call(CREATE, items=[{"name": "red"}, {"name": "a"}, {"name": "green"}])
+    problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
+    assert problems == [("/items/0", "CONFLICT"), ("/items/2", "CONFLICT")]
+    assert names() == ["red", "green", "secret"]
+
+
+def test_permissions_are_asked_for_each_item(wholly, ids):
+    red, _, secret = ids
+    result = wholly().call(UPDATE, items=[{"pk": red, "name": "a"}, {"pk": secret, "name": "b"}])
+    (problem,) = result.problems
+    assert (problem["pointer"], problem["code"]) == ("/items/1", "FORBIDDEN")
+    assert result.code == "FORBIDDEN"
+    assert names() == ["red", "green", "secret"]
+
+
+def test_each_item_is_a_request_for_the_views_throttles(serve, db):
+    agent = serve(*routes_of(Throttled))()
+    result = agent.call(CREATE, items=[{"name": str(number)} for number in range(5)])
+    assert result.code == "RATE_LIMIT_EXCEEDED"
+    assert [problem["pointer"] for problem in result.problems] == ["/items/3", "/items/4"]
+    assert names() == []
+
+
+def test_an_unknown_name_and_a_missing_key_are_refused_before_anything_is_sent(wholly, ids):
+    with CaptureQueriesContext(connection) as queries:
+        result = wholly().call(UPDATE, items=[{"pk": ids[0], "nmae": "a"}, {"name": "b"}, 3])
+    assert len(queries) == 0
+    problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
+    assert problems == [
+        ("/items/0/nmae", "unknown"),
+        ("/items/1/id", "required"),
+        ("/items/2", "invalid"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("items", "code"), [([], "empty"), ([{"name": "a"}] * 6, "max_length"), ("no", "not_a_list")]
+)
+def test_more_than_the_limit_or_nothing_at_all_is_refused(wholly, db, items, code):
+    (problem,) = wholly().call(CREATE, items=items).problems
+    assert (problem["pointer"], problem["code"]) == ("/items", code)
+
+
+def test_what_belongs_into_each_item_is_not_taken_beside_them(wholly, ids):
+    result = wholly().call(UPDATE, items=[{"pk": ids[0]}], name="a", if_match="red")
+    assert {problem["pointer"] for problem in result.problems} == {"/name", "/if_match"}
+
+
+def test_each_item_has_a_version_of_its_own(wholly, ids):
+    red, green, _ = ids
+    sent = [
+        {"pk": red, "name": "a", "if_match": "red"},
+        {"pk": green, "name": "b", "if_match": "blue"},
+    ]
+    result = wholly().call(UPDATE, items=sent)
+    (problem,) = result.problems
+    assert (problem["pointer"], problem["code"]) == ("/items/1/if_match", "stale")
+    assert problem["context"]["current"] == {"id": green, "name": "green"}
+    assert names() == ["red", "green", "secret"]
+    sent[1]["if_match"] = "green"
+    assert not wholly().call(UPDATE, items=sent).is_error
+
+
+def test_each_item_is_taken_back_by_a_call_of_its_own(wholly, db):
+    result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}])
+    undone = [undo["arguments"] for undo in result.envelope["meta"]["undo"]]
+    assert undone == [
+        {"id": pk} for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
+    ]
+
+
+def read_v2(raw):
+    body = raw["structuredContent"]
+    (detail,) = body["meta"]["warning_details"]
+    return body["success"], body["data"]["results"], detail["code"], detail["context"]
+
+
+def read_ok(raw):
+    body = raw["structuredContent"]
+    return body["ok"], body["data"], [(e["code"], e["path"]) for e in body["errors"]]
+
+
+def read_status(raw):
+    body = raw["structuredContent"]
+    (error,) = body["errors"]
+    return body["status"], body["data"]["results"], error["code"], error["context"]
+
+
+def read_plain(raw):
+    rows, remarks = (json.loads(block["text"]) for block in raw["content"])
+    (detail,) = remarks["warning_details"]
+    return rows, detail["code"], detail["context"]
+
+
+def test_partly_what_works_is_kept_and_the_rest_is_told_in_every_envelope(partly, ids):
+    red, green, _ = ids
+    code = "PARTIAL_FAILURE"
+    context = {"failed_items": [1], "successful_items": 1, "total_items": 2}
+    for number, (envelope, read) in enumerate(
+        {"response_v2": read_v2, "ok": read_ok, "status": read_status, "plain": read_plain}.items()
+    ):
+        sent = [{"pk": red, "name": f"red {number}"}, {"pk": green, "name": "secret"}]
+        raw = partly(envelope).call(UPDATE, items=sent).raw
+        rows = [{"id": red, "name": f"red {number}"}, None]
+        assert "isError" not in raw
+        assert (
+            read(raw)
+            == {
+                "response_v2": (True, rows, code, context),
+                "ok": (False, rows, [("unique", "items[1].name")]),
+                "status": ("partial_success", rows, code.lower(), context),
+                "plain": (rows, code, context),
+            }[envelope]
+        )
+        assert names() == [f"red {number}", "green", "secret"]
+
+
+def test_partly_nothing_that_works_is_a_failure(partly, ids):
+    result = partly().call(CREATE, items=[{"name": "red"}, {"name": ""}])
+    assert result.is_error
+    assert [problem["pointer"] for problem in result.problems] == [
+        "/items/0/name",
+        "/items/1/name",
+    ]
+
+
+def test_the_list_describes_items_and_leaves_plain_http_alone(wholly, ids):
+    agent = wholly()
+    schema = agent.tools()[UPDATE]["inputSchema"]
+    items = schema["properties"]["items"]
+    assert (items["maxItems"], items["items"]["required"]) == (5, ["id"])
+    assert set(items["items"]["properties"]) == {"id", "name", "password", "if_match"}
+    assert (set(schema["properties"]), schema["required"]) == ({"items"}, ["items"])
+    body = {"items": [{"name": "a"}], "name": "b"}
+    assert agent.http.post("/teams/", body, "application/json").json()["name"] == "b"
+
+
+def test_write_only_members_of_items_are_masked_in_the_log(tool_of):
+    create = path("teams/", Wholly.as_view({"post": "create"}))
+    sent = {"items": [{"name": "a", "password": "hush"}]}
+    assert "hush" not in str(tool_of(create).sanitize_arguments(sent))
+
+
+def test_grouped_arguments_have_groups_in_each_item(tool_of):
+    patch = path("teams/<int:pk>/", Wholly.as_view({"patch": "partial_update"}))
+    tool = tool_of(patch, ARGUMENTS="grouped")
+    call = tool.bind({"items": [{"kwargs": {"pk": 1}, "body": {"name": "a"}}]})
+    (one,) = call.items
+    assert (one.kwargs, json.loads(one.body)) == ({"pk": 1}, {"name": "a"})
+    assert call.kwargs == {"pk": [1]}
+
+
+@given(valid=st.lists(st.booleans(), min_size=1, max_size=5))
+def test_each_pointer_names_the_place_of_a_refused_item(wholly, db, valid):
+    before = names()
+    sent = [{"name": f"n{place}" if good else ""} for place, good in enumerate(valid)]
+    result = wholly().call(CREATE, items=sent)
+    wrong = [f"/items/{place}/name" for place, good in enumerate(valid) if not good]
+    if wrong:
+        assert [problem["pointer"] for problem in result.problems] == wrong
+        assert names() == before
+    else:
+        assert len(result.data["results"]) == len(valid)
+        Group.objects.all().delete()
+
+
+def test_a_dry_run_of_several_writes_none_of_them(serve, db):
+    agent = serve(*routes_of(Tried))()
+    result = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}], dry_run=True)
+    assert [row["name"] for row in result.data["results"]] == ["a", "b"]
+    assert result.envelope["meta"]["dry_run"]["created"] == {"group": 2}
+    assert names() == []

@@ -1,0 +1,205 @@
+"""What people wrote for drf-spectacular is what agents are told."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.urls import include, path
+from drf_spectacular.settings import spectacular_settings
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.introspection import spectacular
+from drf_mcp.tools import registry
+from tests.introspection.inspected import bare
+from tests.introspection.nasty import annotated
+from tests.introspection.nasty.views import Plain
+
+
+@pytest.fixture
+def tool(nasty):
+    def find(route):
+        tools = registry.tools().values()
+        return next(tool for tool in tools if tool.endpoint.route.path == route)
+
+    return find
+
+
+@pytest.fixture
+def properties(tool):
+    return lambda route: bare(tool(route).input_schema["properties"])
+
+
+def test_a_field_is_what_its_decorator_says(properties):
+    assert properties("/painted/")["hue"] == {"type": "string", "enum": ["red", "blue"]}
+
+
+def test_a_field_is_what_its_extension_says(properties):
+    """An exclusive bound of a number is told in words."""
+    amount, currency = {"type": "number"}, {"type": "string"}
+    members = {"amount": amount, "currency": currency}
+    expected = {"type": "object", "properties": members, "required": ["amount"]}
+    assert properties("/painted/")["price"] == expected
+
+
+def test_a_serializer_that_contains_itself_is_cut(properties):
+    tree = properties("/painted/")["tree"]
+    assert tree["required"] == ["name"]
+    assert tree["properties"] == {
+        "name": {"type": "string"},
+        "children": {"type": "array", "items": {}},
+    }
+
+
+def test_fields_left_out_of_the_schema_are_no_arguments(properties):
+    assert set(properties("/trimmed/")) == {"name"}
+
+
+def test_a_request_may_be_a_list_of_serializers(tool):
+    schema = tool("/lines/").input_schema
+    assert schema["required"] == ["items"]
+    assert schema["properties"]["items"]["items"]["required"] == ["product"]
+
+
+def test_a_description_counts_and_what_is_deprecated_says_so(tool):
+    assert tool("/lines/").description == "Deprecated. Put lines."
+
+
+def test_a_summary_is_the_title(tool):
+    assert tool("/pets/").title == "Adopt a pet"
+
+
+def test_of_several_requests_the_members_of_each_may_be_sent(tool):
+    schema = tool("/pets/").input_schema
+    assert set(schema["properties"]) == {"kind", "lives", "tricks"}
+    assert schema["required"] == ["kind"]
+
+
+def test_a_request_may_be_what_an_extension_speaks_for(tool):
+    kept = tool("/kept/")
+    assert set(kept.input_schema["properties"]) == {"kind", "lives", "tricks"}
+    assert kept.input_schema["required"] == ["kind"]
+    assert not kept.schema.findings
+
+
+def test_a_request_may_be_a_schema_and_json_is_preferred(tool):
+    schema = tool("/loose/").input_schema
+    assert schema["required"] == ["n"]
+    assert schema["properties"]["n"] == {"type": "integer", "description": "May be null."}
+
+
+def test_null_is_a_type_where_schemas_need_not_be_portable(nasty, properties):
+    nasty(PORTABLE=False)
+    assert properties("/loose/")["n"] == {"type": ["integer", "null"]}
+
+
+def test_a_request_may_be_nothing(properties):
+    assert properties("/nothing/") == {}
+
+
+def test_any_object_is_an_open_body(properties):
+    assert properties("/any-object/") == {"body": {"type": "object"}}
+
+
+def test_an_operation_written_whole_counts(tool):
+    assert tool("/written-whole/").description == "Written by hand."
+    assert set(tool("/written-whole/").input_schema["properties"]) == {"by"}
+
+
+def test_parameters_are_arguments_and_headers_are_not(properties, tool):
+    described = properties("/asked/")
+    assert described.pop("fields")["items"] == {"type": "string"}
+    assert described == {
+        "depth": {"type": "integer", "enum": [1, 2]},
+        "ids": {"type": "array", "items": {"type": "integer"}},
+        "since": {"type": "string"},
+        "street": {"type": "string", "minLength": 1},
+        "country": {"type": "string", "enum": ["DE", "FR"], "minLength": 1, "default": "DE"},
+    }
+    assert tool("/asked/").input_schema["required"] == ["since", "street"]
+
+
+def test_whether_an_action_filters_is_what_its_decorator_says(expose):
+    router = SimpleRouter()
+    router.register("groups", annotated.Groups, basename="group")
+    expose(path("", include(router.urls)))
+    tools = registry.tools()
+    arguments = {name: set(tools[name].input_schema["properties"]) for name in tools}
+    assert arguments["groups_list"] == {"fields"}
+    assert arguments["groups_retrieve"] == {"id", "search", "fields"}
+    assert arguments["groups_unsaid"] == {"fields"}
+
+
+def test_annotations_that_cannot_be_read_cost_only_themselves(tool):
+    broken = tool("/broken-annotations/")
+    assert set(broken.input_schema["properties"]) == {"body"}
+    messages = " ".join(finding.message for finding in broken.findings)
+    assert "no request" in messages
+    assert "no parameters" in messages
+    assert broken.description
+
+
+def test_a_function_may_be_annotated(properties):
+    assert set(properties("/annotated-function/")) == {"kind", "lives"}
+
+
+def test_two_serializers_of_one_name_are_told_apart(expose):
+    def carrying(kind):
+        component = type("Same", (s.Serializer,), {"value": kind()})
+        proxied = spectacular_polymorphic(component)
+
+        class View(Plain):
+            @extend_schema(request=proxied)
+            def post(self, request):
+                return Response({})
+
+        return View.as_view()
+
+    expose(path("a/", carrying(s.CharField)), path("b/", carrying(s.IntegerField)))
+    kinds = [t.input_schema["properties"]["value"]["type"] for t in registry.tools().values()]
+    assert kinds == ["string", "integer"]
+
+
+def spectacular_polymorphic(component):
+    """Return a request that drf-spectacular alone can describe."""
+    from drf_spectacular.utils import PolymorphicProxySerializer
+
+    return PolymorphicProxySerializer("Proxy", [component], resource_type_field_name=None)
+
+
+@pytest.mark.slow
+def test_many_threads_describe_the_same(nasty):
+    expected = [tool.input_schema for tool in registry.tools().values()]
+    nasty()
+    tools, found = registry.tools(), []
+    threads = [
+        threading.Thread(target=lambda: found.append([t.input_schema for t in tools.values()]))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_settings_and_statistics_of_the_process_stay_as_they_are(nasty, capsys):
+    before = dict(vars(spectacular_settings))
+    for tool in registry.tools().values():
+        tool.input_schema, tool.description  # noqa: B018
+    assert {name: vars(spectacular_settings)[name] for name in before} == before
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_all_endpoints_share_one_registry(nasty):
+    for _ in range(2):
+        nasty()
+        for tool in registry.tools().values():
+            tool.input_schema  # noqa: B018
+    names = [name for name, _ in spectacular.REGISTRY._components]
+    assert names.count("Tree") == 1
+    assert "Tree2" not in names

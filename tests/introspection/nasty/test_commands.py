@@ -1,0 +1,58 @@
+"""What the commands and the system check say of descriptions."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+
+import pytest
+from django.core.checks import run_checks
+from django.core.management import call_command
+
+from drf_mcp.tools import registry
+from tests.introspection.nasty.files import NoMultiPart
+
+
+@pytest.fixture
+def printed():
+    def run(*args):
+        out = io.StringIO()
+        call_command("mcp_tools", *args, stdout=out)
+        return out.getvalue().splitlines()
+
+    return run
+
+
+@pytest.mark.slow
+def test_every_report_on_the_nasty_project_works(nasty, printed):
+    cases = [(), ("--json",), ("--size",), ("--warnings",)]
+    assert min(len(printed(*report)) for report in cases) > 60
+
+
+@pytest.mark.slow
+def test_warnings_name_the_place_and_the_remedy(nasty, printed):
+    words = " ".join(" ".join(printed("--warnings")).split())
+    line = inspect.getsourcelines(NoMultiPart)[1]
+    finding = "no_multipart_post: The view takes files but has no parser for them."
+    assert f"tests/introspection/nasty/files.py:{line} {finding}" in words
+    assert "Add rest_framework.parsers.MultiPartParser to the view's parser_classes." in words
+
+
+def warnings(**options):
+    return [message for message in run_checks(**options) if message.id == "drf_mcp.W010"]
+
+
+def test_the_system_check_counts_what_could_not_be_described(nasty):
+    (message,) = warnings(include_deployment_checks=True)
+    assert re.match(r"\d+ parts of the tools could not be described", message.msg)
+    assert "--warnings" in message.hint
+
+
+def test_the_check_is_silent_where_everything_is_described():
+    assert warnings(include_deployment_checks=True) == []
+
+
+def test_nothing_is_described_at_startup(nasty):
+    assert warnings() == []
+    assert not any("schema" in vars(tool) for tool in registry.tools().values())

@@ -1,0 +1,281 @@
+"""Files as arguments: what reaches the view, and what is refused before."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import tracemalloc
+from contextlib import contextmanager
+
+import pytest
+from django.test import RequestFactory
+from django.urls import resolve
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rest_framework.parsers import FileUploadParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.test import APIClient
+
+from drf_mcp.introspection.types import Body, Upload
+from drf_mcp.tools import ArgumentsRefused, registry
+from drf_mcp.tools.arguments.negotiation import BodyNegotiation
+from drf_mcp.tools.arguments.uploads import FileReader, UploadRefused
+from tests.introspection.nasty import files
+from tests.introspection.nasty.files import encoded, png
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
+LIMIT = 1024 * 1024
+PDF = encoded(b"%PDF-1.4")
+
+
+def tool(path):
+    tools = registry.tools().values()
+    return next(t for t in tools if t.endpoint.route.path == path and t.endpoint.method == "POST")
+
+
+def sent(call):
+    request = RequestFactory().generic(
+        "POST", "/", bytes(call.body), content_type=call.content_type
+    )
+    return Request(request, parsers=[MultiPartParser()]).data
+
+
+def problem(path, **arguments):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool(path).bind(arguments)
+    (found,) = caught.value.problems
+    assert found.remediation
+    return found
+
+
+@contextmanager
+def counted_memory():
+    """Give a function that tells the most bytes that were in use since the block began."""
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty):
+    content = bytes(range(256)) * 8_192
+    nasty(MAX_UPLOAD_BYTES=2 * len(content))
+    document = tool("/document/")
+    # What is made once for all calls.
+    document.bind({"title": "t", "file": PDF})
+    for spell, copies in [(encoded, 0), (lambda c: base64.encodebytes(c).decode(), 2.75)]:
+        uri = f"data:image/png;name=a.png;base64,{spell(content)}"
+        with counted_memory() as get_peak:
+            body = document.bind({"title": "t", "file": uri}).body
+            stream, length = body.open(), 0
+            while piece := stream.read(65_536):
+                length += len(piece)
+            peak = get_peak()
+        assert content in bytes(body), spell
+        assert length == len(body) == len(bytes(body)), spell
+        assert peak < (copies + 0.2) * len(content)
+
+
+def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
+    """The message as text and the argument in it, each a third longer than the file."""
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 2**24
+    nasty(MAX_UPLOAD_BYTES=2**24, MAX_BODY_BYTES=2**24)
+    content = bytes(range(256)) * 8_192
+
+    def call(file):
+        params = {"name": tool("/document/").name, "arguments": {"title": "t", "file": file}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        request = RequestFactory().post("/mcp", message, content_type="application/json")
+        request.META["HTTP_MCP_PROTOCOL_VERSION"] = "2025-11-25"
+        answer = resolve("/mcp").func
+        with counted_memory() as get_peak:
+            response = answer(request)
+            return json.loads(response.content)["result"], get_peak()
+
+    call(PDF)
+    result, peak = call(encoded(content))
+    assert result["structuredContent"]["data"]["file"]["size"] == len(content)
+    # The body itself is read from a socket.
+    body = 4 / 3
+    assert peak < (3 * body + 0.2) * len(content)
+
+
+@given(st.text("AZaz09+/-_= \n\r\t\u2003é%", max_size=12))
+@example("AAA=")
+@example("A===")
+@example("AA==AA==")
+@example("=AAA")
+@example("AA=\n=")
+def test_what_is_no_base64_is_refused_whatever_the_spelling(text):
+    digits = re.sub(r"\s+", "", text).rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        expected = base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
+    except ValueError:
+        with pytest.raises(UploadRefused, match="The file is not base64"):
+            FileReader(Upload(), LIMIT).read(text)
+        return
+    file = FileReader(Upload(), LIMIT).read(text)
+    assert (file.read(), file.size) == (expected, len(expected))
+
+
+@given(content=st.binary(max_size=200), name=names, title=names)
+def test_a_file_arrives_as_it_was_sent(nasty, content, name, title):
+    uri = f"data:text/plain;name={json_free(name)};base64,{encoded(content)}"
+    form = sent(tool("/document/").bind({"title": title, "file": uri}))
+    # Django's parser, like a browser's form, does not keep every character of a name.
+    assert form["file"].read() == content
+    assert form["title"] == title
+
+
+def json_free(name):
+    """Return a name as it stands in a data URI."""
+    from urllib.parse import quote
+
+    return quote(name, safe="")
+
+
+def test_base64_is_read_in_every_spelling():
+    cases = [
+        encoded(b"\xff\xfe>?") + "\n",
+        base64.urlsafe_b64encode(b"\xff\xfe>?").decode(),
+        encoded(b"\xff\xfe>?").rstrip("="),
+        "data:;base64," + encoded(b"\xff\xfe>?"),
+        "data:text/plain,%FF%FE%3E%3F",
+    ]
+    assert [
+        text for text in cases if FileReader(Upload(), LIMIT).read(text).read() != b"\xff\xfe>?"
+    ] == []
+
+
+def test_a_file_gets_the_name_and_type_that_fit():
+    for text, upload, name, kind in [
+        (encoded(png()), Upload(image=True), "upload.png", "image/png"),
+        (PDF, Upload(("txt", "pdf")), "upload.pdf", "application/pdf"),
+        (encoded(b"word"), Upload(("docx",)), "upload.docx", None),
+        (encoded(b"word"), Upload(), "upload", "application/octet-stream"),
+        ("data:image/jpeg;base64,AAAA", Upload(("jpeg",)), "upload.jpeg", "image/jpeg"),
+        ("data:;name=a%20b.txt;base64,AAAA", Upload(), "a b.txt", "text/plain"),
+        ("data:text/csv;name=..%2F..%5Cx.csv;base64,AAAA", Upload(), "x.csv", "text/csv"),
+    ]:
+        made = FileReader(upload, LIMIT).read(text)
+        assert made.name == name
+        assert kind is None or made.content_type == kind
+
+
+def test_what_is_no_base64_is_refused(nasty):
+    found = problem("/document/", title="t", file="C:\\fakepath\\a.txt!")
+    assert (found.code, found.pointer) == ("invalid", "/file")
+    assert "base64" in found.remediation
+
+
+def test_what_is_no_string_is_refused(nasty):
+    cases = [5, True, ["a"], {"a": "b"}]
+    assert [
+        value for value in cases if problem("/document/", title="t", file=value).pointer != "/file"
+    ] == []
+
+
+def test_a_file_that_is_too_large_is_refused(nasty):
+    nasty(MAX_UPLOAD_BYTES=10)
+    for text in [encoded(b"x" * 11), "data:,elevenchars"]:
+        found = problem("/document/", title="t", file=text)
+        assert found.code == "max_size", text
+        assert "at most 10" in found.message, text
+
+
+def test_a_file_of_another_type_is_refused(nasty):
+    found = problem("/papers/", file="data:image/png;name=a.png;base64,AAAA")
+    assert (found.code, found.accepted) == ("invalid_extension", "one of pdf, txt")
+
+
+def test_a_file_that_does_not_say_its_type_is_refused_where_it_matters(nasty):
+    assert "does not say its type" in problem("/papers/", file=encoded(b"?")).message
+
+
+def test_what_is_no_image_is_refused(nasty):
+    assert problem("/picture/", image=PDF).accepted == "an image"
+
+
+def test_each_bad_file_is_told_by_its_place(nasty):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool("/bundle/").bind({"pages": ["AAAA", "!"], "parts": [{"label": "x", "file": "!"}]})
+    assert [p.pointer for p in caught.value.problems] == ["/pages/1", "/parts/0/file"]
+
+
+def test_without_a_file_the_body_is_json(nasty):
+    call = tool("/papers/").bind({"text": "t", "file": None})
+    assert call.content_type == "application/json"
+    assert json.loads(call.body) == {"text": "t", "file": None}
+
+
+def test_a_field_that_reads_text_itself_gets_the_text(nasty):
+    call = tool("/own-text/").bind({"file": "!"})
+    assert json.loads(call.body) == {"file": "!"}
+
+
+def test_values_beside_a_file_are_as_a_form_writes_them(nasty):
+    arguments = {
+        "pages": ["AAAA"],
+        "parts": [{"label": 'a "b";\r\n', "notes": ["n", "m"]}],
+        "main": {"label": "m"},
+        "cover": None,
+    }
+    form = sent(tool("/bundle/").bind(arguments))
+    assert form.pop("pages")[0].read() == b"\0\0\0"
+    assert dict(form.lists()) == {
+        "parts[0]label": ['a "b";\r\n'],
+        "parts[0]notes[0]": ["n"],
+        "parts[0]notes[1]": ["m"],
+        "main.label": ["m"],
+        "cover": [""],
+    }
+
+
+@pytest.fixture
+def whole_file(nasty):
+    return registry.tools()["whole_put"]
+
+
+def test_a_body_that_is_one_file_is_an_argument(whole_file):
+    assert not whole_file.findings
+    assert set(whole_file.input_schema["properties"]) == {"filename", "file"}
+    assert "base64" in whole_file.input_schema["properties"]["file"]["description"]
+
+
+def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
+    content = bytes(range(256))
+    over_http = APIClient().put("/whole/a.bin/", content, content_type="application/pdf").json()
+    result = agent_of(None).call(whole_file.name, filename="a.bin", file=encoded(content))
+    assert result.data == over_http == {"size": 256}
+
+
+@given(name=names, content=st.binary(min_size=1, max_size=50))
+def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
+    uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
+    encoder = BodyNegotiation(files.Whole(), Body("object")).get_encoder()
+    upload = FileReader(Upload(), LIMIT).read(uri)
+    upload_name, encoder = upload.name, encoder.get_encoder({"file": upload}, [upload])
+    request = RequestFactory().generic(
+        "PUT",
+        "/",
+        bytes(encoder.encode({"file": upload})),
+        content_type=encoder.content_type,
+        headers={"Content-Disposition": encoder.disposition},
+    )
+    file = Request(request, parsers=[FileUploadParser()]).data["file"]
+    assert (file.name, file.content_type, file.read()) == (upload_name, "text/csv", content)
+
+
+def test_the_description_says_how_to_send_a_file(nasty):
+    described = tool("/papers/").input_schema["properties"]["file"]
+    assert described["type"] == "string"
+    for words in ("base64", "data URI", "1.0 MB", "pdf, txt"):
+        assert words in described["description"]
+
+
+def test_a_problem_does_not_repeat_a_file(nasty, agent_of):
+    result = agent_of(None).call(tool("/document/").name, file=encoded(b"x" * 5000) + "!", title="")
+    assert [problem["pointer"] for problem in result.problems] == ["/file"]
+    assert len(json.dumps(result.raw)) < 5000

@@ -1,0 +1,137 @@
+"""Arguments made from a tool's schema are ones that its view takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import RequestFactory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
+
+from drf_mcp.tools import registry
+from tests.introspection.generated import values
+from tests.introspection.nasty import fields
+from tests.introspection.nasty.endpoints import ENDPOINTS
+from tests.parity.answers import observed
+from tests.parity.shop_requests import REQUESTS, rows_of_alice
+
+# Refused for what no schema can say.
+UNSAYABLE = {"unique", "does_not_exist", "no_match"}
+SERIALIZERS = [
+    fields.Scalars,
+    fields.Choices,
+    fields.Composites,
+    fields.Order,
+    fields.Node,
+    fields.Account,
+    fields.Dropping,
+    fields.People,
+    fields.Renamed,
+]
+TOOLS = ["orders_create", "customers_create", "tickets_create"]
+
+
+def codes(details):
+    if isinstance(details, dict):
+        details = list(details.values())
+    if isinstance(details, list):
+        return {code for detail in details for code in codes(detail)}
+    return {details.code}
+
+
+def read(call):
+    request = RequestFactory().generic(
+        "POST", "/", bytes(call.body), content_type=call.content_type or "application/json"
+    )
+    return Request(request, parsers=[JSONParser(), MultiPartParser(), FormParser()]).data
+
+
+def assert_taken(tool, arguments):
+    partial = tool.endpoint.method == "PATCH"
+    context = {"request": tool.view.request, "view": tool.view}
+    serializer_class = tool.view.get_serializer_class()
+    arguments.pop("none", None)  # a choice without choices
+    data = read(tool.bind(arguments))
+    serializer = serializer_class(data=data, partial=partial, context=context)
+    if not serializer.is_valid():
+        assert codes(serializer.errors) <= UNSAYABLE, (arguments, serializer.errors)
+
+
+def tool_for(serializer):
+    return next(
+        tool
+        for tool in registry.tools().values()
+        if getattr(tool.endpoint.view_class, "serializer_class", None) is serializer
+        and tool.endpoint.method == "POST"
+    )
+
+
+@pytest.fixture
+def all_of_json_schema(nasty):
+    nasty(PORTABLE=False)
+
+
+# Whole bodies take their time to be made.
+few = settings(max_examples=max(5, settings.default.max_examples // 3))
+
+
+@few
+@pytest.mark.parametrize("serializer", SERIALIZERS)
+@given(data=st.data())
+def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, data):
+    tool = tool_for(serializer)
+    assert_taken(tool, data.draw(values(tool.input_schema)))
+
+
+@few
+@pytest.mark.parametrize("serializer", [fields.Choices, fields.Order, fields.Node])
+@given(data=st.data())
+def test_what_is_made_from_a_portable_schema_is_taken(nasty, serializer, data):
+    tool = tool_for(serializer)
+    assert_taken(tool, data.draw(values(tool.input_schema)))
+
+
+@pytest.fixture
+def shop(db, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "PORTABLE": False}
+
+
+@few
+@pytest.mark.parametrize("name", TOOLS)
+@given(data=st.data())
+def test_what_is_made_for_the_example_project_is_taken(shop, name, data):
+    tool = registry.tool(name)
+    assert_taken(tool, data.draw(values(tool.input_schema)))
+
+
+def test_what_http_accepts_the_schema_of_types_accepts_as_well(all_of_json_schema):
+    """Of the nasty samples, those that spell values by their JSON type."""
+    spelled = {"order", "node", "named", "lines", "pets", "account", "camel", "papers", "bundle"}
+    tools = {tool.endpoint.route.path: tool for tool in registry.tools().values()}
+    for endpoint in ENDPOINTS:
+        if endpoint.name in spelled:
+            tool = tools[f"/{endpoint.name.replace('_', '-')}/"]
+            for sample in endpoint.samples:
+                Draft202012Validator(tool.input_schema).validate(sample.sent)
+
+
+@pytest.mark.slow
+def test_every_answer_of_the_example_project_keeps_to_the_full_schema(agent_of, settings):
+    """The agent holds every answer against its tool's outputSchema."""
+    settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": "full"}
+    agent, rows = agent_of("carol"), rows_of_alice()
+    typed = 0
+    served = registry.tools()
+    # PUT is no tool beside PATCH.
+    requests = {request.tool: request for request in REQUESTS if request.tool in served}
+    for request in requests.values():
+        asked = request.about(rows)
+        schema = served[asked.tool].schema.output
+        typed += bool(schema.get("properties"))
+        json.dumps(schema)
+        observed(lambda asked=asked: agent.call_with(asked.tool, asked.arguments))
+    assert typed > 15

@@ -1,0 +1,200 @@
+"""What a project says of one tool, and which tool finds what an argument names."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.urls import path
+from rest_framework import generics, serializers, viewsets
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.tools import ArgumentsRefused, mcp_tool, registry
+from tests.agents import Agent
+from tests.introspection.inspected import bare
+from tests.introspection.nasty.views import Plain
+
+
+class Person(serializers.ModelSerializer):
+    class Meta:
+        model = User
+        fields = ["id", "username", "groups", "date_joined"]
+
+
+class Team(serializers.Serializer):
+    lead = serializers.PrimaryKeyRelatedField(queryset=User.objects.all())
+    named = serializers.SlugRelatedField("username", queryset=User.objects.all(), required=False)
+    groups = serializers.PrimaryKeyRelatedField(queryset=Group.objects.all(), many=True)
+    rows = Person(many=True, required=False)
+
+
+class People(viewsets.ReadOnlyModelViewSet):
+    permission_classes = []
+    queryset = User.objects.order_by("pk")
+    serializer_class = Person
+    filterset_fields = ["groups"]
+
+
+class Teams(generics.CreateAPIView):
+    permission_classes = []
+    serializer_class = Team
+
+
+class Reads(Plain):
+    def get(self, request):
+        return Response(
+            {"query": request.query_params.dict(), "ids": request.query_params.getlist("ids")}
+        )
+
+    def post(self, request):
+        return Response({"got": request.data})
+
+
+router = SimpleRouter()
+router.register("people", People)
+
+
+def only(view, method="GET", **mcp_settings):
+    return next(tool for tool in registry.tools().values() if tool.endpoint.method == method)
+
+
+@pytest.fixture
+def said(expose):
+    def serve(method, view_class=Reads, /, **options):
+        expose(path("said/", mcp_tool(**options)(type("Said", (view_class,), {})).as_view()))
+        return only(view_class, method)
+
+    return serve
+
+
+@pytest.fixture
+def words_of(expose):
+    """Return the description of an argument of the tool that makes teams."""
+    expose(*router.urls, path("teams/", Teams.as_view()))
+    properties = registry.tool("teams_create").input_schema["properties"]
+    return lambda name: properties[name]
+
+
+def test_a_key_names_the_tool_that_finds_it(words_of):
+    assert words_of("lead")["description"].endswith("From people_list.")
+    assert words_of("named")["description"].endswith("Username from people_list.")
+
+
+def test_a_key_of_what_no_tool_lists_names_none(words_of):
+    assert "Find" not in str(words_of("groups"))
+
+
+def test_keys_inside_rows_name_their_tool(expose):
+    class Rows(serializers.Serializer):
+        teams = Team(many=True)
+
+    expose(
+        *router.urls,
+        path("rows/", Teams.as_view(serializer_class=Rows)),
+    )
+    teams = registry.tool("rows_create").input_schema["properties"]["teams"]
+    assert "people_list" in teams["items"]["properties"]["lead"]["description"]
+
+
+def test_query_parameters_may_be_declared(said):
+    schema = {"depth": {"type": "integer", "required": True}, "ids": {"type": "array"}}
+    tool = said("GET", query=schema)
+    assert tool.input_schema["properties"].pop("fields")
+    assert tool.input_schema == {
+        "type": "object",
+        "properties": {"depth": {"type": "integer"}, "ids": {"type": "array", "items": {}}},
+        "required": ["depth"],
+        "additionalProperties": False,
+    }
+    answer = Agent(Client()).call(tool.name, depth=2, ids=[1, 2])
+    assert answer.data == {"query": {"depth": "2", "ids": "2"}, "ids": ["1", "2"]}
+
+
+def test_a_written_input_schema_is_sent_untouched_and_bound(said):
+    written = {
+        "type": "object",
+        "properties": {"a": {"oneOf": [{"type": "string"}, {"const": 1}]}, "b": True},
+        "x-own": None,
+    }
+    tool = said("POST", input_schema=written)
+    assert tool.definition(None)["inputSchema"] == written
+    assert Agent(Client()).result("tools/call", name=tool.name, arguments={"a": 1, "b": [2]})[
+        "structuredContent"
+    ]["data"] == {"got": {"a": 1, "b": [2]}}
+
+
+def test_a_written_input_schema_keeps_the_described_arguments(said):
+    written = {"type": "object", "properties": {"more": {"type": "string"}}}
+    tool = said("POST", Teams, input_schema=written)
+    assert b'"lead":1' in tool.bind({"lead": 1, "more": "x"}).body
+    with pytest.raises(ArgumentsRefused):
+        tool.bind({"less": 1})
+
+
+def test_one_tool_may_have_all_of_json_schema(said):
+    people = type("People", (Teams,), {"serializer_class": Person})
+    assert bare(said("POST", people, portable=False).input_schema["properties"]["groups"]) == {
+        "type": "array",
+        "items": {"type": "integer"},
+    }
+    own = type("Own", (serializers.Serializer,), {"day": serializers.DateField(allow_null=True)})
+    dated = type("Dated", (Teams,), {"serializer_class": own})
+    day = said("POST", dated, portable=False).input_schema["properties"]["day"]
+    assert day == {"type": ["string", "null"], "format": "date"}
+
+
+def output(tool):
+    (definition,) = [
+        d for d in Agent(Client()).result("tools/list")["tools"] if d["name"] == tool.name
+    ]
+    return definition.get("outputSchema")
+
+
+def success(schema):
+    return schema["anyOf"][0]["properties"]["data"]
+
+
+class Listed(generics.ListAPIView):
+    permission_classes = []
+    queryset = User.objects.order_by("pk")
+    serializer_class = Person
+
+
+def test_no_output_is_described_unless_it_is_said(said, db):
+    assert output(said("GET", Listed)) is None
+
+
+def test_the_output_of_one_tool_may_be_the_envelope(said, db):
+    assert success(output(said("GET", Listed, output_schema="envelope"))) == {"type": "object"}
+
+
+def test_the_output_of_one_tool_may_be_full(said, db):
+    data = success(output(said("GET", Listed, output_schema="full")))
+    row = data["properties"]["results"]["items"]
+    assert bare(row)["properties"]["username"] == {"type": ["string", "null"]}
+
+
+def test_the_output_of_one_tool_may_be_written(said, db):
+    written = {"type": "object", "properties": {"ids": {"type": "array"}}}
+    assert success(output(said("GET", output_schema=written))) == written
+
+
+def test_one_tool_may_say_nothing_of_its_output(said, db):
+    assert output(said("GET", output_schema=None)) is None
+
+
+def test_an_unknown_kind_of_output_is_named(said, db):
+    with pytest.raises(ImproperlyConfigured, match=r"'envelope' or 'full' .* not 'fully'"):
+        output(said("GET", output_schema="fully"))
+
+
+def test_none_said_of_an_action_stands_over_what_was_said_of_its_view():
+    from drf_mcp.tools.options import ToolOptions
+
+    assert (
+        ToolOptions(output_schema=None).over(ToolOptions(output_schema="full")).output_schema
+        is None
+    )
+    assert ToolOptions().over(ToolOptions(output_schema="full")).output_schema == "full"

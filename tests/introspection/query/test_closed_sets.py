@@ -1,0 +1,363 @@
+"""Values that a view would ignore in silence: refused with those that exist."""
+
+from __future__ import annotations
+
+import django_filters
+import django_filters.rest_framework as rest_filters
+import pytest
+from django import forms
+from django.db.models import Value
+from django.urls import path
+from rest_framework import filters, pagination, viewsets
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.test import APIRequestFactory
+from rest_framework.versioning import QueryParameterVersioning
+
+from drf_mcp import mcp_tool
+from drf_mcp.tools import registry
+from example_project.shop.models import Order
+from tests.introspection.query.loans import OrderRows, Pages
+
+ORDERED = {"filter_backends": [filters.OrderingFilter], "ordering_fields": ["number", "placed_at"]}
+
+
+class Orders(viewsets.ReadOnlyModelViewSet):
+    queryset = Order.objects.order_by("id")
+    serializer_class = OrderRows
+    permission_classes = [AllowAny]
+    authentication_classes = []
+    filter_backends = []
+    pagination_class = Pages
+
+
+@pytest.fixture
+def listed(expose, agent_of, http_of):
+    """Serve a list of orders, or of another view, and return its two doors."""
+
+    class Listed:
+        agent = agent_of(None)
+        http = http_of(None)
+
+        def __init__(self, base=Orders, settings=None, **attributes):
+            callback = type("Listed", (base,), attributes).as_view({"get": "list"})
+            expose(path("orders/", callback), **(settings or {}))
+            (self.name,) = registry.tools()
+
+        def call(self, **arguments):
+            return self.agent.call(self.name, **arguments)
+
+        def get(self, **query):
+            return self.http.get("/orders/", query)
+
+        def ids(self, **arguments):
+            result = self.call(**arguments)
+            assert not result.is_error, result.envelope
+            return [row["id"] for row in result.data["results"]]
+
+    return Listed
+
+
+def only_problem(result):
+    assert result.is_error
+    assert result.code == "VALIDATION_ERROR"
+    (problem,) = result.problems
+    return problem
+
+
+# --- Ordering
+
+
+def test_an_ordering_term_that_does_not_exist_is_refused(listed):
+    orders = listed(**ORDERED)
+    for value in ["plced_at", ["plced_at"], "number,plced_at", "-plced_at"]:
+        problem = only_problem(orders.call(ordering=value))
+        sign = "-" if value == "-plced_at" else ""
+        assert problem["code"] == "invalid_choice", value
+        assert problem["message"] == f'"{sign}plced_at" is not a valid choice.', value
+        assert problem["accepted"] == "one of number, -number, placed_at, -placed_at", value
+        assert f"Did you mean '{sign}placed_at'?" in problem["remediation"], value
+
+
+def test_every_term_is_told_where_it_stands(listed):
+    orders = listed(**ORDERED)
+    cases = [
+        ("no", ["/ordering"]),
+        (["number", "no"], ["/ordering/1"]),
+        ("no,never", ["/ordering", "/ordering"]),
+        (["no", "-number,never"], ["/ordering/0", "/ordering/1"]),
+        ('["no"]', ["/ordering/0"]),
+        (5, ["/ordering"]),
+        ({"number": 1}, ["/ordering"]),
+        ("--number", ["/ordering"]),
+        ("+number", ["/ordering"]),
+        ("Number", ["/ordering"]),
+    ]
+    results = [orders.call(ordering=value) for value, _ in cases]
+    found = [[problem["pointer"] for problem in result.problems] for result in results]
+    assert found == [pointers for _, pointers in cases]
+
+
+def test_terms_that_exist_sort_as_over_http(listed):
+    orders = listed(**ORDERED)
+    for value in ["number", "-number", "-placed_at,number", " number , -placed_at", "", "number,"]:
+        rows = orders.get(ordering=value).json()["results"]
+        assert orders.ids(ordering=value) == [row["id"] for row in rows], value
+    for terms in [["-placed_at", "number"], [], ["number", ""]]:
+        rows = orders.get(ordering=",".join(terms)).json()["results"]
+        assert orders.ids(ordering=terms) == [row["id"] for row in rows], terms
+    assert orders.ids(ordering=None) == [row["id"] for row in orders.get().json()["results"]]
+
+
+def test_a_view_is_not_asked_for_what_is_refused(listed, django_assert_num_queries):
+    orders = listed(**ORDERED)
+    orders.agent.tools()
+    with django_assert_num_queries(0):
+        assert orders.call(ordering="no").is_error
+
+
+def test_grouped_arguments_are_refused_in_their_group(listed):
+    orders = listed(settings={"ARGUMENTS": "grouped"}, **ORDERED)
+    assert only_problem(orders.call(query={"ordering": "no"}))["pointer"] == "/query/ordering"
+
+
+def test_terms_of_the_serializer_are_closed(listed):
+    orders = listed(filter_backends=[filters.OrderingFilter])
+    assert only_problem(orders.call(ordering="customer"))["pointer"] == "/ordering"
+    assert orders.ids(ordering="-number") == [
+        row["id"] for row in orders.get(ordering="-number").json()["results"]
+    ]
+
+
+def test_terms_of_the_model_are_closed(listed):
+    orders = listed(filter_backends=[filters.OrderingFilter], ordering_fields="__all__")
+    assert only_problem(orders.call(ordering="customer__name"))["code"] == "invalid_choice"
+    assert len(orders.ids(ordering="-customer")) == 5
+
+
+def test_what_people_wrote_of_the_parameter_leaves_it_closed(listed):
+    class Declared(Orders):
+        @mcp_tool(query={"ordering": {"type": "string", "description": "By what."}})
+        def list(self, request, *args, **kwargs):
+            return super().list(request, *args, **kwargs)
+
+    orders = listed(Declared, **ORDERED)
+    assert only_problem(orders.call(ordering="no"))["code"] == "invalid_choice"
+
+
+class ByCaller(filters.OrderingFilter):
+    def get_valid_fields(self, queryset, view, context=None):
+        return [("number", "Number")] if view.request.query_params else [("id", "Id")]
+
+
+class Popular(filters.BaseFilterBackend):
+    """Takes one more term beside a stock filter."""
+
+    def filter_queryset(self, request, queryset, view):
+        if request.query_params.get("ordering") == "popular":
+            return queryset.order_by("-id")
+        return queryset
+
+
+def get_popular(self):
+    rows = Order.objects.order_by("id")
+    return rows.reverse() if self.request.query_params.get("ordering") == "popular" else rows
+
+
+def get_whatever(self):
+    asked = dict(self.request.query_params.items())
+    return Order.objects.order_by("-id" if asked.get("ordering") == "popular" else "id")
+
+
+def get_annotated(self):
+    return Order.objects.annotate(**{self.request.query_params.get("as", "x"): Value(1)})
+
+
+def test_terms_that_something_else_may_take_are_left_to_the_view(listed):
+    for attributes in [
+        {"filter_backends": [ByCaller]},
+        {"ordering_fields": property(lambda self: ["number"])},
+        {"filter_backends": [filters.OrderingFilter, Popular]},
+        {"filter_backends": [Popular, filters.OrderingFilter]},
+        {"get_queryset": get_popular},
+        {"get_queryset": get_whatever},
+        {"get_queryset": get_annotated, "ordering_fields": "__all__"},
+        {"ordering_fields": None, "get_serializer_class": lambda self: {True: OrderRows}[True]},
+    ]:
+        orders = listed(**{**ORDERED, **attributes})
+        assert not orders.call(ordering="popular").is_error, attributes
+
+
+# --- Yes and no
+
+
+class Switches(rest_filters.FilterSet):
+    """Switches as REST framework's kind of filter set reads them."""
+
+    active = rest_filters.BooleanFilter("customer__is_active")
+    unsold = rest_filters.BooleanFilter("lines", lookup_expr="isnull")
+
+    class Meta:
+        model = Order
+        fields = []
+
+
+class PlainSwitches(django_filters.FilterSet):
+    """Switches as Django's forms read them."""
+
+    active = django_filters.BooleanFilter("customer__is_active")
+
+    class Meta:
+        model = Order
+        fields = []
+
+
+def switched(listed, filterset_class, **attributes):
+    backends = [rest_filters.DjangoFilterBackend]
+    return listed(filter_backends=backends, filterset_class=filterset_class, **attributes)
+
+
+SWITCHED = [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5, "", " "]
+
+
+def test_a_switch_is_refused_where_http_ignores_it(listed):
+    for filterset_class in [Switches, PlainSwitches]:
+        orders = switched(listed, filterset_class)
+        for value in SWITCHED:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            filterset = filterset_class({"active": text}, Order.objects.all())
+            assert filterset.is_valid()
+            ignored = filterset.form.cleaned_data["active"] is None
+            result = orders.call(active=value)
+            assert result.is_error == (ignored and bool(text.strip())), (filterset_class, value)
+            if result.is_error:
+                assert only_problem(result)["accepted"] == "one of true, false"
+            else:
+                assert result.data["results"] == orders.get(active=text).json()["results"]
+
+
+def test_a_switch_that_the_filter_set_reads_by_itself_is_left_to_it(listed):
+    class Own(Switches):
+        def filter_queryset(self, queryset):
+            rows = super().filter_queryset(queryset)
+            return rows.none() if self.data.get("active") == "maybe" else rows
+
+    assert switched(listed, Own).ids(active="maybe") == []
+
+
+def test_a_switch_of_a_form_field_of_its_own_is_left_to_it(listed):
+    class YesField(forms.NullBooleanField):
+        widget = forms.TextInput
+
+        def to_python(self, value):
+            return {"yes": True}.get(value)
+
+    class YesFilter(rest_filters.Filter):
+        field_class = YesField
+
+    class Own(rest_filters.FilterSet):
+        active = YesFilter("customer__is_active")
+
+    assert len(switched(listed, Own).ids(active="yes")) == 5
+
+
+class Lenient(rest_filters.DjangoFilterBackend):
+    """Drops what it cannot read."""
+
+    raise_exception = False
+
+
+class Numbers(rest_filters.FilterSet):
+    least = rest_filters.NumberFilter("id", lookup_expr="gte")
+    status = rest_filters.ChoiceFilter(choices=Order.Status.choices)
+    since = rest_filters.IsoDateTimeFilter("placed_at", lookup_expr="gte")
+
+
+def test_what_a_lenient_backend_drops_is_refused_as_a_strict_one_refuses_it(listed):
+    dropped = {"least": "many", "status": "sold", "since": "yesterday"}
+    orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
+    for name, value in dropped.items():
+        assert orders.get(**{name: value}).json()["results"] == orders.get().json()["results"]
+        assert only_problem(orders.call(**{name: value}))["pointer"] == f"/{name}"
+    strict = listed(filter_backends=[rest_filters.DjangoFilterBackend], filterset_class=Numbers)
+    for name, value in dropped.items():
+        assert strict.get(**{name: value}).status_code == 400
+        assert only_problem(strict.call(**{name: value}))["pointer"] == f"/{name}"
+
+
+def test_what_a_lenient_backend_reads_is_taken(listed):
+    orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
+    for name, value in [("least", 3), ("status", "paid"), ("since", "2020-01-01T00:00:00Z")]:
+        http = orders.get(**{name: value}).json()["results"]
+        assert orders.ids(**{name: value}) == [row["id"] for row in http], name
+
+
+# --- Pages
+
+
+class Window(pagination.LimitOffsetPagination):
+    default_limit = 5
+    max_limit = 20
+
+
+class Cursors(pagination.CursorPagination):
+    page_size = 5
+    page_size_query_param = "size"
+    ordering = "id"
+
+
+PAGES = [(Pages, "page_size"), (Cursors, "size"), (Window, "limit"), (Window, "offset")]
+
+
+def is_ignored(pagination_class, name, text):
+    factory = APIRequestFactory()
+    default, *read = (
+        getattr(pagination_class(), READERS.get(name, "get_page_size"))(
+            Request(factory.get("/", query))
+        )
+        for query in ({}, {name: text})
+    )
+    return read == [default] and text.strip() != str(default)
+
+
+READERS = {"offset": "get_offset", "limit": "get_limit"}
+NUMBERS = [0, -1, "many", "5.0", 2.5, True, "3", 3, " 4 ", "", 1000]
+
+
+def test_a_number_is_refused_where_http_ignores_it(listed):
+    for pagination_class, name in PAGES:
+        orders = listed(pagination_class=pagination_class)
+        least = 0 if name == "offset" else 1
+        for value in NUMBERS:
+            text = "true" if value is True else str(value)
+            result = orders.call(**{name: value})
+            ignored = is_ignored(pagination_class, name, text) and text != ""
+            assert result.is_error == ignored, (name, value)
+            if result.is_error:
+                problem = only_problem(result)
+                assert problem["pointer"] == f"/{name}"
+                assert problem["accepted"] == f"an integer of at least {least}"
+            else:
+                assert result.data["results"] == orders.get(**{name: text}).json()["results"]
+
+
+def test_a_page_size_of_the_paginators_own_is_left_to_it(listed):
+    class All(Pages):
+        def get_page_size(self, request):
+            return 1000 if request.query_params.get("page_size") == "all" else 5
+
+    assert len(listed(pagination_class=All).ids(page_size="all")) > 5
+
+
+def test_what_rest_framework_refuses_itself_is_left_to_it(listed):
+    for attributes, arguments in [
+        ({"pagination_class": Pages}, {"page": 0}),
+        ({"pagination_class": Cursors}, {"cursor": "nonsense"}),
+        ({"versioning_class": QueryParameterVersioning}, {"version": "v9"}),
+    ]:
+        if "versioning_class" in attributes:
+            own = {"allowed_versions": ("v1",), "default_version": "v1"}
+            attributes = {"versioning_class": type("Own", (QueryParameterVersioning,), own)}
+        orders = listed(**attributes)
+        assert orders.get(**arguments).status_code == 404
+        assert orders.call(**arguments).code == "NOT_FOUND"

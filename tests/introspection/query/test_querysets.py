@@ -1,0 +1,293 @@
+"""Filters of views whose queryset cannot be made without a caller, a parent or a row."""
+
+from __future__ import annotations
+
+import re
+
+import django_filters.rest_framework as django_filters
+import pytest
+from django.core.checks import run_checks
+from django.urls import path
+from rest_framework import filters, serializers
+from rest_framework.response import Response
+
+from drf_mcp.tools import registry
+from example_project.shop.models import Customer, Order
+from tests.introspection.query.loans import NESTED, OrderRows, Orders, OrdersOfCustomer, routes_of
+
+EXPECTED = {"customer__country", "placed_at__gte", "search", "ordering", "page", "page_size"}
+
+
+def query_of(name):
+    return {parameter.name: parameter for parameter in registry.tools()[name].schema.query}
+
+
+def findings_of(name):
+    return registry.tools()[name].schema.findings
+
+
+def lost(**options):
+    """Return the warnings of plain ``check`` about filters that are lost."""
+    return [message for message in run_checks(**options) if message.id == "drf_mcp.W012"]
+
+
+def orders(**attributes):
+    return type("Loans", (Orders,), attributes)
+
+
+def fail(*args):
+    raise AttributeError("request.tenant")
+
+
+@pytest.fixture
+def loans(expose):
+    def serve(**attributes):
+        expose(routes_of(orders(**attributes)))
+
+    return serve
+
+
+# --- The queryset needs a caller
+
+
+def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
+    loans()
+    by_http = http_of("alice").get("/loans/", {"customer__country": "FR", "page_size": 50}).json()
+    by_tool = alice.call("loans_list", customer__country="FR", page_size=50)
+    assert by_tool.data["results"] == by_http["results"]
+    assert 0 < by_http["count"] < Order.objects.filter(customer__owner__username="alice").count()
+
+
+def test_filters_are_kept_whatever_the_queryset_needs(loans, db):
+    for get_queryset in [
+        lambda self: Order.objects.filter(customer__owner=self.request.user),
+        lambda self: Order.objects.filter(customer__in=self.request.user.customers.all()),
+        lambda self: Order.objects.filter(number=self.request.auth.order),
+        lambda self: Order.objects.filter(number=self.request.query_params["number"]),
+        lambda self: Order.objects.filter(number=self.request.session["number"]),
+        lambda self: self.request.tenant.orders.all(),
+        lambda self: Order.objects.none() if getattr(self, "swagger_fake_view", False) else fail(),
+        lambda self: [] if getattr(self, "swagger_fake_view", False) else fail(),
+        lambda self: None,
+        lambda self: Order.objects.filter(customer=Customer.objects.get(name="nobody")),
+        fail,
+    ]:
+        loans(get_queryset=get_queryset)
+        assert set(query_of("loans_list")) == EXPECTED, get_queryset
+        assert findings_of("loans_list") == (), get_queryset
+        assert lost() == [], get_queryset
+
+
+def test_a_superuser_is_asked_where_an_anonymous_caller_is_refused(loans):
+    """The serializer has no model: the superuser's queryset alone tells it."""
+
+    class Numbers(serializers.Serializer):
+        number = serializers.CharField()
+
+    def get_queryset(self):
+        if not self.request.user.is_superuser:
+            raise PermissionError("staff alone")
+        return Order.objects.all()
+
+    loans(get_queryset=get_queryset, serializer_class=Numbers)
+    assert {"customer__country", "placed_at__gte"} <= set(query_of("loans_list"))
+    assert findings_of("loans_list") == ()
+
+
+def test_the_serializer_that_the_view_chooses_tells_the_model(loans):
+    loans(get_queryset=fail, serializer_class=None, get_serializer_class=lambda self: OrderRows)
+    assert set(query_of("loans_list")) == EXPECTED
+
+
+# --- The queryset needs the path
+
+
+def test_filters_of_nested_routes_are_kept(subtests, expose, db):
+    for name in ["customers_orders_list", "customers_found_orders_list"]:
+        with subtests.test(name=name):
+            expose(NESTED)
+            assert set(query_of(name)) >= EXPECTED
+            assert findings_of(name) == ()
+
+
+def test_a_nested_list_is_filtered_as_over_http(expose, alice, http_of):
+    expose(NESTED)
+    customer = Customer.objects.filter(orders__isnull=False, owner__username="alice").first()
+    order = customer.orders.order_by("placed_at").last()
+    since = order.placed_at.isoformat()
+    http = http_of("alice").get(f"/customers/{customer.pk}/orders/", {"placed_at__gte": since})
+    result = alice.call("customers_orders_list", customer_pk=str(customer.pk), placed_at__gte=since)
+    assert [row["id"] for row in result.data["results"]] == [order.pk]
+    assert result.data["results"] == http.json()["results"]
+
+
+def test_placeholders_are_of_the_type_of_the_converter(expose):
+    seen = []
+
+    def get_queryset(self):
+        seen.append(self.kwargs["customer_pk"])
+        return Order.objects.all()
+
+    for pattern, kind in [
+        ("<int:customer_pk>", int),
+        ("<uuid:customer_pk>", "UUID"),
+        ("<slug:customer_pk>", str),
+        ("<str:customer_pk>", str),
+        ("<path:customer_pk>", str),
+    ]:
+        seen.clear()
+        view = type("Own", (OrdersOfCustomer,), {"get_queryset": get_queryset})
+        expose(path(f"c/{pattern}/orders/", view.as_view({"get": "list"})))
+        (tool,) = registry.tools().values()
+        assert tool.schema.findings == (), pattern
+        assert {type(value).__name__ for value in seen} == {getattr(kind, "__name__", kind)}
+
+
+def test_placeholders_are_of_the_type_of_the_key_that_they_name(expose):
+    """``customer_pk`` of an untyped route names a key that is a number."""
+    expose(NESTED)
+    view = registry.tools()["customers_orders_list"].view
+    assert view.kwargs == {"customer_pk": "0"}
+
+
+def test_the_version_in_the_path_is_the_default_one(expose):
+    from rest_framework.versioning import URLPathVersioning
+
+    class Versions(URLPathVersioning):
+        default_version = "v2"
+        allowed_versions = ("v1", "v2")
+
+    view = orders(versioning_class=Versions)
+    expose(path("<str:version>/loans/", view.as_view({"get": "list"})))
+    (tool,) = registry.tools().values()
+    assert tool.view.request.version == "v2"
+    assert tool.schema.findings == ()
+
+
+# --- Filters that need a caller
+
+
+class Public(django_filters.FilterSet):
+    number = django_filters.CharFilter()
+
+
+class Private(Public):
+    email = django_filters.CharFilter("customer__email")
+
+
+def test_filters_of_every_caller_are_taken(loans):
+    """A hook gives staff more filters: nobody but the view decides whose they are."""
+
+    def get_filterset_class(self):
+        return Private if self.request.user.is_staff else Public
+
+    loans(filterset_class=property(get_filterset_class))
+    assert {"number", "email"} <= set(query_of("loans_list"))
+
+
+def test_a_hook_of_the_backend_that_needs_a_caller_is_asked_as_a_superuser(loans):
+    class Chosen(django_filters.DjangoFilterBackend):
+        def get_filterset_class(self, view, queryset=None):
+            return {True: Private}[view.request.user.is_staff]
+
+    loans(filter_backends=[Chosen])
+    assert {"number", "email"} <= set(query_of("loans_list"))
+    assert findings_of("loans_list") == ()
+
+
+def test_a_filter_set_that_drops_filters_for_some_keeps_them_for_others(loans):
+    class Dropping(Private):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            if not self.request.user.is_staff:
+                del self.filters["email"]
+
+    loans(filterset_class=Dropping)
+    assert {"number", "email"} <= set(query_of("loans_list"))
+
+
+def test_a_filter_set_without_a_model_is_described(loans):
+    loans(filterset_class=Private, get_queryset=fail)
+    assert {"number", "email"} <= set(query_of("loans_list"))
+    assert findings_of("loans_list") == ()
+
+
+def test_the_key_of_a_related_object_keeps_its_type(loans):
+    class ByCustomer(django_filters.FilterSet):
+        customer = django_filters.ModelChoiceFilter(
+            queryset=lambda request: Customer.objects.filter(owner=request.user)
+        )
+
+    loans(filterset_class=ByCustomer)
+    assert query_of("loans_list")["customer"].schema["type"] == "integer"
+    assert findings_of("loans_list") == ()
+
+
+def test_backends_that_depend_on_the_caller_are_united(loans):
+    def chosen(self):
+        return Orders.filter_backends if self.request.user.is_staff else [filters.SearchFilter]
+
+    loans(filter_backends=property(chosen))
+    assert set(query_of("loans_list")) == EXPECTED
+
+
+def test_terms_that_depend_on_the_caller_are_united(loans):
+    def ordering_fields(self):
+        return ["number", "placed_at"] if self.request.user.is_staff else ["number"]
+
+    loans(ordering_fields=property(ordering_fields))
+    pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
+    assert all(re.search(pattern, term) for term in ("number", "-number", "-placed_at"))
+    assert not re.search(pattern, "customer")
+
+
+def test_ordering_by_the_fields_of_the_serializer_needs_no_queryset(loans):
+    loans(get_queryset=fail)
+    pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
+    assert re.search(pattern, "number")
+    assert re.search(pattern, "-placed_at")
+
+
+# --- Filters that are lost all the same
+
+
+class Bare(serializers.Serializer):
+    """No model stands behind it."""
+
+    number = serializers.CharField()
+
+
+def test_plain_check_warns_of_filters_that_are_lost(loans):
+    loans(get_queryset=fail, serializer_class=Bare)
+    (warning,) = lost()
+    assert "loans_list" in warning.msg
+    assert "filterset_fields" in warning.msg
+    assert "request.tenant" in warning.msg
+    assert "swagger_fake_view" in warning.hint
+    assert "customer__country" not in query_of("loans_list")
+    assert any("filterset_fields" in finding.message for finding in findings_of("loans_list"))
+
+
+def test_plain_check_warns_of_a_backend_that_fails(loans):
+    class Failing(filters.SearchFilter):
+        def get_search_fields(self, view, request):
+            raise KeyError("tenant")
+
+    loans(filter_backends=[Failing])
+    (warning,) = lost()
+    assert "Failing" in warning.msg
+    assert "tenant" in warning.msg
+
+
+def test_plain_check_leaves_views_alone_that_do_not_filter(loans):
+    def unfiltered(self, request):
+        return Response([])
+
+    loans(get_queryset=fail, serializer_class=Bare, list=unfiltered)
+    assert lost() == []
+
+
+def test_plain_check_describes_no_tool(loans):
+    loans()
+    assert lost() == []
+    assert not any("described" in vars(tool) for tool in registry.tools().values())

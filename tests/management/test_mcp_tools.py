@@ -1,0 +1,99 @@
+"""``manage.py mcp_tools``: a table that fits the screen, one tool whole, definitions as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.tools import registry
+from tests.management import library
+
+
+def test_every_tool_is_listed_and_no_line_is_wider_than_the_screen(subtests, printed):
+    for columns in [60, 80, 120, 200]:
+        with subtests.test(columns=columns):
+            text = printed(columns=columns)
+            assert max(map(len, text.splitlines())) <= columns
+            assert set(registry.tools()) <= set(text.split())
+
+
+def test_a_tool_of_a_function_stands_under_its_function(printed):
+    lines = printed().splitlines()
+    view = lines.index("example_project.shop.views.stats")
+    assert lines[view + 1].split()[0] == "stats"
+    assert "  example_project.shop.views.stats.get" in printed("stats").splitlines()
+
+
+def test_arguments_that_do_not_fit_are_cut_at_a_name(printed):
+    cut = [line for line in printed(columns=80).splitlines() if line.endswith("…")]
+    assert cut
+    assert all(line.endswith(", …") for line in cut)
+
+
+def test_without_tools_it_counts_the_endpoints_and_shows_how_to_expose_them(
+    subtests, printed, expose
+):
+    for report in [(), ("--warnings",), ("--size",)]:
+        with subtests.test(report=report):
+            expose(*library.urlpatterns, EXPOSE="explicit")
+            text = printed(*report, columns=80)
+            assert text.startswith(
+                "No tools yet. The URLconf has REST framework's 11 endpoints of 5 views"
+            )
+            assert 'DRF_MCP = {"EXPOSE": "urlconf"}' in text
+            assert "from tests.management.library import ShelfViewSet" in text
+            assert "mcp_tools --unexposed" in text
+
+
+def test_the_lines_for_mcp_py_expose_the_view(printed, expose, monkeypatch):
+    expose(*library.urlpatterns, EXPOSE="explicit")
+    monkeypatch.setattr(registry, "_registrations", [])
+    lines = [line.strip() for line in printed().splitlines() if line.startswith("  ")]
+    code = lines[lines.index("from drf_mcp import registry") :]
+    exec("\n".join(code), {})
+    registry.reload()
+    assert "shelves_list" in registry.tools()
+
+
+def test_an_api_that_the_settings_leave_out_whole_is_told_so(printed, expose):
+    expose(*library.urlpatterns, EXCLUDE=["*"])
+    assert "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out" in printed()
+
+
+def test_without_endpoints_it_says_that_there_are_none(printed, settings):
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": []})
+    assert printed().startswith("No tools: the URLconf has no REST framework endpoints.")
+
+
+def test_a_long_path_is_shortened_from_its_front_and_leaves_each_tool_its_line(printed, expose):
+    long = "/".join(["api", "organisations", "<slug:organisation>", "warehouses", "<int:pk>", ""])
+    view = library.Door.as_view()
+    expose(path("door/", view), path(long, view), EXCLUDE=["content_retrieve"])
+    lines = printed(columns=80).splitlines()
+    door, warehouses = (line.split() for line in lines[1:3])
+    assert door == ["door", "POST", "/door/", "name*,", "room"]
+    assert warehouses[1:] == ["POST", "…/warehouses/{pk}/", "organisation*,", "…"]
+
+
+def test_what_could_not_be_described_is_told_with_a_remedy(printed, expose):
+    class Undescribed(APIView):
+        def post(self, request) -> Response:
+            return Response(request.data)
+
+    expose(path("undescribed/", Undescribed.as_view()))
+    text = printed("undescribed")
+    (finding,) = [line for line in text.splitlines() if line.startswith("! ")]
+    assert "Undescribed.post" in finding
+    assert "Give the view a serializer_class" in finding
+
+
+@pytest.mark.django_db
+def test_json_is_what_clients_of_the_current_revision_see(printed, agent_of):
+    listed = agent_of("carol").tools()
+    definitions = {tool["name"]: tool for tool in json.loads(printed("--json"))}
+    assert list(definitions) == list(registry.tools())
+    assert {name: definitions[name] for name in listed} == listed

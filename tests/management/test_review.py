@@ -1,0 +1,368 @@
+"""The report of ``mcp_tools --warnings``: root causes by rank, at the project's own lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.urls import path
+from django.utils.module_loading import import_string
+from django_filters import CharFilter
+from django_filters.rest_framework import DjangoFilterBackend, FilterSet
+from rest_framework import serializers
+from rest_framework.generics import CreateAPIView, DestroyAPIView, ListAPIView
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp import mcp_tool
+from drf_mcp.operators.lint import Lint
+from drf_mcp.tools import registry
+from example_project.shop.models import Customer
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).parents[2]
+PLACE = re.compile(r"^     (\S+\.py):(\d+)(?:  (.*))?$")
+
+
+class Bare(serializers.Serializer):
+    colour = serializers.CharField()
+    kind = serializers.ChoiceField(["a", "b"])
+    flag = serializers.BooleanField()
+
+
+class Takes(APIView):
+    """Take a few things."""
+
+    serializer_class = Bare
+
+    def post(self, request) -> Response:
+        """Take a few things."""
+        return Response()
+
+
+class AllRows(ListAPIView):
+    """Some groups of people."""
+
+    queryset = Group.objects.all()
+    serializer_class = Bare
+    pagination_class = None
+
+
+class Base(APIView):
+    def get(self, request) -> Response:
+        """Say something about any of them."""
+        return Response()
+
+
+class Heir(Base):
+    pass
+
+
+class Open(APIView):
+    permission_classes = []
+
+    def post(self, request) -> Response:  # open
+        return Response(request.data)
+
+
+class Failing(CreateAPIView):
+    """Make a group of people."""
+
+    def get_serializer_class(self):
+        return self.request.user.no_such_attribute
+
+
+class Stock(ModelViewSet):
+    """
+    This viewset automatically provides `list`, `create`, `retrieve`, `update` and `destroy`
+    actions.
+    """
+
+    queryset = Group.objects.all()
+    serializer_class = Bare
+
+
+class Computing(AllRows):
+    """Reads its query by names, one of which it computes."""
+
+    def get_queryset(self):
+        query = self.request.query_params
+        name = query.get("name", query.get(self.request.user.username))
+        return super().get_queryset().filter(name=name)
+
+
+class DeclaredFilter(FilterSet):
+    name = CharFilter()
+
+
+class GroupFilter(FilterSet):
+    class Meta:
+        model = Group
+        fields = ["name"]
+
+
+class Filtered(AllRows):
+    """Some groups of people."""
+
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = GroupFilter
+
+
+class Declared(Filtered):
+    """Some groups of people."""
+
+    filterset_class = DeclaredFilter
+
+
+class Named(serializers.ModelSerializer):
+    class Meta:
+        model = User
+        fields = ["first_name"]
+
+
+class Shown(serializers.ModelSerializer):
+    class Meta:
+        model = Customer
+        fields = ["name"]
+
+
+@pytest.fixture
+def findings(expose):
+    """Return the findings about views, each under a path and a name of its own."""
+
+    def found(*views, **mcp_settings) -> list:
+        paths = [path(f"{view.__name__.lower()}/", as_view(view)) for view in views]
+        expose(*paths, EXCLUDE=["content_retrieve"], **mcp_settings)
+        return Lint(registry.tools()).findings
+
+    return found
+
+
+def as_view(view):
+    return view.as_view({"get": "list", "post": "create"}) if view is Stock else view.as_view()
+
+
+def line_of(text: str, source: Path = Path(__file__)) -> str:
+    lines = source.read_text().splitlines()
+    return f"{source.relative_to(ROOT)}:{lines.index(text) + 1}"
+
+
+@pytest.fixture(autouse=True)
+def in_the_project(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("view", "cause", "line", "message"),
+    [
+        (Failing, "open-body", "        return self.request.user.no_such_attribute", "no_such"),
+        (Open, "open-body", "class Open(APIView):", "without a known serializer"),
+        (Open, "unguarded-write", "    def post(self, request) -> Response:  # open", "nobody for"),
+        (Open, "no-description", "class Open(APIView):", "Nothing was written about open."),
+        (Stock, "stock-docstring", "class Stock(ModelViewSet):", "of stock_list, stock_create"),
+        (Heir, "inherited-description", "class Heir(Base):", "of heir is inherited from Base."),
+        (Takes, "no-help-text", "    colour = serializers.CharField()", "`colour` of takes"),
+        (AllRows, "no-pages", "class AllRows(ListAPIView):", "every row at once"),
+        (Computing, "lost-arguments", "class Computing(AllRows):", "self.request.user.username"),
+    ],
+)
+def test_a_finding_is_at_the_line_that_the_author_mends(findings, view, cause, line, message):
+    found = [finding for finding in findings(view) if finding.cause == cause]
+    assert len(found) == 1
+    assert message in found[0].message
+    assert found[0].place == line_of(line)
+
+
+@pytest.mark.parametrize(
+    ("view", "line", "remedy"),
+    [
+        (Declared, "    name = CharFilter()", "NAME = filters.CharFilter"),
+        (Filtered, '        fields = ["name"]', "Declare the filter in a FilterSet"),
+        (Computing, '        name = query.get("name", query.get(self.request.user.username))',
+         '@mcp_tool(query={"NAME":'),
+    ],
+)  # fmt: skip
+def test_an_argument_without_words_is_at_the_line_it_comes_from(findings, view, line, remedy):
+    (found,) = [f for f in findings(view) if f.place == line_of(line)]
+    assert (found.cause, remedy in found.remedy) == ("no-help-text", True)
+
+
+def test_a_field_of_a_model_is_at_the_line_of_the_model_or_else_of_the_serializer(findings):
+    own = type("Own", (CreateAPIView,), {"serializer_class": Shown, "__doc__": "Customers."})
+    foreign = type("Foreign", (CreateAPIView,), {"serializer_class": Named, "__doc__": "Users."})
+    found = {f.subject: f for f in findings(own, foreign) if f.cause == "no-help-text"}
+    assert found["Customer.name"].place.startswith("example_project/shop/models.py:")
+    assert found["Named.first_name"].place == line_of("class Named(serializers.ModelSerializer):")
+    assert "extra_kwargs" in found["Named.first_name"].remedy
+
+
+def test_what_the_remedy_of_an_argument_says_mends_it(findings):
+    class Better(serializers.Serializer):
+        colour = serializers.CharField(help_text="Which colour.")
+
+    mended = type("Mended", (Takes,), {"serializer_class": Better})
+    words = {"name": {"type": "string", "description": "Whose name."}}
+    declared = mcp_tool(query=words)(type("Declared", (Computing,), {"__doc__": "Some groups."}))
+    assert [f.cause for f in findings(mended, declared) if f.cause == "no-help-text"] == []
+
+
+def test_a_choice_or_a_yes_needs_no_words(findings):
+    assert {f.subject for f in findings(Takes)} == {"Bare.colour"}
+
+
+def test_a_key_that_is_named_as_its_list_needs_no_words(findings):
+    groups = type("Groups", (AllRows,), {"__doc__": "Groups."})
+    meta = type("Meta", (), {"model": User, "fields": ["groups"]})
+    serializer = type("Joining", (serializers.ModelSerializer,), {"Meta": meta})
+    joins = type("Joins", (CreateAPIView,), {"serializer_class": serializer, "__doc__": "Joins."})
+    subjects = {f.subject for f in findings(groups, joins) if f.cause == "no-help-text"}
+    assert "Joining.groups" not in subjects
+
+
+def test_one_cause_is_found_once_for_all_of_its_tools(findings):
+    views = [type(f"Takes{number}", (Takes,), {}) for number in range(6)]
+    (found,) = [f for f in findings(*views) if f.cause == "no-help-text"]
+    assert found.tools == tuple(f"takes{number}" for number in range(6))
+
+
+def test_a_view_of_an_installed_package_is_at_the_line_of_the_urlconf(settings):
+    settings.ROOT_URLCONF = "tests.management.installed_urls"
+    settings.DRF_MCP = {"EXPOSE": "urlconf"}
+    found = Lint(registry.tools()).findings
+    source = ROOT / "tests" / "commands" / "installed_urls.py"
+    (unguarded,) = [f for f in found if f.cause == "unguarded-write"]
+    assert unguarded.place == line_of('    path("token/", ObtainAuthToken.as_view()),', source)
+    assert "EXCLUDE" in unguarded.remedy
+
+
+class IsMember(BasePermission):
+    def has_object_permission(self, request, view, obj) -> bool: ...
+
+
+def test_a_write_that_asks_a_permission_about_its_object_is_not_unguarded(findings):
+    view = type("Leave", (DestroyAPIView,), {"permission_classes": [IsMember]})
+    assert "unguarded-write" not in {finding.cause for finding in findings(view)}
+    view = type("Leave", (DestroyAPIView,), {"permission_classes": []})
+    assert "unguarded-write" in {finding.cause for finding in findings(view)}
+
+
+class OwnUsers(DestroyAPIView):
+    """Shows callers their own rows, so that nobody else finds one."""
+
+    permission_classes = []
+
+    def get_queryset(self):
+        return User.objects.filter(pk=self.request.user.pk)
+
+
+def test_a_write_to_rows_that_depend_on_the_caller_is_not_unguarded(expose):
+    expose(path("users/<int:pk>/", OwnUsers.as_view()), EXCLUDE=["content_retrieve"])
+    assert "unguarded-write" not in {f.cause for f in Lint(registry.tools()).findings}
+
+
+def test_what_fails_in_one_function_of_a_library_is_one_finding(findings):
+    fails = staticmethod(partial(import_string, "nowhere.tenant"))
+    views = [type(f"Needs{n}", (CreateAPIView,), {"get_serializer": fails}) for n in range(3)]
+    found = [f for f in findings(*views) if f.cause == "open-body"]
+    assert {f.tools for f in found} == {("needs0_create", "needs1_create", "needs2_create")}
+    assert {f.subject for f in found} == {"_find_and_load_unlocked"}
+
+
+def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):
+    zones = [f"Continent/City_{number}" for number in range(200)]
+
+    class Zoned(serializers.Serializer):
+        zone = serializers.ChoiceField(zones, help_text="Where.")
+
+    view = type("Zones", (Takes,), {"serializer_class": Zoned})
+    found = [f for f in findings(view, PORTABLE=False) if f.cause == "large-enum"]
+    sizes = {cost.tool.name: cost.tokens for cost in Lint(registry.tools()).costs}
+    for finding in found:
+        assert 500 < finding.saves < sizes["zones"]
+    # Where the list has words in place of the values, nothing is left to save.
+    assert found or sizes["zones"] < 500
+
+
+def test_output_schemas_in_the_list_say_what_they_cost(findings):
+    with_schemas = [f for f in findings(Takes, OUTPUT_SCHEMA="full") if f.cause == "output-schemas"]
+    assert with_schemas[0].saves > 100
+    assert not [f for f in findings(Takes) if f.cause == "output-schemas"]
+
+
+def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
+    class One(AllRows):
+        """Groups of people."""
+
+    class Other(AllRows):
+        """Groups of people."""
+
+    described = mcp_tool(description="The teams of a sports club, in their league's order.")
+    third = described(type("Third", (AllRows,), {}))
+    (confused,) = [f for f in findings(One, Other, third) if f.cause == "confused-tools"]
+    assert confused.tools == ("one_list", "other_list")
+
+
+def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subtests, printed):
+    for columns in [60, 80, 120]:
+        with subtests.test(columns=columns):
+            lines = printed("--warnings", columns=columns).splitlines()
+            assert max(map(len, lines)) <= columns
+            assert len(lines) < 60
+            places = [match for match in map(PLACE.match, lines) if match]
+            assert places
+            for match in places:
+                source = ROOT / match[1]
+                assert match[1].startswith("example_project/")
+                assert source.read_text().splitlines()[int(match[2]) - 1].strip()
+
+
+def test_the_causes_of_the_report_are_numbered_by_rank(printed, findings):
+    findings(Stock, Open, Takes, AllRows, Failing)
+    titles = {cause.title: rank for rank, cause in enumerate(Lint.causes)}
+    headings = re.findall(r"^(\d+)\. (.*) \(\d+ places?.*\)$", printed("--warnings"), re.MULTILINE)
+    assert [int(number) for number, _ in headings] == list(range(1, len(headings) + 1))
+    ranks = [titles[title] for _, title in headings]
+    assert len(ranks) > 4
+    assert all(first < second for first, second in pairwise(ranks))
+
+
+@pytest.mark.slow
+def test_the_last_line_has_the_sums_of_the_data(printed):
+    data = json.loads(printed("--warnings", "--json"))
+    sums = data["sums"]
+    assert sums["findings"] == len(data["findings"])
+    assert sums["tokens"] == sum(entry["tokens"] for entry in data["sizes"])
+    last = printed("--warnings").splitlines()[-1]
+    assert last.startswith(f"{sums['tools']} tools, about {sums['tokens']:,} tokens: ")
+    assert f"{sums['places']} places to mend, of {sums['causes']} cause" in last
+
+
+def test_data_has_each_finding_whole(printed):
+    data = json.loads(printed("--warnings", "--json"))
+    keys = {"cause", "place", "subject", "message", "remedy", "tools", "saves"}
+    assert data["findings"]
+    assert all(set(finding) == keys for finding in data["findings"])
+    assert {"findings", "confusions", "sizes", "limits", "sums"} == set(data)
+
+
+def test_with_nothing_to_mend_that_is_said(printed, expose):
+    class Tidy(APIView):
+        """Say how the weather is."""
+
+        def get(self, request) -> Response:
+            return Response()
+
+    expose(path("tidy/", Tidy.as_view()), EXCLUDE=["content_retrieve"])
+    assert "nothing to mend." in printed("--warnings")
+
+
+def test_the_report_of_one_tool_is_about_it_alone(printed):
+    data = json.loads(printed("quote", "--warnings", "--json"))
+    assert {name for finding in data["findings"] for name in finding["tools"]} == {"quote"}

@@ -1,0 +1,281 @@
+"""``aggregate=[...]``: which tools it makes, and what is refused at the start of the project."""
+
+from __future__ import annotations
+
+from functools import wraps
+
+import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import include, path
+from django.utils import translation
+from django.utils.decorators import method_decorator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter
+
+from drf_mcp import mcp_tool, mcp_viewset
+from drf_mcp.tools import Registry, registry
+from tests.tools.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet
+
+pytestmark = pytest.mark.usefixtures("journeys")
+LIST = {"get": "list", "post": "create"}
+
+
+def viewset(aggregate=None, **members):
+    own = type("Own", (JourneyViewSet,), members)
+    return own if aggregate is None else mcp_viewset(aggregate=aggregate)(own)
+
+
+def names_of(own, target, **options):
+    own.register(target, **options)
+    return set(own.tools())
+
+
+@pytest.fixture
+def serve(expose):
+    def mount(view_class, actions=LIST, **settings):
+        expose(path("journeys/", view_class.as_view(actions)), EXPOSE="explicit", **settings)
+        return set(registry.tools())
+
+    return mount
+
+
+@pytest.fixture
+def errors():
+    return lambda: [m.msg for m in run_checks(tags=["drf_mcp"]) if m.id == "drf_mcp.E007"]
+
+
+def test_nothing_is_worked_out_unless_it_is_declared(expose):
+    expose(path("journeys/", viewset().as_view(LIST)))
+    assert set(registry.tools()) == {"journeys_list", "journeys_create"}
+
+
+def test_a_decorated_viewset_has_a_further_tool(serve):
+    assert serve(viewset(["kind"])) == {"journeys_list", "journeys_create", "journeys_aggregate"}
+
+
+def test_a_registered_viewset_and_a_router_have_one_too(expose):
+    plain = viewset()
+    router = DefaultRouter()
+    router.register("journeys", plain)
+    expose(path("", include(router.urls)), EXPOSE="explicit")
+    for target in (plain, router):
+        assert "journeys_aggregate" in names_of(Registry(), target, aggregate=["kind"])
+
+
+def test_a_subclass_does_not_inherit_it(serve):
+    assert serve(type("Sub", (viewset(["kind"]),), {})) == set()
+
+
+def test_the_list_carries_it(serve):
+    own = mcp_viewset(exclude=["list"], aggregate=["kind"])(viewset())
+    assert serve(own) == {"journeys_create"}
+
+
+def test_the_list_alone_can_be_taken_away(serve):
+    tools = serve(viewset(["kind"]), EXCLUDE=["journeys_list"])
+    assert tools == {"journeys_create", "journeys_aggregate"}
+
+
+def test_the_aggregate_alone_can_be_taken_away(serve):
+    tools = serve(viewset(["kind"]), EXCLUDE=["*_aggregate"])
+    assert tools == {"journeys_list", "journeys_create"}
+
+
+def test_the_options_of_the_view_hold_and_those_of_its_list_do_not(serve):
+    class Own(JourneyViewSet):
+        pass
+
+    Own.list = extend(JourneyViewSet.list)
+    own = mcp_viewset(aggregate=["kind"], name="trips", tags=["travel"])(Own)
+    assert serve(own) == {"find_trips", "trips_create", "trips_aggregate"}
+    tool = registry.tool("trips_aggregate")
+    assert tool.options.tags == ("travel",)
+    assert tool.title == "Figures of journeys"
+
+
+def extend(handler):
+    """Say something of the handler of a list, as drf-spectacular lets projects do."""
+
+    @extend_schema_view(list=extend_schema(summary="Find trips"))
+    class Described(JourneyViewSet):
+        pass
+
+    return mcp_tool(name="find_trips")(Described.list)
+
+
+def test_anything_but_a_list_of_names_is_refused(subtests):
+    for fields in ["kind", [1], None, {"kind": 1}]:
+        with subtests.test(fields=fields):
+            with pytest.raises(ImproperlyConfigured, match="aggregate"):
+                mcp_viewset(aggregate=fields)
+
+
+# --- Checks -----------------------------------------------------------------------------------
+
+
+def test_a_declaration_in_order_is_no_error(serve, errors):
+    serve(viewset(["kind", "price", "left_at", "station"]))
+    assert errors() == []
+
+
+def test_an_unknown_field_is_an_error_with_the_nearest(serve, errors):
+    serve(viewset(["kindd", "kind"]))
+    (error,) = errors()
+    assert "aggregate= names 'kindd', but JourneySerializer shows no field 'kindd'" in error
+    assert "did you mean 'kind'?" in error
+    assert registry.tool("journeys_aggregate").input_schema["properties"]["group_by"]["items"] == {
+        "type": "string",
+        "enum": ["kind"],
+    }
+
+
+def test_an_error_of_a_check_is_not_translated(serve, errors, monkeypatch):
+    def translate(text):
+        return f"{translation.get_language()}: {text}"
+
+    serve(viewset(["kindd"]))
+    monkeypatch.setattr("drf_mcp.tools.aggregates.declaration._", translate)
+    with translation.override("de"):
+        assert "None: aggregate= names 'kindd'" in errors()[0]
+
+
+def test_a_field_that_is_no_column_is_an_error(serve, errors):
+    class Labelled(JourneySerializer):
+        class Meta(JourneySerializer.Meta):
+            fields = ["get_kind_display"]
+
+    serve(viewset(["get_kind_display"], serializer_class=Labelled))
+    (error,) = errors()
+    assert "names 'get_kind_display', but" in error
+
+
+def test_two_terms_of_one_name_are_an_error(serve, errors):
+    class Counting(JourneySerializer):
+        class Meta(JourneySerializer.Meta):
+            fields = ["count"]
+            extra_kwargs = {"count": {"source": "passengers"}}
+
+    serve(viewset(["count"], serializer_class=Counting))
+    assert "aggregate= makes two things of the name 'count'" in errors()[0]
+
+
+def test_a_list_that_is_no_queryset_is_an_error(serve, errors):
+    serve(viewset(["kind"], get_queryset=lambda self: list(Journey.objects.all())))
+    assert "The list is no queryset but list." in errors()[0]
+
+
+def test_a_view_that_needs_its_caller_is_no_error(serve, errors):
+    def get_queryset(self):
+        return Journey.objects.filter(
+            owner=self.request.user.get_username(), pk=self.request.user.pk
+        )
+
+    serve(viewset(["kind"], get_queryset=get_queryset))
+    assert errors() == []
+
+
+def test_a_serializer_that_needs_its_caller_is_no_error_and_leaves_the_choices_open(
+    serve, errors, agent_of
+):
+    def get_serializer_class(self):
+        assert self.request.user.username == "carol"
+        return JourneySerializer
+
+    serve(viewset(["kind"], get_serializer_class=get_serializer_class))
+    assert errors() == []
+    tool = registry.tool("journeys_aggregate")
+    assert "are not known without a caller" in tool.findings[-1].message
+    assert tool.input_schema["properties"]["group_by"]["items"] == {"type": "string"}
+    result = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["kind"]})
+    assert len(result.data["groups"]) == 2
+    refused = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["owner"]})
+    assert refused.problems[0]["pointer"] == "/group_by/0"
+
+
+def test_a_view_without_an_exposed_list_is_an_error(serve, errors):
+    serve(mcp_viewset(actions=["create"], aggregate=["kind"])(viewset()))
+    (error,) = errors()
+    assert error.endswith(".Own has no list that is exposed there.")
+
+
+def test_a_filter_of_the_name_of_an_argument_is_found(serve, agent_of):
+    from django_filters import CharFilter, FilterSet
+
+    class Limits(FilterSet):
+        limit = CharFilter(field_name="owner")
+
+        class Meta:
+            model = Journey
+            fields = ["limit"]
+
+    serve(viewset(["kind"], filterset_class=Limits))
+    tool = registry.tool("journeys_aggregate")
+    assert "The filter 'limit' of the list has the name of an argument" in tool.findings[0].message
+    assert tool.input_schema["properties"]["limit"]["type"] == "integer"
+
+
+# --- Lists that a project writes in its own way ------------------------------------------------
+
+
+def passing_on(name):
+    def own(self, *args, **kwargs):
+        return getattr(super(JourneyViewSet, self), name)(*args, **kwargs)
+
+    own.__name__ = name
+    return own
+
+
+def guard(handler):
+    @wraps(handler)
+    def guarded(self, request, *args, **kwargs):
+        return Response(status=403)
+
+    return guarded
+
+
+OWN = {
+    name: {name: passing_on(name)}
+    for name in ("list", "paginate_queryset", "get_paginated_response", "finalize_response")
+}
+OWN["decorated"] = {"list": method_decorator(guard)(JourneyViewSet.list)}
+OWN["wrapped"] = {"list": guard(JourneyViewSet.list)}
+
+
+def test_what_would_not_be_run_for_the_figures_is_refused(subtests, serve):
+    for members in OWN.values():
+        with subtests.test(members=members):
+            with pytest.raises(
+                ImproperlyConfigured, match="is code of its own, which would not be run"
+            ):
+                serve(viewset(["kind"], **members))
+            (error,) = [m for m in run_checks(tags=["drf_mcp"]) if m.id == "drf_mcp.E002"]
+            assert "aggregate= cannot be used for" in error.msg
+
+
+def test_a_decorator_around_the_callback_is_refused(expose):
+    def locked(callback):
+        @wraps(callback)
+        def checked(request, *args, **kwargs):
+            return Response(status=403)
+
+        checked.cls, checked.initkwargs, checked.actions = callback.cls, {}, LIST
+        return checked
+
+    expose(path("journeys/", locked(viewset(["kind"]).as_view(LIST))))
+    with pytest.raises(ImproperlyConfigured, match="a decorator stands around its callback"):
+        registry.tools()
+
+
+def test_what_is_said_of_the_lists_parameters_holds(serve):
+    @extend_schema_view(
+        list=extend_schema(parameters=[OpenApiParameter("since", str, description="From here on.")])
+    )
+    class Described(JourneyViewSet):
+        schema = AutoSchema()
+
+    serve(mcp_viewset(aggregate=["kind"])(Described))
+    schema = registry.tool("journeys_aggregate").input_schema["properties"]["since"]
+    assert schema == {"type": "string", "description": "From here on."}

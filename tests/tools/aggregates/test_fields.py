@@ -1,0 +1,231 @@
+"""Only what a list shows of a column, as it is, to the caller who asks."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import path
+from rest_framework import serializers
+
+from drf_mcp import mcp_viewset
+from drf_mcp.tools import registry
+from tests.tools.aggregates.journeys import FIELDS, Journey, JourneyViewSet, Station
+
+pytestmark = pytest.mark.usefixtures("journeys")
+
+
+class Loud(serializers.CharField):
+    def to_representation(self, value):
+        return value.upper()
+
+
+class Guarded(serializers.CharField):
+    def get_attribute(self, instance):
+        return None
+
+
+class StationSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Station
+        fields = ["name", "country"]
+
+
+class Pairs(serializers.ListSerializer):
+    def to_representation(self, data):
+        return []
+
+
+def make_viewset(base=serializers.ModelSerializer, names=None, meta=None, tool=None, **members):
+    """Return journeys by a serializer with these members, with an aggregate of them."""
+    names = names or [name for name, value in members.items() if not callable(value)]
+    Meta = type("Meta", (), {"model": Journey, "fields": names, **(meta or {})})
+    serializer_class = type("OwnSerializer", (base,), {"Meta": Meta, **members})
+    own = type("Own", (JourneyViewSet,), {"serializer_class": serializer_class})
+    return mcp_viewset(aggregate=names, name=tool)(own)
+
+
+@pytest.fixture
+def tool_with(expose):
+    """Serve journeys by a serializer with these members; return the aggregate of them."""
+
+    def serve(**members):
+        own = make_viewset(**members)
+        expose(path("journeys/", own.as_view({"get": "list"})))
+        return registry.tool("journeys_aggregate")
+
+    return serve
+
+
+@pytest.fixture
+def tools_of(expose):
+    """Serve journeys once for each of these fields; return the aggregates."""
+
+    def serve(fields):
+        own = [make_viewset(own=field, tool=f"row{n}") for n, field in enumerate(fields)]
+        expose(*(path(f"{n}/", each.as_view({"get": "list"})) for n, each in enumerate(own)))
+        return [registry.tool(f"row{n}_aggregate") for n in range(len(own))]
+
+    return serve
+
+
+def keys_of(tool, argument="group_by"):
+    return tool.input_schema["properties"][argument]["items"].get("enum", [])
+
+
+def text_of(tool):
+    return " ".join(finding.message for finding in tool.findings)
+
+
+LEFT_OUT = [
+    (Loud(source="owner"), "computed, or shown by a class of its own"),
+    (Guarded(source="owner"), "computed, or shown by a class of its own"),
+    (serializers.SerializerMethodField(), "computed, or shown by a class of its own"),
+    (serializers.CharField(source="get_kind_display"), "shows no column of Journey"),
+    (serializers.CharField(source="pk"), "shows no column of Journey"),
+    (serializers.CharField(source="owner", write_only=True), "shows no field 'own'"),
+    (serializers.IntegerField(source="price"), "shows its column as another type"),
+    (serializers.CharField(source="price"), "shows its column as another type"),
+    (serializers.BooleanField(source="passengers"), "shows its column as another type"),
+    (serializers.DateField(source="left_at"), "shows its column as another type"),
+    (serializers.DateTimeField(source="left_at", format="%Y"), "has a format of its own"),
+    (serializers.DateField(source="day", format="%Y-%m"), "has a format of its own"),
+    (serializers.StringRelatedField(source="station"), "computed, or shown by a class"),
+    (StationSerializer(source="station"), "computed, or shown by a class of its own"),
+    (
+        serializers.CharField(source="station.name", default="nowhere"),
+        "shows its default where there is no object",
+    ),
+    (
+        serializers.MultipleChoiceField(choices=["a"], source="owner"),
+        "shown by a class of its own",
+    ),
+    (serializers.SlugRelatedField("journeys", source="station", read_only=True), "no column"),
+]
+SHOWN = [
+    serializers.ReadOnlyField(source="owner"),
+    serializers.ReadOnlyField(source="station.country"),
+    serializers.ReadOnlyField(source="station_id"),
+    serializers.CharField(source="owner"),
+    serializers.EmailField(source="owner"),
+    serializers.ChoiceField(["a"], source="owner"),
+    serializers.IntegerField(source="id"),
+    serializers.PrimaryKeyRelatedField(source="station", read_only=True),
+    serializers.SlugRelatedField("name", source="station", read_only=True),
+    serializers.DecimalField(9, 2, source="price"),
+]
+
+
+def test_a_field_that_does_not_show_its_column_as_it_is_is_left_out(tools_of, subtests):
+    tools = tools_of(field for field, _ in LEFT_OUT)
+    for tool, (field, reason) in zip(tools, LEFT_OUT, strict=True):
+        with subtests.test(field=field):
+            assert (keys_of(tool), keys_of(tool, "metrics")) == ([], ["count"])
+            assert reason in text_of(tool)
+
+
+def test_a_field_that_shows_its_column_is_grouped_by_its_own_name(tools_of, agent_of, subtests):
+    carol = agent_of("carol")
+    for tool, field in zip(tools_of(SHOWN), SHOWN, strict=True):
+        with subtests.test(field=field):
+            assert (tool.findings, keys_of(tool)) == ((), ["own"])
+            result = carol.call_with(tool.name, {"group_by": ["own"]})
+            assert sum(group["count"] for group in result.data["groups"]) == 70
+
+
+def test_keys_of_objects_are_counted_and_not_summed_up(tool_with):
+    tool = tool_with(names=["id", "station", "passengers"])
+    assert text_of(tool) == ""
+    assert [key for key in keys_of(tool, "metrics") if "passengers" not in key] == [
+        "count",
+        "distinct_id",
+        "distinct_station",
+    ]
+
+
+def test_a_serializer_that_writes_rows_in_its_own_way_shows_nothing(tool_with):
+    tool = tool_with(names=["owner"], to_representation=lambda self, row: {"owner": "x"})
+    assert keys_of(tool) == []
+    assert "OwnSerializer has a to_representation() of its own" in text_of(tool)
+
+
+def test_a_serializer_that_writes_lists_in_its_own_way_shows_nothing(tool_with):
+    tool = tool_with(names=["owner"], meta={"list_serializer_class": Pairs})
+    assert keys_of(tool) == []
+    assert "Pairs writes the list in a way of its own" in text_of(tool)
+
+
+class DiscreetSerializer(serializers.ModelSerializer):
+    """Staff alone see prices."""
+
+    class Meta:
+        model = Journey
+        fields = ["kind", "price"]
+
+    def get_fields(self):
+        fields = super().get_fields()
+        if not self.context["request"].user.is_staff:
+            del fields["price"]
+        return fields
+
+
+@mcp_viewset(aggregate=["kind", "price"])
+class DiscreetViewSet(JourneyViewSet):
+    serializer_class = DiscreetSerializer
+
+
+@pytest.fixture
+def discreet(journeys, expose):
+    expose(path("journeys/", DiscreetViewSet.as_view({"get": "list"})))
+
+
+QUESTIONS = [
+    {"metrics": ["sum_price"]},
+    {"metrics": ["count", "max_price"]},
+    {"group_by": ["price"]},
+    {"group_by": ["kind", "price"]},
+]
+
+
+@pytest.mark.usefixtures("discreet")
+def test_a_field_hidden_from_the_caller_is_refused_with_those_there_are(agent_of):
+    for question in QUESTIONS:
+        result = agent_of("alice").call_with("journeys_aggregate", question)
+        assert result.code == "VALIDATION_ERROR"
+        (problem,) = result.problems
+        name, values = next(iter(question.items()))
+        last = len(values) - 1
+        known = "kind" if name == "group_by" else "count, distinct_kind"
+        assert problem == {
+            "pointer": f"/{name}/{last}",
+            "code": "not_shown",
+            "received": values[-1],
+            "message": f"'{values[-1]}' is made of a field that the list does not show to you as "
+            f"it is stored. Choose from: {known}.",
+            "remediation": f"Use one of the values that the message names for '{name}[{last}]'.",
+        }
+
+
+@pytest.mark.usefixtures("discreet")
+def test_who_sees_the_field_may_ask_for_it_and_everybody_for_the_others(agent_of):
+    for question in QUESTIONS:
+        assert not agent_of("carol").call_with("journeys_aggregate", question).is_error, question
+    result = agent_of("alice").call_with("journeys_aggregate", {"group_by": ["kind"]})
+    assert {group["kind"] for group in result.data["groups"]} == {"train", "ship"}
+
+
+def test_a_typing_error_is_refused_with_the_nearest(agent_of):
+    result = agent_of("alice").call_with("journeys_aggregate", {"metrics": ["sum_prize"]})
+    assert result.problems[0]["remediation"].startswith("Did you mean 'sum_price'?")
+
+
+def test_decimals_are_numbers_where_the_serializer_writes_numbers(tool_with, agent_of):
+    tool_with(price=serializers.DecimalField(9, 3, coerce_to_string=False))
+    arguments = {"metrics": ["sum_price", "min_price"]}
+    total = agent_of("carol").call_with("journeys_aggregate", arguments).data["total"]
+    assert [type(value) for value in total.values()] == [float, float]
+
+
+def test_every_declared_field_is_described(journeys):
+    tool = registry.tool("journeys_aggregate")
+    assert tool.findings == ()
+    named = " ".join(keys_of(tool))
+    assert [name for name in FIELDS if name not in named] == []

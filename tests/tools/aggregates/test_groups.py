@@ -1,0 +1,140 @@
+"""The order of groups, how many there are, and the SQL that makes them."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.tools.aggregates.journeys import Journey, Station
+
+pytestmark = pytest.mark.usefixtures("journeys")
+
+
+@pytest.fixture
+def ask(agent_of):
+    def call(username="carol", **arguments):
+        result = agent_of(username).call_with("journeys_aggregate", arguments)
+        assert not result.is_error, result.envelope
+        return result.data
+
+    return call
+
+
+@pytest.fixture(autouse=True)
+def carol_is_staff(django_user_model):
+    assert django_user_model.objects.get(username="carol").is_staff
+
+
+@pytest.fixture
+def sql_of(ask):
+    def call(**arguments):
+        with CaptureQueriesContext(connection) as queries:
+            ask(**arguments)
+        return [q["sql"] for q in queries if "tests_journey" in q["sql"]]
+
+    return call
+
+
+def by_passengers(group, sign=1):
+    return group["passengers"] is None, sign * (group["passengers"] or 0)
+
+
+ORDERS = {
+    "-metric": lambda group: (-group["count"], *by_passengers(group)),
+    "metric": lambda group: (group["count"], *by_passengers(group)),
+    "group": by_passengers,
+    "-group": lambda group: by_passengers(group, -1),
+}
+
+
+def test_groups_come_in_the_order_asked_for_and_null_last(ask):
+    for order, key in ORDERS.items():
+        groups = ask(group_by=["passengers"], order=order)["groups"]
+        assert None in [group["passengers"] for group in groups]
+        assert groups == sorted(groups, key=key), order
+    groups = ask(group_by=["passengers"])["groups"]
+    assert groups == sorted(groups, key=ORDERS["-metric"])
+
+
+def test_an_average_sorts_by_the_average(ask):
+    groups = ask(group_by=["owner"], metrics=["avg_passengers"])["groups"]
+    averages = [group["avg_passengers"] for group in groups]
+    assert len(averages) == 3
+    assert averages == sorted(averages, reverse=True)
+
+
+def test_groups_without_a_metric_come_last_in_either_order(ask):
+    Journey.objects.filter(kind="ship").update(price=None)
+    for order in ("metric", "-metric"):
+        groups = ask(group_by=["kind"], metrics=["sum_price"], order=order)["groups"]
+        assert [group["kind"] for group in groups] == ["train", "ship"]
+        assert groups[1]["sum_price"] is None
+
+
+def test_a_limit_leaves_the_last_groups_out_and_says_how_many_there_are(ask):
+    every = ask(group_by=["day_day"])
+    some = ask(group_by=["day_day"], limit=5)
+    assert some["groups"] == every["groups"][:5]
+    assert some["has_more"] is True
+    assert some["group_count"] == every["group_count"] == len(every["groups"]) > 5
+    assert some["total"] == every["total"] == {"count": 70}
+
+
+def test_as_many_groups_as_the_limit_are_all_of_them(ask):
+    answer = ask(group_by=["owner"], limit=3)
+    assert (answer["group_count"], answer["has_more"]) == (3, False)
+
+
+def test_a_list_without_rows_has_figures_of_none(ask):
+    answer = ask(
+        search="nobody", group_by=["kind"], metrics=["count", "sum_price", "distinct_owner"]
+    )
+    assert answer["groups"] == []
+    assert answer["total"] == {"count": 0, "sum_price": None, "distinct_owner": 0}
+
+
+def test_a_choice_and_a_null_are_groups_of_their_own(ask):
+    groups = ask(group_by=["stars"], order="group")["groups"]
+    assert [group["stars"] for group in groups] == [1, 2, 3, None]
+
+
+def test_metrics_named_twice_are_given_once(ask):
+    assert ask(metrics=["count", "count"], group_by="kind,kind")["total"] == {"count": 70}
+
+
+# --- SQL --------------------------------------------------------------------------------------
+
+
+def test_groups_and_their_total_are_one_query_unless_the_groups_do_not_tell_it(sql_of):
+    """They do not tell how many different values there are, nor what is beyond the limit."""
+    assert len(sql_of(group_by=["kind"], metrics=["count", "avg_price", "max_day"])) == 1
+    assert len(sql_of(group_by=["kind"], metrics=["distinct_owner"])) == 2
+    assert len(sql_of(group_by=["day_day"], limit=2)) == 2
+
+
+def test_the_order_of_the_list_does_not_split_the_groups(sql_of):
+    (sql,) = sql_of(group_by=["kind"], search="Bern")
+    grouped = sql.partition("GROUP BY")[2]
+    assert "left_at" not in grouped
+    assert "left_at" not in sql
+
+
+def test_decimals_sum_up_exactly(ask):
+    Journey.objects.update(price="9999.999")
+    assert ask(metrics=["sum_price", "avg_price"])["total"] == {
+        "sum_price": "699999.930",
+        "avg_price": "9999.99900",
+    }
+
+
+def test_related_names_are_joined_once_for_each_row(ask):
+    Journey.objects.update(station=None)
+    Journey.objects.filter(pk=Journey.objects.first().pk).update(
+        station=Station.objects.get(name="Ulm")
+    )
+    groups = ask(group_by=["station_name", "country"])["groups"]
+    assert groups == [
+        {"station_name": None, "country": None, "count": 69},
+        {"station_name": "Ulm", "country": "DE", "count": 1},
+    ]

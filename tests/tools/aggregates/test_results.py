@@ -1,0 +1,127 @@
+"""Results of aggregates are results as any other: enveloped, shortened, archived, traced."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.urls import include, path
+from rest_framework.permissions import IsAuthenticated
+
+from drf_mcp.test import ToolParity, assert_tool_parity
+from drf_mcp.test.samples import sample_arguments
+from drf_mcp.tools import registry
+from tests.tools.aggregates.conftest import router
+from tests.tools.aggregates.journeys import Journey, JourneyViewSet
+
+pytestmark = pytest.mark.usefixtures("journeys")
+EVERY_DAY = {"group_by": ["left_at_day", "owner", "country"], "limit": 1000, "order": "group"}
+
+
+@pytest.fixture
+def archived(journeys, expose):
+    expose(
+        path("", include(router.urls)),
+        ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
+        MAX_RESULT_TOKENS=1000,
+    )
+
+
+def retrieve(agent, result):
+    (reference,) = result.envelope["meta"]["content_archive_hashes"].values()
+    return agent.call("content_retrieve", content_hash=reference)
+
+
+@pytest.mark.usefixtures("archived")
+def test_groups_over_the_budget_wait_in_the_archive(agent_of):
+    agent = agent_of("carol")
+    result = agent.call_with("journeys_aggregate", EVERY_DAY)
+    assert result.envelope["meta"]["content_fidelity"] == "partial"
+    kept = result.data["groups"]
+    assert 0 < len(kept) < result.data["group_count"]
+    found = retrieve(agent, result)
+    assert not found.is_error, found.envelope
+
+
+@pytest.mark.usefixtures("archived")
+def test_groups_are_not_given_to_whom_the_list_refuses_by_now(agent_of, monkeypatch):
+    agent = agent_of("carol")
+    result = agent.call_with("journeys_aggregate", EVERY_DAY)
+    refusing = type("Refusing", (IsAuthenticated,), {"has_permission": lambda *args: False})
+    monkeypatch.setattr(JourneyViewSet, "permission_classes", [refusing])
+    assert retrieve(agent, result).is_error
+
+
+@pytest.mark.usefixtures("archived")
+def test_groups_are_given_as_they_were_counted_as_long_as_the_caller_has_the_same_rights(agent_of):
+    agent = agent_of("carol")
+    result = agent.call_with("journeys_aggregate", EVERY_DAY)
+    Journey.objects.all().delete()
+    assert not retrieve(agent, result).is_error
+    User.objects.filter(username="carol").update(is_staff=False)
+    assert retrieve(agent, result).is_error
+
+
+def test_every_envelope_holds_the_figures(subtests, expose, agent_of):
+    for envelope in ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"]:
+        with subtests.test(envelope=envelope):
+            expose(path("", include(router.urls)), ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}")
+            result = agent_of("carol").call_with("journeys_aggregate", {})
+            assert '"total":{"count":70}' in result.raw["content"][0]["text"].replace(" ", "")
+
+
+def test_a_full_output_schema_holds(expose, agent_of):
+    expose(path("", include(router.urls)), OUTPUT_SCHEMA="full")
+    agent = agent_of("carol")
+    assert "groups" in str(agent.tools()["journeys_aggregate"]["outputSchema"])
+    agent.call_with("journeys_aggregate", {"group_by": ["kind", "left_at_week"]})
+
+
+def test_grouped_arguments_ask_the_same(expose, agent_of):
+    expose(path("", include(router.urls)), ARGUMENTS="grouped")
+    query = {"group_by": ["kind"], "kind": "train"}
+    result = agent_of("carol").call_with("journeys_aggregate", {"query": query})
+    assert [group["kind"] for group in result.data["groups"]] == ["train"]
+
+
+def test_the_tool_is_a_read(journeys):
+    tool = registry.tool("journeys_aggregate")
+    hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
+    assert tool.annotations == {**hints, "openWorldHint": False}
+    assert tool.description == (
+        "Count journeys, or sum up, average or compare price, distance, passengers, duration, in "
+        "all or by day, week, month, quarter or year of day or left at, kind, stars, is return, "
+        "code, owner, station, station name and 2 more. Of the rows that journeys_list gives with "
+        "the same filters."
+    )
+
+
+# --- Helpers of tests and commands -------------------------------------------------------------
+
+
+def test_parity_tests_leave_it_out(journeys):
+    assert "journeys_list" in ToolParity().names()
+    assert "journeys_aggregate" not in ToolParity().names()
+
+
+def test_parity_of_it_is_refused_with_the_reason(journeys):
+    with pytest.raises(AssertionError, match="no HTTP request is answered as this tool is"):
+        assert_tool_parity(None, "journeys_aggregate")
+
+
+def test_sample_arguments_are_none(journeys):
+    assert sample_arguments(registry.tool("journeys_aggregate")) == {}
+
+
+def told(command, *arguments):
+    output = io.StringIO()
+    call_command(command, *arguments, stdout=output)
+    return output.getvalue()
+
+
+def test_commands_list_it_and_say_who_lets_a_caller_call_it(journeys):
+    assert "journeys_aggregate" in told("mcp_tools")
+    why = told("mcp_tools", "--why", "journeys_aggregate", "--as", "alice")
+    assert "IsAuthenticated" in why

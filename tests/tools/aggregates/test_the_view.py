@@ -1,0 +1,273 @@
+"""The view of an aggregate is the list's: its permissions, throttles, filters and all else."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.urls import path
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_page
+from rest_framework import filters, generics, permissions, throttling, versioning
+from rest_framework.exceptions import PermissionDenied
+
+from drf_mcp import mcp_viewset
+from drf_mcp.tools import registry
+from tests.tools.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet, Station
+
+pytestmark = pytest.mark.usefixtures("journeys")
+LIST = {"get": "list", "post": "create"}
+
+
+@pytest.fixture
+def serve(journeys, expose, agent_of):
+    """Serve a viewset of journeys with these members; ask for the figures of its list."""
+
+    def make(route="journeys/", **members):
+        viewset = type("Own", (JourneyViewSet,), members)
+        viewset = mcp_viewset(aggregate=["kind", "passengers"])(viewset)
+        expose(path(route, viewset.as_view(LIST)))
+
+        def ask(username="carol", **arguments):
+            return agent_of(username).call_with("journeys_aggregate", arguments)
+
+        return ask
+
+    return make
+
+
+def count(result) -> int:
+    assert not result.is_error, result.envelope
+    return result.data["total"]["count"]
+
+
+class OnlyLists(permissions.BasePermission):
+    message = "Only staff list journeys."
+
+    def has_permission(self, request, view) -> bool:
+        assert (view.action, request.method) == ("list", "GET")
+        assert view.action_map.items() >= LIST.items()
+        return request.user.is_staff
+
+
+def test_permissions_are_asked_as_for_the_list(serve):
+    ask = serve(permission_classes=[OnlyLists])
+    assert count(ask("carol")) == 70
+    refused = ask("alice")
+    assert refused.code == "FORBIDDEN"
+    assert refused.envelope["error"] == "Only staff list journeys."
+
+
+def test_who_may_not_list_does_not_see_the_tool(serve, agent_of):
+    serve(permission_classes=[OnlyLists])
+    assert "journeys_aggregate" in agent_of("carol").tools()
+    assert "journeys_aggregate" not in agent_of("alice").tools()
+
+
+class Hourly(throttling.UserRateThrottle):
+    rate = "2/hour"
+
+
+def test_calls_of_the_list_and_of_its_figures_are_counted_together(serve, http_of):
+    ask = serve(throttle_classes=[Hourly])
+    assert http_of("carol").get("/journeys/").status_code == 200
+    assert count(ask()) == 70
+    refused = ask()
+    assert refused.code == "RATE_LIMIT_EXCEEDED"
+    assert http_of("carol").get("/journeys/").status_code == 429
+
+
+class Rewritten(JourneySerializer):
+    def to_representation(self, journey):
+        return {"kind": "any"}
+
+
+def test_a_call_says_what_the_check_says_of_a_field_that_is_not_shown_as_it_is_stored(serve):
+    ask = serve(serializer_class=Rewritten)
+    for argument, key in (("group_by", "kind"), ("metrics", "sum_passengers")):
+        refused = ask(**{argument: [key]})
+        assert (
+            f"'{key}' is made of a field that the list does not show" in refused.envelope["error"]
+        )
+    (problem,) = ask(group_by=["kind"]).problems
+    assert problem["accepted"] == "none"
+    (problem,) = ask(metrics=["sum_passengers"]).problems
+    assert problem["accepted"] == "one of count"
+
+
+def test_initial_runs_before_anything_is_worked_out(serve):
+    def initial(self, request, *args, **kwargs):
+        super(JourneyViewSet, self).initial(request, *args, **kwargs)
+        raise PermissionDenied("The office is closed.")
+
+    assert serve(initial=initial)().envelope["error"] == "The office is closed."
+
+
+def test_the_version_of_the_path_reaches_the_view(serve):
+    def get_queryset(self):
+        return Journey.objects.filter(kind={"v1": "train", "v2": "ship"}[self.request.version])
+
+    ask = serve(
+        "<version>/journeys/",
+        versioning_class=versioning.URLPathVersioning,
+        get_queryset=get_queryset,
+    )
+    assert count(ask(version="v1")) + count(ask(version="v2")) == 70
+
+
+def test_kwargs_of_the_route_choose_the_rows(serve):
+    def get_queryset(self):
+        return Journey.objects.filter(owner=self.kwargs["owner"])
+
+    ask = serve("<owner>/journeys/", get_queryset=get_queryset)
+    owners = ("alice", "bob", "carol")
+    assert [count(ask(owner=o)) for o in owners] == [
+        Journey.objects.filter(owner=o).count() for o in owners
+    ]
+
+
+def test_initkwargs_of_the_route_hold(journeys, expose, agent_of):
+    viewset = mcp_viewset(aggregate=["kind"])(type("Own", (JourneyViewSet,), {}))
+    closed = viewset.as_view(LIST, permission_classes=[OnlyLists])
+    expose(path("journeys/", closed))
+    assert agent_of("alice").call_with("journeys_aggregate", {}).code == "FORBIDDEN"
+
+
+class Trains(filters.BaseFilterBackend):
+    def filter_queryset(self, request, queryset, view):
+        assert view.action == "list"
+        return queryset.filter(kind=request.query_params.get("by", "train"))
+
+
+def test_every_filter_backend_is_asked(serve):
+    ask = serve(filter_backends=[Trains])
+    trains = Journey.objects.filter(kind="train").count()
+    assert count(ask()) == trains
+    assert count(ask(by="ship")) == 70 - trains
+
+
+def test_the_page_and_the_order_of_the_list_are_no_arguments(journeys, agent_of):
+    schema = registry.tool("journeys_aggregate").input_schema["properties"]
+    assert not {"page", "ordering", "fields"} & schema.keys()
+    for name in ("page", "ordering", "fields"):
+        result = agent_of("carol").call_with("journeys_aggregate", {name: "1"})
+        assert result.problems[0]["code"] == "unknown"
+
+
+def test_a_generic_view_that_is_no_viewset_has_figures_too(journeys, expose, agent_of):
+    @mcp_viewset(aggregate=["kind"])
+    class Listing(generics.ListCreateAPIView):
+        queryset = Journey.objects.all()
+        serializer_class = JourneySerializer
+
+    expose(path("journeys/", Listing.as_view()))
+    result = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["kind"]})
+    assert count(result) == 70
+    assert len(result.data["groups"]) == 2
+
+
+# --- Rows -------------------------------------------------------------------------------------
+
+
+def test_a_row_that_a_filter_joins_several_times_counts_once(serve):
+    station = Station.objects.first()
+    Journey.objects.update(station=station)
+
+    def get_queryset(self):
+        return Journey.objects.filter(station__journeys__passengers__gt=0)
+
+    assert serve(get_queryset=get_queryset)().data["total"] == {"count": 70}
+
+
+def test_however_the_queryset_is_put_its_rows_are_counted(serve, subtests):
+    for name, make in {
+        "distinct": lambda rows: rows.distinct(),
+        "distinct in order": lambda rows: rows.order_by("station__name").distinct(),
+        "related": lambda rows: rows.select_related("station").prefetch_related(
+            "station__journeys"
+        ),
+        "deferred": lambda rows: rows.defer("kind").only("owner"),
+        "reversed": lambda rows: rows.reverse(),
+    }.items():
+        with subtests.test(name):
+            ask = serve(get_queryset=lambda self, make=make: make(Journey.objects.all()))
+            assert count(ask(group_by=["kind"])) == 70
+
+
+def test_an_annotated_queryset_keeps_its_own_groups(serve):
+    from django.db.models import Count
+
+    def get_queryset(self):
+        return Journey.objects.annotate(n=Count("station__journeys")).filter(n__gt=0)
+
+    expected = Journey.objects.filter(station__isnull=False).count()
+    answer = serve(get_queryset=get_queryset)(
+        group_by=["kind"], metrics=["sum_passengers", "count"]
+    )
+    assert count(answer) == expected
+
+
+def test_a_sliced_queryset_gives_figures_of_the_slice(serve):
+    def get_queryset(self):
+        return Journey.objects.order_by("-passengers", "pk")[:7]
+
+    ask = serve(get_queryset=get_queryset, filter_backends=[])
+    assert count(ask(group_by=["passengers"])) == 7
+
+
+NO_GROUPS = {
+    "The list is a union of querysets.": lambda rows: rows.union(rows),
+    "The rows of the list are values, not objects.": lambda rows: rows.values("kind"),
+    "The list is no queryset but list.": list,
+    "The queryset of the list has extra(": lambda rows: rows.extra(select={"kind": "1"}),
+}
+
+
+def test_rows_that_make_no_groups_are_refused_with_the_reason(serve, subtests):
+    for reason, make in NO_GROUPS.items():
+        with subtests.test(reason):
+
+            def get_queryset(self, make=make):
+                return make(Journey.objects.all())
+
+            refused = serve(get_queryset=get_queryset, filter_backends=[])()
+            assert refused.code == "VALIDATION_ERROR"
+            assert reason in refused.envelope["error"]
+            findings = registry.tool("journeys_aggregate").findings
+            assert reason.rstrip(".") in " ".join(finding.message for finding in findings)
+
+
+# --- Beside plain HTTP ------------------------------------------------------------------------
+
+
+def test_a_cache_around_the_view_keeps_the_list_and_its_figures_apart(serve, http_of):
+    cached = method_decorator(cache_page(60))(JourneyViewSet.dispatch)
+    ask, carol = serve(dispatch=cached), http_of("carol")
+    steps = [lambda: carol.get("/journeys/").json()["count"], lambda: count(ask())]
+    for order in (steps, steps[::-1]):
+        cache.clear()
+        assert [step() for step in order] == [70, 70]
+    assert count(ask(kind="train")) == Journey.objects.filter(kind="train").count()
+
+
+def test_the_class_of_the_project_stays_as_it_is():
+    before = dict(vars(JourneyViewSet))
+    registry.tool("journeys_aggregate").endpoint.introspected_view()
+    assert dict(vars(JourneyViewSet)) == before
+    assert JourneyViewSet.list.__module__ == "rest_framework.mixins"
+
+
+def test_the_callback_is_atomic_as_the_lists_is(serve):
+    def get_queryset(self):
+        assert connection.in_atomic_block
+        assert len(connection.savepoint_ids) == self.savepoints
+        return Journey.objects.all()
+
+    depth = len(connection.savepoint_ids)
+    ask = serve(get_queryset=get_queryset, savepoints=depth)
+    assert count(ask()) == 70
+    connection.settings_dict["ATOMIC_REQUESTS"] = True
+    try:
+        assert count(serve(get_queryset=get_queryset, savepoints=depth + 1)()) == 70
+    finally:
+        connection.settings_dict["ATOMIC_REQUESTS"] = False
