@@ -236,7 +236,7 @@ def test_a_view_of_an_installed_package_is_at_the_line_of_the_urlconf(settings):
     settings.ROOT_URLCONF = "tests.management.installed_urls"
     settings.DRF_MCP = {"EXPOSE": "urlconf"}
     found = Lint(registry.tools()).findings
-    source = ROOT / "tests" / "commands" / "installed_urls.py"
+    source = ROOT / "tests" / "management" / "installed_urls.py"
     (unguarded,) = [f for f in found if f.cause == "unguarded-write"]
     assert unguarded.place == line_of('    path("token/", ObtainAuthToken.as_view()),', source)
     assert "EXCLUDE" in unguarded.remedy
