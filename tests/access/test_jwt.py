@@ -252,6 +252,7 @@ def test_a_key_that_was_withdrawn_is_forgotten(ask, issuer):
     assert ask(issuer.sign()) == 401
 
 
+@pytest.mark.slow
 def test_a_flood_of_unknown_keys_does_not_reach_the_server(ask, issuer):
     assert ask(issuer.sign()) == 200
     for number in range(20):

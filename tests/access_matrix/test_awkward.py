@@ -55,6 +55,7 @@ def test_every_door_was_tried_and_let_somebody_in(matrix):
         assert not [door for door in doors if matrix.table.get((door, name), {}).get("=")]
 
 
+@pytest.mark.slow
 def test_the_page_offers_what_the_list_offers(settings):
     settings.DEBUG = True
     closing = set()

@@ -80,6 +80,7 @@ def test_any_part_of_the_items_is_that_of_all(lengths, start, stop):
     assert list(items) == rows
 
 
+@pytest.mark.slow
 def test_of_long_content_only_the_part_that_is_asked_for_is_read(monkeypatch):
     rows = make_rows([400] * 5_000)
     archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", rows))
@@ -178,6 +179,7 @@ def counted(expose) -> None:
     )
 
 
+@pytest.mark.slow
 def test_archived_results_leave_throttles_alone(counted, agent_of, settings):
     """A cache of twenty entries has room for the throttles still."""
     usual = settings.CACHES["default"]
@@ -190,6 +192,7 @@ def test_archived_results_leave_throttles_alone(counted, agent_of, settings):
     assert bob.call("counted").code == "RATE_LIMIT_EXCEEDED"
 
 
+@pytest.mark.slow
 def test_a_result_for_which_no_room_is_left_promises_nothing_and_says_so(
     counted, agent_of, settings
 ):
@@ -217,6 +220,7 @@ def make_table_read_only() -> None:
         cursor.execute(refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fail", [rename_table, make_table_read_only])
 def test_without_a_table_to_write_to_a_result_is_shortened_and_promises_nothing(
     counted, agent_of, fail
@@ -233,6 +237,7 @@ def test_without_a_table_to_write_to_a_result_is_shortened_and_promises_nothing(
         assert ArchivedContent.objects.count() == 0
 
 
+@pytest.mark.slow
 def test_without_a_database_nothing_fails(counted, agent_of, monkeypatch):
     def refuse(*args, **kwargs):
         raise RuntimeError("There is no database.")

@@ -41,6 +41,7 @@ def folder(tmp_path, expose, settings):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_written_are_not_promised_until_there_is_room_again(folder, alice):
     with full_disk():
         result = alice.call("rows")

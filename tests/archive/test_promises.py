@@ -140,6 +140,7 @@ def get_result(agent: Any, tool: str) -> str:
     return "\n".join(block["text"] for block in raw["content"] if block["type"] == "text")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_nothing_is_lost_that_its_caller_may_read_and_nothing_else_is_given(expose, alice, answer):
     user = get_alice()

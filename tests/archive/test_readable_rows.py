@@ -215,6 +215,7 @@ def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
         give_back()
 
 
+@pytest.mark.slow
 def test_rows_that_only_the_project_knows_are_given_while_the_call_is_allowed(entries, alice):
     ids = [shorten(alice, tool) for tool in OWN]
     before = [alice.call("content_retrieve", archive_id=i).data for i in ids]
@@ -222,6 +223,7 @@ def test_rows_that_only_the_project_knows_are_given_while_the_call_is_allowed(en
     assert [alice.call("content_retrieve", archive_id=i).data for i in ids] == before
 
 
+@pytest.mark.slow
 def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(entries, alice):
     for tool in LISTED:
         archive_id = shorten(alice, tool)
@@ -234,6 +236,7 @@ def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(entries, alic
         give_back()
 
 
+@pytest.mark.slow
 def test_rows_that_may_no_longer_be_read_are_passed_over(entries, alice):
     archive_id = shorten(alice, "own_list")
     every = fetch(alice, archive_id)
@@ -278,6 +281,7 @@ class Tenant:
         self.pk = pk
 
 
+@pytest.mark.slow
 def test_content_of_one_tenant_is_not_found_in_another(entries, alice, settings):
     """Nor does it take the room of the same user there, who is another owner."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.tenant_middleware"]

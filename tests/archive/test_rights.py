@@ -147,6 +147,7 @@ def change(**members) -> None:
     User.objects.filter(username="alice").update(**members)
 
 
+@pytest.mark.slow
 def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice):
     serve()
     for tool in ("people_list", "ours_list"):
@@ -161,6 +162,7 @@ def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice)
         assert "salary" in str(read(alice, archive_id).data), tool
 
 
+@pytest.mark.slow
 def test_a_log_that_slides_is_given_whole(serve, alice):
     serve()
     result = alice.call("log")
@@ -174,6 +176,7 @@ def test_a_log_that_slides_is_given_whole(serve, alice):
     assert (shown + len(items), data["total_count"]) == (266, len(items))
 
 
+@pytest.mark.slow
 def test_a_view_says_itself_whether_what_is_inside_of_its_object_may_still_be_read(serve, alice):
     serve()
     group = Group.objects.create(name="noted")
@@ -193,6 +196,7 @@ def test_a_view_says_itself_whether_what_is_inside_of_its_object_may_still_be_re
     assert read(alice, archive_id).code == "NOT_FOUND"
 
 
+@pytest.mark.slow
 def test_a_view_adds_rights_that_only_the_project_knows(serve, alice, monkeypatch):
     serve()
     archive_id = shorten(alice, "role_list")
@@ -208,6 +212,7 @@ def test_nothing_is_kept_or_promised_where_the_tool_or_view_says_so(serve, alice
     assert not ArchivedContent.objects.exists()
 
 
+@pytest.mark.slow
 def test_what_the_projects_own_code_answers_is_kept_for_a_quarter_of_an_hour(serve, alice):
     serve()
     seconds = {"people_list": 900, "log": 900, "ours_list": 3600}
@@ -264,6 +269,7 @@ class NarrowedAuthentication(BaseAuthentication):
         return User.objects.get(username="alice"), Narrowed()
 
 
+@pytest.mark.slow
 def test_a_token_for_other_tools_does_not_read_what_another_was_given(serve, alice, monkeypatch):
     serve(AUTHENTICATION_CLASSES=[NarrowedAuthentication])
     archive_id = shorten(alice, "ours_list")

@@ -266,6 +266,7 @@ def test_a_comparison_counts_the_tokens_of_tasks_that_every_list_could_do():
     assert lines[-1].endswith("2.")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_transcript_has_each_message_of_a_task():
     project = PROJECTS[0]

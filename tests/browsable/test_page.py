@@ -71,6 +71,7 @@ def test_page_is_there_while_debugging_unless_the_setting_says_otherwise(subtest
             assert Client(headers=BROWSER).get("/mcp").status_code == status
 
 
+@pytest.mark.slow
 def test_grouped_arguments_are_told_by_their_groups(browser_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
     facts = facts_of(browser_of("carol").get("/mcp?tool=orders_refund"))
@@ -111,6 +112,7 @@ def test_user_whom_the_endpoint_refuses_is_answered_403(browser_of, settings):
     assert "Not for you" in text_of(response)
 
 
+@pytest.mark.slow
 def test_tools_are_those_that_the_user_may_call(browser_of):
     assert "tool=customers_deactivate" not in text_of(browser_of("alice").get("/mcp"))
     assert "tool=customers_deactivate" in text_of(browser_of("carol").get("/mcp"))
@@ -152,6 +154,7 @@ def test_policy_allows_nothing_inline_and_nothing_from_elsewhere(browser_of, que
     assert not re.search(r'(?:src|href)="https?:', text_of(response))
 
 
+@pytest.mark.slow
 def test_page_is_stored_by_nobody_and_loads_static_files_from_their_host(browser_of, settings):
     settings.STATIC_URL = "https://static.example.com/files/"
     response = browser_of("alice").get("/mcp")
@@ -162,6 +165,7 @@ def test_page_is_stored_by_nobody_and_loads_static_files_from_their_host(browser
     assert {"Accept", "Cookie"} <= set(response["Vary"].split(", "))
 
 
+@pytest.mark.slow
 def test_page_gives_the_token_that_a_call_by_session_needs(browser_of):
     browser = browser_of("alice", enforce_csrf_checks=True)
     facts = facts_of(browser.get("/mcp?tool=stats"))
@@ -175,6 +179,7 @@ def test_page_gives_the_token_that_a_call_by_session_needs(browser_of):
     assert status(**{facts["csrf"]["header"]: facts["csrf"]["token"]}) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hosts", [["*"], ["testserver"], ["*", ".testserver"]])
 def test_page_whose_calls_would_be_refused_says_to_name_the_host(browser_of, settings, hosts):
     settings.ALLOWED_HOSTS = hosts
@@ -182,6 +187,7 @@ def test_page_whose_calls_would_be_refused_says_to_name_the_host(browser_of, set
     assert ("does not name <code>testserver</code>" in page) is (hosts == ["*"])
 
 
+@pytest.mark.slow
 def test_page_knows_formats_that_the_portable_subset_leaves_out(browser_of):
     tool = facts_of(browser_of("carol").get("/mcp?tool=customers_create"))
     formats = {pointer: field.get("format") for pointer, field in tool["fields"].items()}
@@ -189,6 +195,7 @@ def test_page_knows_formats_that_the_portable_subset_leaves_out(browser_of):
     assert "format" not in tool["schema"]["properties"]["joined"]
 
 
+@pytest.mark.slow
 def test_form_knows_which_tool_lists_what_an_argument_identifies(browser_of):
     fields = facts_of(browser_of("alice").get("/mcp?tool=orders_create"))["fields"]
     finder = {"tool": "customers_list", "key": "id", "search": "/search"}
@@ -204,6 +211,7 @@ def test_form_names_no_tool_that_the_user_does_not_see(browser_of, settings):
     assert "finder" not in fields["/customer"]
 
 
+@pytest.mark.slow
 def test_example_names_rows_that_the_user_sees(browser_of):
     for name in ("alice", "bob"):
         facts = facts_of(browser_of(name).get("/mcp?tool=orders_create"))
@@ -211,6 +219,7 @@ def test_example_names_rows_that_the_user_sees(browser_of):
         assert owner.username == name
 
 
+@pytest.mark.slow
 def test_static_files_are_small(browser_of):
     files = [static_folder / name for name in STATIC_FILES]
     assert {path.name for path in (static_folder / "drf_mcp").iterdir()} == {
@@ -260,6 +269,7 @@ def test_client_that_signs_in_by_oauth_needs_no_token(browser_of, settings):
     assert parse_qs(urlsplit(link).query)["connectorUrl"] == ["https://testserver/mcp"]
 
 
+@pytest.mark.slow
 def test_findings_are_grouped_by_cause(browser_of):
     page = text_of(browser_of("carol").get("/mcp?show=findings"))
     titles = re.findall(r'<h2 id="title-([\w-]+)">([^<]+)</h2>', page)

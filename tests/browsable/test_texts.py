@@ -108,6 +108,7 @@ def test_page_has_the_language_of_its_reader(alice, settings):
     assert "No such tool" in alice.get("/mcp?tool=none").content.decode()
 
 
+@pytest.mark.slow
 def test_page_is_turned_around_for_a_language_that_is_read_from_the_right(alice, settings):
     settings.LANGUAGE_CODE = "ar"
     assert '<html lang="ar" dir="rtl">' in alice.get("/mcp").content.decode()

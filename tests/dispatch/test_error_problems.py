@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from django_filters import rest_framework as filters
 from rest_framework import generics, serializers
 from rest_framework.exceptions import ValidationError
@@ -91,6 +92,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_each_problem_points_at_the_argument_and_repeats_it(subtests, serve):
     for arguments, code, problems in CASES:
         with subtests.test(arguments=arguments, code=code, problems=problems):
@@ -101,6 +103,7 @@ def test_each_problem_points_at_the_argument_and_repeats_it(subtests, serve):
             assert all(problem["message"] and problem["remediation"] for problem in result.problems)
 
 
+@pytest.mark.slow
 def test_grouped_arguments_are_pointed_at_in_their_group(subtests, serve):
     for arguments, code, problems in CASES:
         with subtests.test(arguments=arguments, code=code, problems=problems):
@@ -109,6 +112,7 @@ def test_grouped_arguments_are_pointed_at_in_their_group(subtests, serve):
             assert (result.code, [summary(p) for p in result.problems]) == (code, expected)
 
 
+@pytest.mark.slow
 def test_a_list_body_is_pointed_at_through_items(subtests, serve):
     for arguments, code, problems in CASES:
         with subtests.test(arguments=arguments, code=code, problems=problems):

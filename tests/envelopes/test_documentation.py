@@ -46,6 +46,7 @@ def printed(command: str) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_exchanges_of_a_page_are_what_mcp_call_prints(settings, tmp_path):
     def run(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.urls import include, path, re_path
 from rest_framework import generics, viewsets
 from rest_framework import serializers as s
@@ -62,6 +63,7 @@ def failing(status: int, code: str = "error") -> APIException:
 # --- Statuses and exceptions ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_status_has_advice_that_its_cause_can_be_mended_by(thing):
     """Whether or not the project's exception has a code of its own."""
     assert STATUS_ADVICE.keys() | STATUS_CODES.keys() | BY_CATEGORY <= EXPECTED.keys()
@@ -82,6 +84,7 @@ def test_what_no_call_can_mend_is_not_recoverable(thing):
     assert found == expected
 
 
+@pytest.mark.slow
 def test_every_exception_has_a_remediation_in_every_envelope_with_room(thing):
     short = set()
     for name, make in RAISED.items():

@@ -137,6 +137,7 @@ LACKS = {
 }
 
 
+@pytest.mark.slow
 def test_the_check_says_what_an_envelope_lacks(check):
     """One without a schema is allowed, whether or not it is in both channels."""
     for envelope, lack in LACKS.items():

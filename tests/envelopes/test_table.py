@@ -64,6 +64,7 @@ def test_every_outcome_validates_against_the_schema_of_its_data() -> None:
         Draft202012Validator(schema).validate(parsed(envelope, outcome))
 
 
+@pytest.mark.slow
 def test_a_schema_is_an_object_schema_that_every_client_takes() -> None:
     """A schema of data that several outcomes share is looked at once."""
     schemas = {encode(schema_of(envelope, data_schema)) for envelope, _, data_schema in CASES}

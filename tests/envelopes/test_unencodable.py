@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 from rest_framework.response import Response
@@ -44,6 +45,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_the_error_names_the_place_and_the_type_but_no_value(thing):
     """It is an internal error, logged under the id that is told."""
     for make, place in WRONG.values():

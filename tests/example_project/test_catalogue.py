@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from rest_framework.test import APIClient
 
 from example_project.shop.models import Customer, Order, Product
@@ -99,6 +100,7 @@ def test_staff_change_several_prices_at_once_or_none(agent_of):
     assert prices() == {**before, first: "9.50", second: "12.00"}
 
 
+@pytest.mark.slow
 def test_prices_are_for_staff_to_change(agent_of):
     agent = agent_of("alice")
     assert "products_partial_update" not in agent.tools()

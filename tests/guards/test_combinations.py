@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 from django.urls import path
 from hypothesis import given
@@ -46,6 +47,7 @@ def agent_with(serve, badge: str, added: dict) -> Agent:
     return Agent(Client(headers=headers), path=at)
 
 
+@pytest.mark.slow
 @given(added=ADDED, badge=st.sampled_from(sorted(views.Badge.narrowings)), data=st.data())
 def test_any_combination_gives_less_and_lists_what_it_gives(serve, added, badge, data):
     agent = agent_with(serve, badge, added)

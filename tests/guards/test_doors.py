@@ -109,6 +109,7 @@ def test_over_plain_http_read_only_holds_for_what_was_left_as_well(
     assert http.get(address).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_tools_that_are_left(client, settings, db):
     settings.DEBUG = True
     client.force_login(User.objects.get(username="carol"))
@@ -129,6 +130,7 @@ def test_a_browser_that_asks_for_an_unknown_toolset_is_refused(client, settings,
 # --- What tools say of each other -----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_tool_of_a_narrowed_list_names_one_that_is_not_in_it(carol, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"figures": ["*_aggregate"]}}
     whole, narrowed = carol.tools(), at(carol, "/mcp/x/figures").tools()
@@ -199,6 +201,7 @@ def test_what_is_not_there_is_said(db, arguments, told):
     assert str(caught.value) == told
 
 
+@pytest.mark.slow
 def test_each_endpoint_has_a_lock_file_of_its_own(db, tmp_path, monkeypatch, settings):
     monkeypatch.chdir(tmp_path)
     assert run("mcp_tools", "--lock", "--endpoint", READONLY).startswith(

@@ -338,6 +338,7 @@ def brief(monkeypatch):
     monkeypatch.setattr(limits.Deadline, "__init__", init)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["loop_post", "nested_post"])
 def test_a_call_that_takes_too_long_is_stopped(limited, brief, tool):
     alice = limited(TIME_LIMIT=1)
@@ -348,12 +349,14 @@ def test_a_call_that_takes_too_long_is_stopped(limited, brief, tool):
     assert "longer than 1 s" in result.envelope["error"]
 
 
+@pytest.mark.slow
 def test_what_it_wrote_is_rolled_back_as_after_any_exception(limited, brief, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     assert limited(TIME_LIMIT=1).call("loop_post").is_error
     assert not Group.objects.filter(name="late").exists()
 
 
+@pytest.mark.slow
 def test_the_limit_ends_with_the_call(limited, brief):
     alice = limited(TIME_LIMIT=1)
     alice.call("loop_post")

@@ -81,6 +81,7 @@ BROKEN = {"function": fail, "property": property(fail), "None": None, "5": 5}
 UNLIKE = ["list", "retrieve", "update", "destroy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
 def test_view_that_breaks_anywhere_is_still_described(kind):
     cases = list(product(FAILING, UNLIKE))

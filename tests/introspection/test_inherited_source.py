@@ -107,6 +107,7 @@ def test_further_views_walk_no_source_of_what_they_inherit(walked):
     assert walked == []
 
 
+@pytest.mark.slow
 def test_a_further_tool_costs_a_bounded_number_of_calls():
     describe_all(make_viewsets(1))
     classes = make_viewsets(5)

@@ -42,6 +42,7 @@ def catalogs() -> dict[str, Catalog]:
     return {name: file.read() for name, file in CATALOGS.items()}
 
 
+@pytest.mark.slow
 def test_a_catalog_has_the_texts_that_are_marked_and_no_others(catalogs):
     """`python -m tests.language.catalogs` adds new ones, and drops those that are gone."""
     for name, known in catalogs.items():

@@ -91,6 +91,7 @@ def test_what_could_not_be_described_is_told_with_a_remedy(printed, expose):
     assert "Give the view a serializer_class" in finding
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_json_is_what_clients_of_the_current_revision_see(printed, agent_of):
     listed = agent_of("carol").tools()

@@ -182,6 +182,7 @@ def test_with_everything_exposed_that_is_said(printed, expose):
     assert printed("--unexposed") == "Every REST framework endpoint is a tool.\n"
 
 
+@pytest.mark.slow
 def test_the_tools_of_a_lock_file_are_those_it_was_written_of(run, tmp_path):
     lock = str(tmp_path / "lock.json")
     run("mcp_tools", "--lock", lock)

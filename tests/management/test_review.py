@@ -309,6 +309,7 @@ def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
     assert confused.tools == ("one_list", "other_list")
 
 
+@pytest.mark.slow
 def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subtests, printed):
     for columns in [60, 80, 120]:
         with subtests.test(columns=columns):
@@ -344,6 +345,7 @@ def test_the_last_line_has_the_sums_of_the_data(printed):
     assert f"{sums['places']} places to mend, of {sums['causes']} cause" in last
 
 
+@pytest.mark.slow
 def test_data_has_each_finding_whole(printed):
     data = json.loads(printed("--warnings", "--json"))
     keys = {"cause", "place", "subject", "message", "remedy", "tools", "saves"}

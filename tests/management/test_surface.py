@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from rest_framework import serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
@@ -147,6 +148,7 @@ def test_rows_of_a_list_that_comes_without_a_page_are_members():
     assert SchemaMembers(schema).by_path == {"[].id": {"type": "integer"}}
 
 
+@pytest.mark.slow
 def test_the_order_of_tools_in_a_lock_file_is_the_alphabets():
     names = list(SurfaceLock().get_surface())
     assert names == sorted(names)

@@ -43,6 +43,7 @@ def test_every_command_tells_json(subtests):
             assert json.loads(tell(*command, "--json")) is not None
 
 
+@pytest.mark.slow
 def test_a_lock_and_its_changes_are_told_as_json(tmp_path):
     file = str(tmp_path / "lock.json")
     locked = json.loads(tell("mcp_tools", "--lock", file, "--json"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.mutants.kept import MUTANTS
 from tests.mutants.runner import ROOT
 
 
+@pytest.mark.slow
 def test_each_text_stands_once_in_its_module():
     found = {}
     for mutant in MUTANTS:

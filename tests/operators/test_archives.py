@@ -60,6 +60,7 @@ def warned(settings, found, bare_project):
     return of
 
 
+@pytest.mark.slow
 def test_a_cache_that_other_processes_do_not_see_is_told_of_before_deploying(warned, found):
     troubles = {
         "locmem.LocMemCache": "belongs to one process",
@@ -73,6 +74,7 @@ def test_a_cache_that_other_processes_do_not_see_is_told_of_before_deploying(war
         assert found("drf_mcp.W007") == []
 
 
+@pytest.mark.slow
 def test_a_shared_cache_is_in_order_and_any_where_nothing_is_archived_in_it(warned):
     for backend in ("redis.RedisCache", "db.DatabaseCache", "filebased.FileBasedCache"):
         assert warned(backend) == []

@@ -99,6 +99,7 @@ class Slow(APIView):
         return Response({})
 
 
+@pytest.mark.slow
 def test_tools_without_a_limit_of_time_are_told_of_before_deploying(found, serve):
     slow = mcp_tool()(type("Slow", (Slow,), {}))
     meant = mcp_tool(time_limit=0)(type("Meant", (Slow,), {}))
@@ -136,6 +137,7 @@ class HeaderAuthentication(BaseAuthentication):
     """Of a project's own, without a challenge."""
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_reads_no_header_is_told_of(found, serve):
     """Not where anybody may call it."""
     rows = [
@@ -169,6 +171,7 @@ def test_any_host_is_told_of_before_deploying_an_endpoint(settings, found, serve
 SERVERS = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
 
 
+@pytest.mark.slow
 def test_metadata_that_clients_cannot_find_is_told_of(found, serve):
     for pattern in (
         path("mcp", MCPView.as_view()),
@@ -205,6 +208,7 @@ def test_the_path_of_an_endpoint_may_have_arguments(found, serve):
     assert found("drf_mcp.W018") == []
 
 
+@pytest.mark.slow
 def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve):
     """Other tokens are good at every view."""
     shop = "https://shop.example"

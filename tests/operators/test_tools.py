@@ -113,6 +113,7 @@ def test_a_registered_router_that_is_not_included_is_told_of(unrouted, serve):
     assert warning.msg.startswith("A router is registered (words), but no route")
 
 
+@pytest.mark.slow
 def test_a_decorated_view_without_a_route_is_told_of(unrouted, serve, in_project):
     for decorate in (mcp_viewset(), mcp_tool()):
         serve(ENDPOINT)
@@ -160,6 +161,7 @@ def test_a_long_name_is_told_of(found, serve):
     assert "mcp_tool(name=" in warning.hint
 
 
+@pytest.mark.slow
 def test_more_tools_than_clients_take_are_told_of(found, serve):
     words = make_words(MAX_TOOLS + 1)
     serve(*words, ENDPOINT, expose="urlconf")

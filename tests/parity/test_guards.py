@@ -28,6 +28,7 @@ CONTROLS = "dry_run=true&confirmation=x&idempotency_key=k&if_match=other"
 pytestmark = pytest.mark.usefixtures("stopped_clock", "built_index")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("request_", WRITES, ids=str)
 def test_a_request_that_is_sent_twice_does_the_same_with_all_guards_as_with_none(
     request_, http_of, settings, monkeypatch

@@ -51,6 +51,7 @@ def expose_products(expose, db):
     return serve
 
 
+@pytest.mark.slow
 def test_everybody_lists_what_they_may_call(open_endpoint, agent_of):
     everything = set(registry.tools())
     for_anybody = {"products_list", "products_lookup", "products_retrieve", "status"}
@@ -206,6 +207,7 @@ def test_listing_leaves_the_caller_who_they_are(expose, agent_of):
     assert response.wsgi_request.user == User.objects.get(username="alice")
 
 
+@pytest.mark.slow
 def test_listing_costs_no_query_per_tool(alice, django_assert_num_queries):
     alice.result("tools/list")
     with django_assert_num_queries(1):

@@ -24,6 +24,7 @@ def names_of(agent, member: str = "resources") -> list[str]:
     return [each["name"] for each in agent.result(method)[member]]
 
 
+@pytest.mark.slow
 def test_a_retrieving_tool_is_a_template_with_its_words(templates, alice):
     tool, template = alice.tools()["orders_retrieve"], templates()["orders_retrieve"]
     assert template == {

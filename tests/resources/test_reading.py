@@ -161,6 +161,7 @@ def test_an_unknown_filter_is_refused_with_the_nearest_one(serve):
     assert "tier" in error["message"]
 
 
+@pytest.mark.slow
 def test_what_the_budget_leaves_out_is_said_beside_the_body(serve, db):
     Customer.objects.bulk_create(
         Customer(name=f"Customer {n}", email=f"c{n}@example.com", country="SE", owner_id=1)

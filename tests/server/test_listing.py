@@ -142,6 +142,7 @@ def test_a_list_that_depends_on_the_caller_is_private(subtests, expose):
             assert list(agent.tools()) == ["word"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_list_of_a_closed_endpoint_is_private(agent_of):
     assert agent_of("alice").result("tools/list")["cacheScope"] == "private"

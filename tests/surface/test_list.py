@@ -34,6 +34,7 @@ def test_three_tools_stand_for_those_that_are_not_listed(agent):
     assert list(agent.tools()) == ["tools_search", "tools_read", "tools_write", *PINNED]
 
 
+@pytest.mark.slow
 def test_without_the_setting_all_are_listed(alice, configured):
     configured(TOOL_SEARCH=False)
     assert not SURFACE & set(alice.tools())
@@ -42,6 +43,7 @@ def test_without_the_setting_all_are_listed(alice, configured):
     )
 
 
+@pytest.mark.slow
 def test_an_endpoint_chooses_for_itself(serve, configured):
     assert not SURFACE & set(serve(tool_search=False).tools())
     configured(TOOL_SEARCH=False)
@@ -59,6 +61,7 @@ def test_tools_are_pinned_by_patterns_of_the_project(agent, configured):
     assert pinned == {name for name in registry.tools() if name.startswith("tickets_")}
 
 
+@pytest.mark.slow
 def test_a_pinned_tool_is_listed_as_it_would_be_among_all(agent, alice, configured):
     configured(PINNED_TOOLS=["orders_list"])
     listed = agent.tools()["orders_list"]

@@ -100,6 +100,7 @@ def test_an_unknown_name_is_told_the_nearest_that_the_caller_sees(agent):
     assert result.data["remediation"].endswith("find the name with tools_search.")
 
 
+@pytest.mark.slow
 def test_names_that_the_caller_does_not_see_are_not_told(agent):
     hidden = set(registry.tools()) - set(agent.find_all(" ".join(registry.tools())))
     for name in hidden:
@@ -227,6 +228,7 @@ def test_a_key_makes_one_change_of_two_calls(agent, configured, new_customer):
     assert Customer.objects.filter(email=new_customer["email"]).count() == 1
 
 
+@pytest.mark.slow
 def test_a_call_is_counted_under_the_name_of_the_tool(agent, configured):
     throttle = "rest_framework.throttling.ScopedRateThrottle"
     configured(THROTTLE_CLASSES=[throttle])
@@ -256,6 +258,7 @@ def test_without_a_credential_nobody_is_let_in(agent_of):
 # --- Who watches ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_logs_and_signals_name_the_tool_that_ran(agent, caplog):
     names = []
 
@@ -284,6 +287,7 @@ def test_arguments_of_a_refused_run_are_not_logged(agent, configured, caplog):
     assert "4711" not in json.dumps(refused)
 
 
+@pytest.mark.slow
 def test_what_a_result_left_out_is_fetched_as_that_of_the_tool(agent, configured):
     configured(MAX_RESULT_TOKENS=1000)
     result = agent.run("orders_list", {"page_size": 50})

@@ -34,6 +34,7 @@ def listed_for(agent_of, configured):
     return listed_for
 
 
+@pytest.mark.slow
 def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(agent_of, listed_for, configured):
     for username, listed in {username: listed_for(username) for username in USERS}.items():
         agent = SurfaceAgent(agent_of(username).http)
@@ -62,6 +63,7 @@ def listed_names(agent, listed_for) -> set[str]:
     return set(listed_for("alice"))
 
 
+@pytest.mark.slow
 def test_without_a_query_there_are_the_groups_of_all_tools(agent, listed_for):
     listed = listed_for("alice")
     answer = agent.search()
@@ -92,6 +94,7 @@ def test_the_best_hits_have_their_schemas(agent):
     assert ["inputSchema" in hit for hit in hits] == [True] * 3 + [False] * (len(hits) - 3)
 
 
+@pytest.mark.slow
 def test_schemas_of_further_hits_come_as_far_as_they_fit_the_budget(agent):
     tokens = count_schemas(agent.search("refund an order")["tools"])
     with mock.patch.object(catalogue, "SCHEMA_TOKENS", sum(tokens[:2]) + 20):
@@ -106,6 +109,7 @@ def count_schemas(hits: list[dict]) -> list[int]:
     return [count_tokens(json.dumps(schema, separators=(",", ":"))) for schema in found]
 
 
+@pytest.mark.slow
 def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(agent):
     properties = registry.tool("orders_create").input_schema["properties"]
     with mock.patch.object(catalogue, "LONGEST_SCHEMA", 20):
@@ -177,6 +181,7 @@ def test_wrong_arguments_are_refused(subtests, agent):
             assert problem["pointer"] == pointer
 
 
+@pytest.mark.slow
 def test_tools_are_described_once_for_all_searches(agent, agent_of):
     agent.search("order")
     with mock.patch.object(catalogue, "FieldRanking", side_effect=AssertionError):

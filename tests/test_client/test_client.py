@@ -125,6 +125,7 @@ def test_raw_and_content_are_those_of_the_result(client):
     assert result.response.status_code == 200
 
 
+@pytest.mark.slow
 def test_credentials_work():
     client = MCPClient()
     token = Token.objects.get(user__username="carol")

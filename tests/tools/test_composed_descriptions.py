@@ -282,6 +282,7 @@ class Acted(Jars):
     def next(self, request, pk=None): ...
 
 
+@pytest.mark.slow
 def test_titles_of_actions_read_as_english(jars):
     for name, title in [
         ("summary", "Summary of a jar"),

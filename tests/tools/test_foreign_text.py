@@ -69,6 +69,7 @@ def get_label(agent, name, /, **arguments):
     return raw.get("_meta", {}).get(KEY)
 
 
+@pytest.mark.slow
 def test_a_result_names_the_fields_that_others_wrote(tickets, agent_of):
     for revision in REVISIONS:
         agent = agent_of("alice", revision=revision)

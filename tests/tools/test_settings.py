@@ -153,6 +153,7 @@ def refusal(name: str) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_is_found_by_the_check_and_refused_when_it_is_read(settings):
     unsaid = []
     for name, value, told in WRONG:
@@ -210,6 +211,7 @@ def test_who_is_let_in_by_right_settings_and_who_is_not(listed):
     assert listed({"as": "zoe"}, INCLUDE=["*"], EXCLUDE=[]) == {"public", "secret", "public_secret"}
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_opens_nothing(listed):
     opened = []
     for name, value, _ in WRONG:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -91,6 +92,7 @@ def test_a_fitted_answer_is_not_fitted_again(data, limit):
     assert again.text == once.text
 
 
+@pytest.mark.slow
 @given(data=answers, limit=st.integers(1, 2000))
 def test_the_same_answer_is_shortened_the_same_way(data, limit):
     first, second = (fit(success(data), limit, keep=None) for _ in range(2))

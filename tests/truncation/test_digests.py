@@ -191,6 +191,7 @@ def test_texts_that_say_nothing_have_a_digest():
         digest(text)
 
 
+@pytest.mark.slow
 def test_long_texts_made_to_be_slow_have_a_digest():
     """The square of their length would take longer than anybody waits."""
     for text in (

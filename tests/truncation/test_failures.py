@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
@@ -28,6 +29,7 @@ def refused(count: int, received: object = "many", **members) -> Outcome:
     return Outcome("orders_create", 400, data, replace(failure, **members), request_id="req_1")
 
 
+@pytest.mark.slow
 def test_a_failure_fits_in_every_envelope_and_keeps_to_its_schema():
     for envelope_class in (*STRUCTURED, PlainEnvelope):
         for limit in (LIMIT, 1000):

@@ -139,6 +139,7 @@ def argument(expose):
 # --- Which tools have it ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_reads_of_the_example_project_take_fields(carol):
     tools = carol.tools()
     shown = {name for name, tool in tools.items() if "fields" in tool["inputSchema"]["properties"]}

@@ -148,6 +148,7 @@ def test_texts_of_a_list_that_fill_a_slice_come_back_whole(library, asked):
     assert restored(result.data["results"], items) == texts
 
 
+@pytest.mark.slow
 def test_a_part_with_an_endless_name_comes_back(library, asked):
     library(MAX_RESULT_TOKENS=3000)
     for value in ({"n": list(range(4_000))}, "one two. " * 2000):
@@ -206,6 +207,7 @@ def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
     assert "content_archive_hashes" in texts[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1000, 3000])
 def test_slices_fit_the_budget_in_every_envelope(library, alice, limit):
     library(MAX_RESULT_TOKENS=1000)
@@ -250,6 +252,7 @@ def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
     assert count_tokens("".join(block.get("text", "") for block in blocks)) <= 1000
 
 
+@pytest.mark.slow
 def test_long_documents_arrive_as_digests_that_verify_and_whose_locators_lead_to_the_text(
     library, alice
 ):
@@ -305,6 +308,7 @@ def test_items_are_asked_for_by_id_by_pointer_and_by_place(library, alice):
     assert (beyond["items"], beyond["next_offset"]) == ([], None)
 
 
+@pytest.mark.slow
 def test_the_signed_in_owner_names_content_by_id_or_hash_which_must_agree(library, agent_of):
     library()
     alice = agent_of("alice")
@@ -388,6 +392,7 @@ def test_where_the_view_is_not_routed_a_result_promises_nothing(settings, alice)
     assert "content_archive_hashes" not in result.envelope["meta"]
 
 
+@pytest.mark.slow
 def test_an_endpoint_with_a_registry_of_its_own_serves_its_rest(settings, agent_of):
     from drf_mcp.archive.retrieval import ContentRetrieveView
 
@@ -444,6 +449,7 @@ class Failing(Digester):
         raise ConnectionError("no route to host")
 
 
+@pytest.mark.slow
 def test_a_digester_that_fails_is_stood_in_for(library, alice):
     library(DIGESTER_CLASS=Failing, MAX_RESULT_TOKENS=10_000)
     result = alice.call("documents")

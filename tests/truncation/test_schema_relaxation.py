@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -30,6 +31,7 @@ class Wide(APIView):
         return Response({"rows": [{"id": n, **row} for n in range(3)]})
 
 
+@pytest.mark.slow
 def test_a_shortened_answer_keeps_to_a_declared_schema(expose, agent_of):
     """Every result of a test is held against the schema of its tool."""
     for envelope in ("ResponseV2", "Ok", "Status"):

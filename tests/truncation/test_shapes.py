@@ -58,6 +58,7 @@ def test_one_long_text_keeps_its_beginning_and_says_how_to_go_on():
     assert fitted.restored["text"] == text
 
 
+@pytest.mark.slow
 def test_several_long_texts_share_the_room_as_digests_and_no_row_is_missing():
     fitted = fit_data(rows(10, body=LONG), 5000)
     assert fitted.level == "summary"
@@ -89,6 +90,7 @@ def test_without_a_digester_each_text_keeps_its_beginning():
     assert fitted.restored == rows(10, body=LONG)
 
 
+@pytest.mark.slow
 def test_a_digest_in_the_answer_is_left_alone():
     digest = fit_data(rows(9, body=LONG), 5000).outcome.data[0]["body"]
     fitted = fit_data(rows(30, body=digest), 5000)
@@ -206,6 +208,7 @@ def test_a_number_too_long_is_left_out_with_what_follows():
     assert fitted.restored == [1, 10**4000, 2]
 
 
+@pytest.mark.slow
 def test_a_deep_tree_is_cut_where_it_gets_deep():
     tree: dict = {}
     node = tree
@@ -290,6 +293,7 @@ BESIDE = {
 }
 
 
+@pytest.mark.slow
 def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer():
     outcome = success(page_of(3) | {"results": rows(99)}, **BESIDE).changed(tool="t" * 64)
     for envelope_class in (ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope):
@@ -336,6 +340,7 @@ def test_response_v2_tells_all_of_it():
     assert meta["warnings"] == [summary]
 
 
+@pytest.mark.slow
 def test_no_more_than_fifty_names_are_listed():
     fitted = fit_data({f"of {n}": rows(20) for n in range(70)}, 5000)
     assert len(fitted.envelope["meta"]["dropped_content_ids"]) == 50
@@ -361,6 +366,7 @@ def test_a_row_keeps_as_much_of_its_own_list_as_fits():
         assert fitted.restored == data
 
 
+@pytest.mark.slow
 def test_one_row_with_a_long_list_takes_the_place_of_no_other():
     fitted = fit_data([order(0, 1000), *(order(n, 3) for n in range(1, 20))], 10_000)
     assert [row["id"] for row in fitted.outcome.data] == list(range(20))
@@ -441,6 +447,7 @@ def test_an_archive_that_fails_is_told_and_promises_nothing():
     assert "content_archive_hashes" not in fitted.envelope["meta"]
 
 
+@pytest.mark.slow
 def test_only_what_stays_in_the_answer_is_digested():
     class Counting(LeadDigester):
         texts: ClassVar[list[str]] = []

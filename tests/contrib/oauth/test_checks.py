@@ -147,6 +147,7 @@ def test_a_login_page_elsewhere_is_let_be(mend, url):
     assert ids() == []
 
 
+@pytest.mark.slow
 def test_an_issuer_without_tls_is_found_before_others_reach_it(mend, configure):
     configure(OIDC_ISS_ENDPOINT="http://shop.example/o")
     assert "drf_mcp.W028" in ids(deploy=True)

@@ -237,6 +237,7 @@ def test_a_document_that_failed_is_asked_for_again_soon(project, internet):
     assert oauth2_settings.CIMD_FAILURE_BACKOFF_SECONDS <= 10
 
 
+@pytest.mark.slow
 def test_a_person_may_have_ten_documents_read_in_a_minute(project, internet):
     asked = [
         project.ask(client_id=f"{DOCUMENT}?{number}", redirect_uri=REDIRECT) for number in range(12)

@@ -55,6 +55,7 @@ def test_the_key_is_shown_where_the_token_is_made(operator, holder):
     assert "orders_list" in holder(key).tools()
 
 
+@pytest.mark.slow
 def test_the_key_is_shown_nowhere_else(operator):
     key = key_in(add(operator))
     token = AgentToken.objects.get()
@@ -115,6 +116,7 @@ def test_tokens_are_filtered_by_their_state(operator, issue, state, names):
     assert names_in(operator.get(LIST, {"state": state})) == names
 
 
+@pytest.mark.slow
 def test_the_action_revokes(operator, issue, holder):
     tokens = [issue(name=name) for name in ("one", "two")]
     holder(tokens[0][1]).tools()

@@ -174,6 +174,7 @@ def test_with_oauth_the_challenge_says_what_is_wrong_and_where_to_sign_in(issue,
     assert "resource_metadata=" in challenge
 
 
+@pytest.mark.slow
 def test_no_header_says_where_a_caller_is(issue, holder):
     _, key = issue(networks=["203.0.113.0/24"])
     agent = holder(key)

@@ -19,6 +19,7 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_create_prints_the_key_alone(db, holder):
     key = run("create", "alice", "desk").strip()
     assert AgentToken.objects.find(key).name == "desk"

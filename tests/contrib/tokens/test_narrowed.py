@@ -209,6 +209,7 @@ def test_any_token_lists_and_calls_a_part_of_what_its_user_may(
         transaction.set_rollback(True)
 
 
+@pytest.mark.slow
 def test_rights_that_the_user_loses_the_token_loses(holder_of):
     agent = holder_of("carol")
     User.objects.filter(username="carol").update(is_staff=False)

@@ -102,6 +102,7 @@ def fetch(agent, archive_id) -> list[dict]:
     return items
 
 
+@pytest.mark.slow
 def test_objects_are_left_out_from_the_end_and_fetched_back(agent, many):
     """In the order of their ids, and with null for a miss, as in the answer."""
     ids = [NOWHERE, *many, NOWHERE, many[0]]
@@ -115,6 +116,7 @@ def test_objects_are_left_out_from_the_end_and_fetched_back(agent, many):
         assert fetched == [str(pk) for pk in many[len(rows) :]], tool
 
 
+@pytest.mark.slow
 def test_an_object_that_is_gone_or_forbidden_by_now_stays_away(agent, many):
     archives = [cut(agent, tool, many)[1] for tool in TOOLS]
     Group.objects.filter(pk=many[-1]).delete()

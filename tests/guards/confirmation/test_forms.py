@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.urls import path
 from rest_framework import serializers
 from rest_framework.response import Response
@@ -29,6 +30,7 @@ def code(result: Any) -> str:
     return result["structuredContent"]["data"]["error_code"]
 
 
+@pytest.mark.slow
 def test_the_user_reads_what_to_delete_and_what_goes_with_it_and_agrees(agent, press):
     result = call(agent, "presses_destroy", pk=press.pk)
     assert result["resultType"] == "input_required"

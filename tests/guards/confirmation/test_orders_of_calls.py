@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unittest import mock
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=9))
 def test_the_fee_grows_once_for_each_confirmation_of_what_was_shown(serve, press, steps):

@@ -21,6 +21,7 @@ def order_of(username: str, status: str) -> Order:
     return Order.objects.filter(customer__owner__username=username, status=status).first()
 
 
+@pytest.mark.slow
 def test_what_destroys_asks(carol):
     tools = carol.tools()
     asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from django.core import signing
 from django.core.management import call_command
 from django.urls import path
@@ -216,6 +217,7 @@ def test_a_dry_run_passes(serve, press):
     assert ran == [pending]
 
 
+@pytest.mark.slow
 def test_every_envelope_style_and_revision_has_the_confirmation(serve):
     envelopes = ("OkEnvelope", "StatusEnvelope", "PlainEnvelope")
     shapes = [

@@ -84,6 +84,7 @@ def test_it_sends_grouped_arguments_too(settings, client):
     assert assert_dry_run_changes_nothing("orders_cancel", arguments, client=client).ok
 
 
+@pytest.mark.slow
 def test_it_fails_where_the_call_does_or_something_stays(client, monkeypatch):
     order = {"pk": rows_of_alice()["paid"], "reason": "late"}
     Group.objects.create(name="old")

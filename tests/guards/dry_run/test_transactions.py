@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.core.cache import cache
@@ -266,6 +267,7 @@ def inner_rollback() -> None:
         transaction.set_rollback(True)
 
 
+@pytest.mark.slow
 @settings(max_examples=max(5, settings.default.max_examples // 3))
 @given(st.lists(st.sampled_from(sorted(DEEDS)), max_size=6))
 def test_no_row_differs_whatever_is_done_in_whatever_order(agent, do, group, deeds):

@@ -113,6 +113,7 @@ def as_rows(model: str, count: int | None) -> list[dict]:
 # --- What names rows ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_names_rows_names_no_others(serve):
     """Completion offers those of the list, and a prompt takes no others."""
     found, expected = {}, {}
@@ -134,6 +135,7 @@ def test_what_names_rows_names_no_others(serve):
 # --- What counts rows ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_counts_rows_counts_no_others(serve, folder):
     """A confirmation, a dry run and a conflict; where the list is not known, none has a number."""
     found, expected = {}, {}

@@ -132,6 +132,7 @@ def test_an_object_that_the_caller_may_not_have_is_refused_in_the_views_words(ag
         assert "current" not in told.envelope["meta"]
 
 
+@pytest.mark.slow
 def test_only_writes_of_one_object_take_a_version(agent_at):
     tools = agent_at().tools()
     taking = {

@@ -186,6 +186,7 @@ def test_many_threads_describe_the_same(nasty):
     assert found == [expected] * 4
 
 
+@pytest.mark.slow
 def test_settings_and_statistics_of_the_process_stay_as_they_are(nasty, capsys):
     before = dict(vars(spectacular_settings))
     for tool in registry.tools().values():

@@ -43,12 +43,14 @@ def warnings(**options):
     return [message for message in run_checks(**options) if message.id == "drf_mcp.W010"]
 
 
+@pytest.mark.slow
 def test_the_system_check_counts_what_could_not_be_described(nasty):
     (message,) = warnings(include_deployment_checks=True)
     assert re.match(r"\d+ parts of the tools could not be described", message.msg)
     assert "--warnings" in message.hint
 
 
+@pytest.mark.slow
 def test_the_check_is_silent_where_everything_is_described():
     assert warnings(include_deployment_checks=True) == []
 

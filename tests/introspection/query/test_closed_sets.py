@@ -220,6 +220,7 @@ def switched(listed, filterset_class, **attributes):
 SWITCHED = [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5, "", " "]
 
 
+@pytest.mark.slow
 def test_a_switch_is_refused_where_http_ignores_it(listed):
     for filterset_class in [Switches, PlainSwitches]:
         orders = switched(listed, filterset_class)
@@ -324,6 +325,7 @@ READERS = {"offset": "get_offset", "limit": "get_limit"}
 NUMBERS = [0, -1, "many", "5.0", 2.5, True, "3", 3, " 4 ", "", 1000]
 
 
+@pytest.mark.slow
 def test_a_number_is_refused_where_http_ignores_it(listed):
     for pagination_class, name in PAGES:
         orders = listed(pagination_class=pagination_class)

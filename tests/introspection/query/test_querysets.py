@@ -58,6 +58,7 @@ def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
     assert 0 < by_http["count"] < Order.objects.filter(customer__owner__username="alice").count()
 
 
+@pytest.mark.slow
 def test_filters_are_kept_whatever_the_queryset_needs(loans, db):
     for get_queryset in [
         lambda self: Order.objects.filter(customer__owner=self.request.user),

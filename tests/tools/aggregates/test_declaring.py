@@ -244,6 +244,7 @@ OWN["decorated"] = {"list": method_decorator(guard)(JourneyViewSet.list)}
 OWN["wrapped"] = {"list": guard(JourneyViewSet.list)}
 
 
+@pytest.mark.slow
 def test_what_would_not_be_run_for_the_figures_is_refused(subtests, serve):
     for members in OWN.values():
         with subtests.test(members=members):

@@ -72,6 +72,7 @@ def test_every_envelope_holds_the_figures(subtests, expose, agent_of):
             assert '"total":{"count":70}' in result.raw["content"][0]["text"].replace(" ", "")
 
 
+@pytest.mark.slow
 def test_a_full_output_schema_holds(expose, agent_of):
     expose(path("", include(router.urls)), OUTPUT_SCHEMA="full")
     agent = agent_of("carol")

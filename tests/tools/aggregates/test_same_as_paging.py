@@ -69,6 +69,7 @@ def rows_of(http_of):
     return lambda zone, username, query: read(zone, username, tuple(query.items()))
 
 
+@pytest.mark.slow
 @given(
     zone=st.sampled_from(["UTC", "America/Lima"]),
     user=st.sampled_from(["alice", "bob", "carol"]),
