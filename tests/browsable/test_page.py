@@ -373,6 +373,7 @@ class WorkingHours(AllowAny):
         return True
 
 
+@pytest.mark.slow
 def test_a_permission_derived_from_allow_any_is_named_to_staff(expose, browser_of):
     view = Weigh.as_view(permission_classes=[WorkingHours])
     expose(path("weigh/", view), BROWSABLE_PAGE=True)

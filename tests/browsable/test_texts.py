@@ -100,6 +100,7 @@ def test_page_names_its_language_and_asks_for_the_texts_of_it(alice, settings, p
     assert "Abgeschrieben" in alice.get(address, headers=SCRIPT).content.decode()
 
 
+@pytest.mark.slow
 def test_page_has_the_language_of_its_reader(alice, settings):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
     page = alice.get("/mcp?tool=none", headers={**BROWSER, "accept-language": "de"})

@@ -53,6 +53,7 @@ def fetch(crossing: Crossing, archive_id: str) -> str:
     return "".join(texts)
 
 
+@pytest.mark.slow
 def test_the_features_keep_their_promises_together(crossing):
     check_stranger(crossing)
     check_read(crossing)

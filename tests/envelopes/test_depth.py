@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.http import HttpResponse
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ def nested(depth: int, kind: str = "list") -> Any:
     return value
 
 
+@pytest.mark.slow
 def test_an_answer_that_clients_cannot_read_is_refused(thing):
     for kind in ("list", "object"):
         for depth in (MAX_DEPTH + 1, 400, 900, 5000):

@@ -385,6 +385,7 @@ errors = st.dictionaries(
 SCHEMAS = [(used(), Draft202012Validator(used().schema({}))) for used in STRUCTURED]
 
 
+@pytest.mark.slow
 @given(
     meta=metas,
     success=st.booleans() | values,

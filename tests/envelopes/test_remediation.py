@@ -221,6 +221,7 @@ NOT_FOUND: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_not_found_points_at_the_list_tool(alice):
     """Of a page that does not exist, the first is the way out."""
     results = [alice.call_with(tool, arguments) for tool, arguments, _ in NOT_FOUND]

@@ -88,6 +88,7 @@ def products() -> Any:
     return path("", include(router.urls))
 
 
+@pytest.mark.slow
 def test_pages_and_what_is_not_found_have_the_body_of_the_tool(serve, choosing):
     """What is not found points at the list tool in both."""
     served = serve(products())

@@ -50,6 +50,7 @@ class Checking(APIView):
         raise SoftFailure(self.detail)
 
 
+@pytest.mark.slow
 def test_a_detail_by_argument_points_at_the_arguments(serve):
     """Several sentences of none are several errors."""
     detail = {

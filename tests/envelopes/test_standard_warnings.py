@@ -123,6 +123,7 @@ def test_an_order_that_can_be_placed_again_whole_warns_of_nothing(alice, order):
     assert (result.data["status"], len(result.data["lines"])) == ("pending", 3)
 
 
+@pytest.mark.slow
 def test_few_tickets_left_in_the_hour_is_an_approaching_rate_limit(alice):
     customer = Customer.objects.filter(owner__username="alice").first()
     arguments = {"customer": customer.pk, "subject": "Late", "body": "Where is it?"}
@@ -135,6 +136,7 @@ def test_few_tickets_left_in_the_hour_is_an_approaching_rate_limit(alice):
     assert limit["reset_at"] == warned[17]["context"]["reset_at"]
 
 
+@pytest.mark.slow
 def test_more_orders_than_a_result_holds_are_truncated_content(alice, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     result = alice.call("products_list", limit=40)

@@ -121,6 +121,7 @@ def test_orders_of_a_customer(alice, of_alice):
     assert alice.get(f"{URL}{of_alice.pk}/orders/{order.pk}/").data["number"] == order.number
 
 
+@pytest.mark.slow
 def test_the_path_names_the_customer_of_a_new_order(alice, of_alice):
     Product.objects.update(stock=5)
     other = Customer.objects.exclude(pk=of_alice.pk).first()

@@ -25,6 +25,7 @@ def taken_port():
         yield server.getsockname()[1]
 
 
+@pytest.mark.slow
 def test_prints_how_to_reach_the_shop():
     """The endpoint, a working token for every user, a configuration, and lines for two clients."""
     out = StringIO()

@@ -37,6 +37,7 @@ def test_a_user_lists_only_their_own(alice):
     assert {row["id"] for row in rows} == set(owned.values_list("pk", flat=True))
 
 
+@pytest.mark.slow
 def test_a_cursor_leads_to_every_order(carol):
     ids, url = [], URL
     while url:

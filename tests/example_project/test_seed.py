@@ -29,6 +29,7 @@ def words() -> list[tuple]:
     ]
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing(capsys):
     """It says so, and keeps what people changed."""
     Customer.objects.filter(owner__username="bob").first().tickets.all().delete()

@@ -275,6 +275,7 @@ def test_a_state_expires(ask, state, monkeypatch):
     assert_refused(ask("refunds_create", state=state, arguments={}), "expired")
 
 
+@pytest.mark.slow
 @hypothesis_settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
 )

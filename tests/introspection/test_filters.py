@@ -527,6 +527,7 @@ class Mended(django_filters.FilterSet):
     within = InGroups(field_name="groups", queryset=Group.objects.all())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_filter_of_commas_whose_own_form_field_takes_one_value_is_listed():
     own = users(django_filters.DjangoFilterBackend, filterset_class=Mended)

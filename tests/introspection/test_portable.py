@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -154,6 +155,7 @@ SCHEMAS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(SCHEMAS)
 def test_any_schema_becomes_portable(schema):
     assert_portable(PortableWriter.write(schema))

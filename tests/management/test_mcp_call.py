@@ -213,6 +213,7 @@ def test_raw_is_the_response_on_the_wire_in_the_revision(subtests):
             assert text.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_an_envelope_is_chosen_by_its_name_or_its_path(subtests):
     for name in ["OkEnvelope", "drf_mcp.envelopes.OkEnvelope"]:
         with subtests.test(name=name):

@@ -13,6 +13,7 @@ from drf_mcp.tools import registry
 from tests.management import library
 
 
+@pytest.mark.slow
 def test_every_tool_is_listed_and_no_line_is_wider_than_the_screen(subtests, printed):
     for columns in [60, 80, 120, 200]:
         with subtests.test(columns=columns):
@@ -28,6 +29,7 @@ def test_a_tool_of_a_function_stands_under_its_function(printed):
     assert "  example_project.shop.views.stats.get" in printed("stats").splitlines()
 
 
+@pytest.mark.slow
 def test_arguments_that_do_not_fit_are_cut_at_a_name(printed):
     cut = [line for line in printed(columns=80).splitlines() if line.endswith("…")]
     assert cut

@@ -127,6 +127,7 @@ def test_a_name_that_is_too_long_for_clients_is_found(findings):
     assert "VS Code takes names of" in text
 
 
+@pytest.mark.slow
 def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
     text = printed("--unexposed")
     assert "a router's root" in text

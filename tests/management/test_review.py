@@ -246,6 +246,7 @@ class IsMember(BasePermission):
     def has_object_permission(self, request, view, obj) -> bool: ...
 
 
+@pytest.mark.slow
 def test_a_write_that_asks_a_permission_about_its_object_is_not_unguarded(findings):
     view = type("Leave", (DestroyAPIView,), {"permission_classes": [IsMember]})
     assert "unguarded-write" not in {finding.cause for finding in findings(view)}

@@ -191,6 +191,7 @@ def test_the_least_guarded_come_first(expose, printed):
     assert [each["tool"] for each in told] == ["anybody", "final", "bare", "tried"]
 
 
+@pytest.mark.slow
 def test_a_user_is_told_of_what_the_user_sees(printed):
     names = {each["tool"] for each in json.loads(printed("--risks", "--json"))["tools"]}
     seen = json.loads(printed("--risks", "--json", "--as", "alice"))["tools"]

@@ -45,6 +45,7 @@ def page_of(row: ArchivedContent) -> str:
     return reverse("admin:drf_mcp_archivedcontent_change", args=[row.pk])
 
 
+@pytest.mark.slow
 def test_the_list_shows_what_is_archived_and_can_be_searched(admin, row):
     text = admin.get(reverse(LIST)).content.decode()
     assert row.archive_id in text
@@ -73,6 +74,7 @@ def test_a_page_shows_the_content_escaped_and_cut(admin, row):
     assert len(text) < MAX_SHOWN + 50_000
 
 
+@pytest.mark.slow
 def test_nobody_adds_changes_or_deletes(admin, row):
     assert admin.get(reverse("admin:drf_mcp_archivedcontent_add")).status_code == 403
     assert admin.post(page_of(row), {"tool": "other"}).status_code == 403

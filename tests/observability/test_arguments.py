@@ -91,6 +91,7 @@ def test_arguments_nobody_knows_do_not_fill_the_log():
     assert len(json.dumps(told)) < 10_000
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_any_arguments_can_be_logged(arguments):
     json.dumps(registry.tool("orders_create").sanitize_arguments(arguments))

@@ -49,6 +49,7 @@ def loggers_factory():
     logging.setLogRecordFactory(made)
 
 
+@pytest.mark.slow
 def test_a_call_is_one_record_with_every_field(alice, record):
     result = alice.result("tools/call", name="orders_list", arguments={})
     logged = record()

@@ -29,6 +29,7 @@ class OwnCacheArchive(CacheArchive):
     """Keeps entries in a cache, in its own way."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_a_class_that_lacks_something_is_an_error(settings, found):
     rows = [
@@ -86,6 +87,7 @@ def test_a_shared_cache_is_in_order_and_any_where_nothing_is_archived_in_it(warn
         assert warned("locmem.LocMemCache", **unused) == []
 
 
+@pytest.mark.slow
 def test_the_cache_of_throttles_is_no_archive(settings, found):
     """Another cache is one."""
     throttles = ["rest_framework.throttling.UserRateThrottle"]
@@ -99,6 +101,7 @@ def test_the_cache_of_throttles_is_no_archive(settings, found):
     assert found("drf_mcp.E006") == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_the_cache_of_sessions_is_no_archive(settings, found):
     """An archive that is no cache shares none."""
@@ -119,6 +122,7 @@ def test_the_cache_of_sessions_is_no_archive(settings, found):
 # --- Tables -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare_project", "db")
 def test_missing_tables_of_the_archive_are_found(settings, found):
     """They do not matter to another archive."""

@@ -72,6 +72,7 @@ def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, fo
 # --- Open to anybody ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_open_endpoint_is_told_of_before_deploying(found, serve):
     for classes in ([], ["rest_framework.permissions.AllowAny"]):
         serve(path("", include("drf_mcp.urls")), PERMISSION_CLASSES=classes)
@@ -116,6 +117,7 @@ def test_tools_without_a_limit_of_time_are_told_of_before_deploying(found, serve
     assert found("drf_mcp.W032", deploy=True) == []
 
 
+@pytest.mark.slow
 def test_an_endpoint_without_a_throttle_is_told_of_before_deploying(found, serve, settings):
     patterns = [
         path("mcp", MCPView.as_view()),

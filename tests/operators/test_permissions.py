@@ -55,6 +55,7 @@ def test_other_classes_are_not(found, expose):
     assert found("drf_mcp.W031", deploy=True) == []
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_where_there_is_nobody_and_never_at_startup(found, expose):
     expose(path("a/", Word.as_view(permission_classes=[Member])))
     assert found("drf_mcp.W031") == []

@@ -176,6 +176,7 @@ def make_words(count: int) -> list:
     return [path(f"word{number}/", Word.as_view()) for number in range(count)]
 
 
+@pytest.mark.slow
 def test_a_long_list_is_told_that_tools_can_be_searched(found, serve):
     serve(*make_words(MANY_TOOLS - 1), ENDPOINT, expose="urlconf")
     assert found("drf_mcp.I001") == []
@@ -235,6 +236,7 @@ def boxes_and_lids() -> SimpleRouter:
     return router
 
 
+@pytest.mark.slow
 def test_a_pattern_that_matches_no_endpoint_is_told_of(found, serve):
     wrong = ["*_destory", "/box/*", "tag:nobody", "PATCH *"]
     routes = [*boxes_and_lids().urls, ENDPOINT]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.contrib.auth.models import Group
 from django.urls import path
 from rest_framework.permissions import AllowAny, IsAuthenticated
@@ -49,6 +50,7 @@ def test_a_version_of_a_view_without_an_object_is_told_of(expose, found):
     assert "no get_object()" in error.msg
 
 
+@pytest.mark.slow
 def test_a_version_that_is_there_is_in_order(expose, found):
     for view_class, own in ((Groups, "name"), (Groups, True), (Bare, True)):
         expose(*routes_of(view_class, if_match=own))

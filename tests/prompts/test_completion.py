@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from drf_mcp.prompts import Prompt
 from example_project.shop.models import Customer, Order, Product
 from tests.agents import REVISIONS
@@ -91,6 +93,7 @@ def test_unknown_prompts_and_arguments_are_refused(serve):
 # --- Templates ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_keys_are_those_of_the_rows_that_the_list_shows(subtests, serve):
     for username in ["alice", "bob", "carol"]:
         with subtests.test(username=username):

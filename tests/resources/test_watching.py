@@ -74,6 +74,7 @@ def test_a_read_of_nothing_is_audited(audited, alice):
     assert (row.method, row.code) == ("resources/read", "RESOURCE_NOT_FOUND")
 
 
+@pytest.mark.slow
 def test_a_list_is_not_audited(audited, alice):
     alice.result("resources/templates/list")
     assert not AuditedCall.objects.exists()

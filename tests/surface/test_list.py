@@ -92,6 +92,7 @@ def test_without_anything_to_write_nothing_writes_and_without_any_tool_nothing_i
     assert set(serve(tools=[]).tools()) == PINNED
 
 
+@pytest.mark.slow
 def test_pages_of_the_list_hold_each_tool_once(agent, configured):
     configured(PINNED_TOOLS=["orders_*"], TOOLS_PAGE_SIZE=2)
     names = list(agent.tools())

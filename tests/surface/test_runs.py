@@ -114,6 +114,7 @@ def test_the_three_tools_do_not_run_each_other(agent):
     assert result.data["remediation"] == "Call tools_search itself."
 
 
+@pytest.mark.slow
 def test_arguments_that_name_no_call_are_refused(agent, subtests):
     for arguments, pointer in (
         ({}, "/name"),
@@ -296,6 +297,7 @@ def test_what_a_result_left_out_is_fetched_as_that_of_the_tool(agent, configured
     assert rest.data["tool"] == "orders_list"
 
 
+@pytest.mark.slow
 def test_the_rounds_of_a_question_are_those_of_one_run(agent, confirmed):
     order = order_of("alice")
     params = {

@@ -81,6 +81,7 @@ def test_many_groups_come_in_pages(agent):
     assert list((first["groups"] | second["groups"]).items()) == list(whole.items())[:10]
 
 
+@pytest.mark.slow
 def test_what_is_narrowed_away_is_not_found(agent_of, configured):
     configured(READ_ONLY=True)
     agent = SurfaceAgent(agent_of("alice").http)

@@ -59,6 +59,7 @@ def test_a_tool_that_another_one_runs_becomes_a_task(agent, work, settings):
     assert CallTask.objects.get().tool == "groups_create"
 
 
+@pytest.mark.slow
 def test_a_failed_call_is_a_completed_task(agent, work):
     task = agent.start("groups_create", name="")
     work()

@@ -21,6 +21,7 @@ def test_tools_as_they_were_pass(lock):
     assert_tool_surface(lock)
 
 
+@pytest.mark.slow
 def test_a_breaking_change_fails_and_is_named_with_the_way_to_accept_it(lock):
     surface = json.loads(lock.read_text())
     surface["tools"]["stats"]["arguments"]["year"] = {"type": "integer"}

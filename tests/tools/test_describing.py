@@ -61,6 +61,7 @@ def send(method, **params):
     return InProcessClient(revision="2025-11-25").send(method, params)["result"]
 
 
+@pytest.mark.slow
 def test_a_page_describes_its_own_tools_alone(described):
     first = send("tools/list")
     assert len(first["tools"]) == 12
@@ -88,6 +89,7 @@ def test_a_call_describes_its_own_tool_alone(described):
     assert described == ["groups3"]
 
 
+@pytest.mark.slow
 def test_a_tool_is_described_once_for_all_threads(described):
     era, lists = select_by_headers({"mcp-protocol-version": REVISIONS[0]}), []
 

@@ -117,6 +117,7 @@ def test_an_aggregate_is_about_the_fields_that_make_its_groups(tickets, alice):
     assert get_label(alice, "tickets_aggregate", group_by=["subject"]) == ["subject"]
 
 
+@pytest.mark.slow
 def test_what_was_left_out_keeps_its_label(tickets, alice):
     Ticket.objects.update(body="Please refund order 12. " * 400)
     meta = alice.call("tickets_list").envelope["meta"]

@@ -120,6 +120,7 @@ def lines_of(arguments):
     return lines if isinstance(lines, list) else [lines]
 
 
+@pytest.mark.slow
 @given(arguments=st.dictionaries(st.sampled_from(["title", *UNLISTED, "nonsense"]), values))
 def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
     try:

@@ -61,6 +61,7 @@ pages = st.fixed_dictionaries(
 budgets = st.integers(FLOOR, 3000)
 
 
+@pytest.mark.slow
 @given(data=answers, limit=budgets, envelope_class=st.sampled_from(ENVELOPES))
 def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     fitted = fit(success(data), limit, envelope_class)
@@ -69,6 +70,7 @@ def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data
     assert encode_data(fitted.restored) == encode_data(data)
 
 
+@pytest.mark.slow
 @given(data=pages, limit=budgets, envelope_class=st.sampled_from(ENVELOPES))
 def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     page = Pagination(True, 999, page=1, cursor="2", next={"page": 2})

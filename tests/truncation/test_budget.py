@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from drf_mcp.tools.results import ToolBudget
 from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
@@ -19,6 +21,7 @@ def call(agent: Agent, name: str, limit: Any, **arguments: Any) -> str:
     return result["content"][0]["text"]
 
 
+@pytest.mark.slow
 def test_a_client_takes_less_but_never_more_than_the_setting(library, alice):
     """And what is no number of tokens is not heeded."""
     library()
@@ -54,6 +57,7 @@ def test_a_budget_of_the_projects_own_decides(library, alice):
     assert 1900 * 4 < len(text) <= 2000 * 4
 
 
+@pytest.mark.slow
 def test_a_range_names_all_rows_that_are_missing_and_each_of_them(library, alice):
     library()
     meta = alice.call("rows").envelope["meta"]

@@ -126,6 +126,7 @@ def test_of_base64_there_is_the_type_and_the_length_alone():
         assert (payload.key_points, payload.evidence_snippets) == ([], [])
 
 
+@pytest.mark.slow
 def test_no_more_than_the_head_of_a_text_is_read():
     text = ENGLISH * 200 + "The needle is here."
     assert digest(text, "needle").evidence_snippets == []

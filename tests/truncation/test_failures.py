@@ -79,6 +79,7 @@ def test_the_floor_is_the_failure_itself():
     assert fitted.tokens < 250
 
 
+@pytest.mark.slow
 def test_the_smallest_budget_holds_any_failure():
     """Texts that take twice their length as JSON are cut once more."""
     said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
@@ -97,6 +98,7 @@ def test_a_plain_failure_shows_the_problems_that_fit():
     assert shown > 100
 
 
+@pytest.mark.slow
 def test_a_soft_failure_keeps_what_fits_of_its_answer():
     outcome = replace(refused(2, soft=True), status=200, data=[{"id": n} for n in range(5000)])
     fitted = fit(outcome, LIMIT)

@@ -6,6 +6,8 @@ import itertools
 import json
 from dataclasses import replace
 
+import pytest
+
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.outcomes import Category, Failure, Outcome, Pagination, Severity, Warning
 from tests.truncation.fitted import fit, success
@@ -107,6 +109,7 @@ def soft(count: int, message: str = "Not all are there.") -> Outcome:
     return replace(success(rows), failure=failure, body=body)
 
 
+@pytest.mark.slow
 def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once():
     for envelope_class in ENVELOPES[:3]:
         fitted = fit(soft(1000), LIMIT, envelope_class)

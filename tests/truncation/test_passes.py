@@ -43,6 +43,7 @@ def count_passes(library, alice, monkeypatch):
     return count
 
 
+@pytest.mark.slow
 def test_rows_are_written_three_times_and_read_once(count_passes):
     """To find out how long they are, to the archive, and for the hash."""
     for envelope in ENVELOPES:
@@ -50,6 +51,7 @@ def test_rows_are_written_three_times_and_read_once(count_passes):
     assert count_passes({"results": ROWS}) == (3, 1)
 
 
+@pytest.mark.slow
 def test_a_long_text_is_written_twice_and_read_once(count_passes):
     """To find out how long it is, and to the archive, which is what is hashed."""
     for envelope in ENVELOPES:

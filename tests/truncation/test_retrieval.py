@@ -132,6 +132,7 @@ def asked(library, agent_of) -> Callable:
     return ask
 
 
+@pytest.mark.slow
 @given(data=some_answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
 def test_of_any_answer_all_comes_back(asked, data, limit):
     """What was sent and what was fetched are together what plain HTTP answers."""
@@ -156,6 +157,7 @@ def test_a_part_with_an_endless_name_comes_back(library, asked):
         assert item["value"] == (value["n"][-item["length"] :] if "length" in item else value)
 
 
+@pytest.mark.slow
 def test_any_id_can_be_asked_for(library, alice):
     library(MAX_RESULT_TOKENS=1000)
     for slug in (" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"):
@@ -190,6 +192,7 @@ def test_a_generator_is_a_list_of_results(library, alice):
         assert alice.call("said").data == {"results": [0, 1, 2]}
 
 
+@pytest.mark.slow
 def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
     library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
     rows = [{"id": n, "of": "x" * 50} for n in range(300)]
@@ -280,6 +283,7 @@ def test_long_documents_arrive_as_digests_that_verify_and_whose_locators_lead_to
     assert data["text"] == snippet.text
 
 
+@pytest.mark.slow
 def test_items_are_asked_for_by_id_by_pointer_and_by_place(library, alice):
     """By the ids that were named as dropped, which several may be in one."""
     library()
@@ -347,6 +351,7 @@ def test_each_read_asks_the_permissions_of_the_tools_view_again(library, alice, 
     assert http_of("alice").get(f"/mcp/content/?archive_id={archive_id}").status_code == 404
 
 
+@pytest.mark.slow
 def test_content_that_has_expired_or_whose_tool_is_gone_is_not_found(library, alice):
     library()
     archive_id, _ = archive_of(alice.call("rows"))
@@ -372,6 +377,7 @@ def test_the_tool_says_what_it_takes_and_refuses_what_it_does_not(library, alice
     assert refused.problems[0]["pointer"] == "/offset"
 
 
+@pytest.mark.slow
 def test_without_an_archive_or_a_budget_there_is_no_tool_and_no_promise(library, alice, http_of):
     library(MAX_RESULT_TOKENS=None)
     assert "content_retrieve" not in alice.tools()
@@ -383,6 +389,7 @@ def test_without_an_archive_or_a_budget_there_is_no_tool_and_no_promise(library,
     assert http_of("alice").get("/mcp/content/?archive_id=a").status_code == 404
 
 
+@pytest.mark.slow
 def test_where_the_view_is_not_routed_a_result_promises_nothing(settings, alice):
     module = type("URLConf", (), {})
     module.urlpatterns = [path("mcp", MCPView.as_view()), path("rows/", Rows.as_view())]

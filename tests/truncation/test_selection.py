@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ def test_a_place_named_by_text_or_by_number_is_the_same():
     assert FieldSelection(["1"]).select({1: "a", 2: "b"}) == {1: "a"}
 
 
+@pytest.mark.slow
 def test_a_path_deeper_than_python_recurses():
     assert FieldSelection(["customer" + ".x" * 100_000]).select(ROW) == {"customer": {}}
 

@@ -144,6 +144,7 @@ def site(client, admin_user):
     return client
 
 
+@pytest.mark.slow
 def test_the_admin_lists_filters_and_searches(rows, site):
     page = site.get(reverse(LIST)).content.decode()
     assert "orders_refund" in page

@@ -236,6 +236,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(arguments=values | st.dictionaries(texts, values), name=texts, client=values)
 def test_no_argument_keeps_a_row_out(agent, arguments, name, client):
     AuditedCall.objects.all().delete()

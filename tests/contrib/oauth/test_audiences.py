@@ -176,6 +176,7 @@ def test_the_page_speaks_of_nothing_beyond_the_endpoint_otherwise(project):
     assert "Everything else below" not in project.ask().content.decode()
 
 
+@pytest.mark.slow
 def test_an_endpoint_above_the_api_opens_tools_alone(configure, db):
     configure(path("shop", MCPView.as_view()), path("shop/orders/", Orders.as_view()))
     project = Project()
@@ -211,6 +212,7 @@ def refresh(project: Project, token: str, **changed) -> dict:
     return json.loads(project.make_browser(None).post("/o/token/", sent).content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [None, ENDPOINT])
 def test_a_refreshed_token_is_for_the_same_endpoint(project, asked):
     first = project.sign_in(resource=asked)

@@ -84,6 +84,7 @@ def test_the_recorder_forgets_rather_than_grows(project, monkeypatch):
     assert len(recorder.written) <= 2
 
 
+@pytest.mark.slow
 def test_a_disconnected_client_has_nothing_left(project):
     tokens = project.sign_in()
     project.consent()
@@ -108,6 +109,7 @@ def test_nobody_ends_the_connections_of_others(project):
     assert Connection.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_client_that_connects_again_begins_anew(project):
     project.sign_in()
     Connection.objects.update(since=timezone.now() - timedelta(days=30))

@@ -24,6 +24,7 @@ def test_the_page_names_client_person_scopes_and_hosts(project):
         assert said in text
 
 
+@pytest.mark.slow
 def test_the_page_names_the_tools_that_the_token_would_open(project):
     page = project.ask()
     assert tools_of(page) == {"notes_create", "orders_get", "orders_post", "orders_delete"}
@@ -185,6 +186,7 @@ def test_no_other_site_can_answer_for_the_person(project):
     assert answer.status_code == 403
 
 
+@pytest.mark.slow
 def test_a_code_is_good_for_whoever_asked_and_once(project):
     code = project.consent()["code"]
     assert project.exchange(code, code_verifier="w" * 64).json()["error"] == "invalid_grant"
@@ -203,6 +205,7 @@ def test_tokens_are_hashed_in_the_database(project):
     assert not get_refresh_token_model().objects.filter(token=tokens["refresh_token"]).exists()
 
 
+@pytest.mark.slow
 def test_the_scopes_are_those_that_the_person_saw(project):
     assert project.sign_in()["scope"] == "shop"
     assert project.sign_in(scope="shop refunds")["scope"] == "shop refunds"

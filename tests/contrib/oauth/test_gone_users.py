@@ -31,6 +31,7 @@ def leave(project):
     return leave
 
 
+@pytest.mark.slow
 def test_the_tokens_of_a_user_who_is_gone_neither_list_nor_call(project, leave):
     token = project.sign_in()["access_token"]
     assert project.list_tools(token) == 200
@@ -73,6 +74,7 @@ def test_the_tokens_of_a_code_die_when_it_comes_again(project):
     assert refresh(project, first["refresh_token"])["error"] == "invalid_grant"
 
 
+@pytest.mark.slow
 def test_tokens_that_were_refreshed_since_die_with_the_code(project):
     code = project.consent()["code"]
     first = project.exchange(code).json()
@@ -82,6 +84,7 @@ def test_tokens_that_were_refreshed_since_die_with_the_code(project):
     assert refresh(project, second["refresh_token"])["error"] == "invalid_grant"
 
 
+@pytest.mark.slow
 def test_the_tokens_of_other_codes_live_on(project):
     other = project.sign_in()
     code = project.consent()["code"]

@@ -270,6 +270,7 @@ def test_no_header_makes_a_stranger_a_person(project, internet):
     assert internet.asked == []
 
 
+@pytest.mark.slow
 def test_a_client_whose_document_is_old_goes_on_without_a_person(project, internet):
     code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
     get_application_model().objects.filter(client_id=DOCUMENT).update(
@@ -313,6 +314,7 @@ def test_the_next_document_takes_those_before_away(project, internet):
     assert [each.client_id for each in kept] == [f"{DOCUMENT}?2"]
 
 
+@pytest.mark.slow
 def test_a_person_who_reads_for_longer_is_asked_again(project, internet):
     page = project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
     sent = {name: value or "" for name, value in page.context["form"].initial.items()}
@@ -325,6 +327,7 @@ def test_a_person_who_reads_for_longer_is_asked_again(project, internet):
     assert again.context["client"].name == "Published agent"
 
 
+@pytest.mark.slow
 def test_a_client_that_is_connected_is_kept(project, internet):
     code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
     age(client_id=DOCUMENT)
@@ -339,6 +342,7 @@ def test_a_client_that_is_connected_is_kept(project, internet):
     assert expire() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["manual", "dcr"])
 def test_other_clients_are_kept(project, source):
     project.register(registration_source=source)

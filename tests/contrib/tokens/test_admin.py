@@ -154,6 +154,7 @@ def test_whoever_manages_tokens_revokes_those_of_superusers_too(clerk, issue):
     assert not token.is_open
 
 
+@pytest.mark.slow
 def test_who_may_only_look_makes_and_revokes_nothing(clerk, issue):
     user = User.objects.get(username="clerk")
     user.user_permissions.set(Permission.objects.filter(codename="view_agenttoken"))

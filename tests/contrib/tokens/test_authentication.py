@@ -129,10 +129,12 @@ def test_deleting_the_user_deletes_the_token():
     assert AgentToken._meta.get_field("user").remote_field.on_delete is CASCADE
 
 
+@pytest.mark.slow
 def test_a_token_is_taken_until_it_expires(holder_of):
     assert holder_of(expires=timezone.now() + HOUR).tools()
 
 
+@pytest.mark.slow
 def test_the_challenge_names_bearer_where_the_class_is_first(issue, expose, holder, settings):
     settings.REST_FRAMEWORK = {
         **settings.REST_FRAMEWORK,

@@ -47,6 +47,7 @@ def test_a_read_only_token_lists_no_tool_that_writes(holder_of):
     assert {tool["annotations"]["readOnlyHint"] for tool in tools} == {True}
 
 
+@pytest.mark.slow
 def test_a_tag_opens_the_tools_that_have_it(holder_of):
     names = names_of(holder_of(tools=["tag:retrieval"]))
     assert names
@@ -73,6 +74,7 @@ def test_one_message_writes_nothing(holder_of, revision):
     assert_not_offered(result, "customers_create", "only has tools that read")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unchanged")
 def test_a_batch_writes_nothing(holder_of):
     agent = holder_of("admin", revision="2025-03-26", read_only=True)
@@ -115,6 +117,7 @@ def test_the_page_shows_none_and_posts_none(issue, settings):
     assert_not_offered(result, "customers_create", "only has tools that read")
 
 
+@pytest.mark.slow
 def test_what_another_tool_left_is_not_given_to_a_token_without_it(holder_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     wide, narrow = holder_of("alice"), holder_of("alice", tools=["orders_*"])

@@ -60,6 +60,7 @@ def test_the_page_is_kept_by_no_cache_and_framed_by_no_other(browser_of):
     assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
 
 
+@pytest.mark.slow
 def test_a_token_holds_what_was_chosen(browser_of, holder):
     fields = {
         "name": "desk",
@@ -98,6 +99,7 @@ def test_a_token_is_always_for_the_user_who_is_signed_in(browser_of):
     assert AgentToken.objects.get().user.username == "alice"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

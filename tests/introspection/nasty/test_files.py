@@ -59,6 +59,7 @@ def counted_memory():
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty):
     content = bytes(range(256)) * 8_192
     nasty(MAX_UPLOAD_BYTES=2 * len(content))
@@ -78,6 +79,7 @@ def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty):
         assert peak < (copies + 0.2) * len(content)
 
 
+@pytest.mark.slow
 def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
     """The message as text and the argument in it, each a third longer than the file."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 2**24
@@ -251,6 +253,7 @@ def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
     assert result.data == over_http == {"size": 256}
 
 
+@pytest.mark.slow
 @given(name=names, content=st.binary(min_size=1, max_size=50))
 def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"

@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from django.core.management import call_command
 
 from drf_mcp.tools import registry
@@ -14,6 +15,7 @@ GOLDEN = Path(__file__).with_name("tools.json")
 ACTUAL = GOLDEN.with_suffix(".actual.json")
 
 
+@pytest.mark.slow
 def test_the_example_projects_tools_are_as_they_were():
     out = io.StringIO()
     call_command("mcp_tools", "--json", stdout=out)

@@ -79,6 +79,7 @@ def all_of_json_schema(nasty):
 few = settings(max_examples=max(5, settings.default.max_examples // 3))
 
 
+@pytest.mark.slow
 @few
 @pytest.mark.parametrize("serializer", SERIALIZERS)
 @given(data=st.data())

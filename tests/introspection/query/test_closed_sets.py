@@ -98,6 +98,7 @@ def test_every_term_is_told_where_it_stands(listed):
     assert found == [pointers for _, pointers in cases]
 
 
+@pytest.mark.slow
 def test_terms_that_exist_sort_as_over_http(listed):
     orders = listed(**ORDERED)
     for value in ["number", "-number", "-placed_at,number", " number , -placed_at", "", "number,"]:
@@ -173,6 +174,7 @@ def get_annotated(self):
     return Order.objects.annotate(**{self.request.query_params.get("as", "x"): Value(1)})
 
 
+@pytest.mark.slow
 def test_terms_that_something_else_may_take_are_left_to_the_view(listed):
     for attributes in [
         {"filter_backends": [ByCaller]},

@@ -114,6 +114,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.slow
 def test_a_field_that_does_not_show_its_column_as_it_is_is_left_out(tools_of, subtests):
     tools = tools_of(field for field, _ in LEFT_OUT)
     for tool, (field, reason) in zip(tools, LEFT_OUT, strict=True):
@@ -122,6 +123,7 @@ def test_a_field_that_does_not_show_its_column_as_it_is_is_left_out(tools_of, su
             assert reason in text_of(tool)
 
 
+@pytest.mark.slow
 def test_a_field_that_shows_its_column_is_grouped_by_its_own_name(tools_of, agent_of, subtests):
     carol = agent_of("carol")
     for tool, field in zip(tools_of(SHOWN), SHOWN, strict=True):

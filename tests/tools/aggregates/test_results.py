@@ -34,6 +34,7 @@ def retrieve(agent, result):
     return agent.call("content_retrieve", content_hash=reference)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("archived")
 def test_groups_over_the_budget_wait_in_the_archive(agent_of):
     agent = agent_of("carol")
@@ -45,6 +46,7 @@ def test_groups_over_the_budget_wait_in_the_archive(agent_of):
     assert not found.is_error, found.envelope
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("archived")
 def test_groups_are_not_given_to_whom_the_list_refuses_by_now(agent_of, monkeypatch):
     agent = agent_of("carol")
@@ -54,6 +56,7 @@ def test_groups_are_not_given_to_whom_the_list_refuses_by_now(agent_of, monkeypa
     assert retrieve(agent, result).is_error
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("archived")
 def test_groups_are_given_as_they_were_counted_as_long_as_the_caller_has_the_same_rights(agent_of):
     agent = agent_of("carol")
@@ -64,6 +67,7 @@ def test_groups_are_given_as_they_were_counted_as_long_as_the_caller_has_the_sam
     assert retrieve(agent, result).is_error
 
 
+@pytest.mark.slow
 def test_every_envelope_holds_the_figures(subtests, expose, agent_of):
     for envelope in ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"]:
         with subtests.test(envelope=envelope):
@@ -80,6 +84,7 @@ def test_a_full_output_schema_holds(expose, agent_of):
     agent.call_with("journeys_aggregate", {"group_by": ["kind", "left_at_week"]})
 
 
+@pytest.mark.slow
 def test_grouped_arguments_ask_the_same(expose, agent_of):
     expose(path("", include(router.urls)), ARGUMENTS="grouped")
     query = {"group_by": ["kind"], "kind": "train"}

@@ -179,6 +179,7 @@ def test_a_row_that_a_filter_joins_several_times_counts_once(serve):
     assert serve(get_queryset=get_queryset)().data["total"] == {"count": 70}
 
 
+@pytest.mark.slow
 def test_however_the_queryset_is_put_its_rows_are_counted(serve, subtests):
     for name, make in {
         "distinct": lambda rows: rows.distinct(),
