@@ -49,8 +49,11 @@ def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) ->
             with CaptureQueriesContext(connection) as queries:
                 answer = send()
             sql = [re.sub(r'"s\d+_x\d+"', "?", query["sql"]) for query in queries]
-            writes = any(statement.startswith(("INSERT", "UPDATE", "DELETE")) for statement in sql)
-            written = models if writes else ()
+            # What a credential writes of its own use is no effect of the request.
+            tables = [f'"{model._meta.db_table}"' for model in models]
+            changes = [each for each in sql if each.startswith(("INSERT", "UPDATE", "DELETE"))]
+            is_written = any(table in statement for statement in changes for table in tables)
+            written = models if is_written else ()
             effect = Effect(
                 {m.__name__: list(m.objects.order_by("pk").values()) for m in written}, sql
             )

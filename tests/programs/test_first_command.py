@@ -145,4 +145,4 @@ def test_the_readmes_first_command_is_the_demo():
     """The command that continuous integration runs is the first that a reader sees."""
     first = re.search(r"^\$ (.+)$", (ROOT / "README.md").read_text(), re.M)[1]
     assert first.split("#")[0].strip() == "make demo"
-    assert re.search(r"^make first-command\b", (ROOT / ".ci" / "run").read_text(), re.M)
+    assert re.search(r"^make first-command\b", (ROOT / ".ci" / "jobs").read_text(), re.M)
