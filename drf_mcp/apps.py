@@ -16,7 +16,5 @@ class DRFMCPConfig(AppConfig):
     def ready(self) -> None:
         # Not before: the checks import models and settings.
         from drf_mcp.operators import checks  # noqa: F401
-        from drf_mcp.subscriptions import news
 
-        news.follow_settings()
         autodiscover_modules("mcp")

@@ -17,10 +17,9 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
+from drf_mcp.features import features
 from drf_mcp.observability.auditing import AUDIT_APP, audit, audit_refusal
 from drf_mcp.observability.logging import Observer, log_refusal
-from drf_mcp.prompts.capability import PromptsCapability
-from drf_mcp.prompts.completion import CompletionCapability
 from drf_mcp.protocol import (
     REVISIONS,
     Capability,
@@ -38,14 +37,10 @@ from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
 from drf_mcp.protocol.reply import Reply as Reply
-from drf_mcp.resources.capability import ResourcesCapability
 from drf_mcp.settings import in_chosen_language, mcp_settings, override_language
-from drf_mcp.skills.capability import SkillsCapability
-from drf_mcp.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.tasks.capability import TasksCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
-from drf_mcp.ui.capability import UICapability
 
 Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageStream"]
 # A message as `jsonrpc` read it, or the error of one that could not be read.
@@ -57,7 +52,7 @@ class Server:
     """One MCP endpoint, whichever door leads to it.
 
     Attributes:
-        capability_classes: what the server offers beside the lifecycle.
+        capability_classes: what the server offers beside the lifecycle; installed apps bring more.
         force_envelope: takes the envelope class chosen for a tool and returns the class that is
             used in its place; None to use the one chosen. For tests and operators' commands.
         name, title, version, instructions, tool_search, pinned: None for SERVER_NAME,
@@ -73,12 +68,6 @@ class Server:
 
     capability_classes: ClassVar[Sequence[type[Capability]]] = [
         ToolsCapability,
-        ResourcesCapability,
-        PromptsCapability,
-        CompletionCapability,
-        SkillsCapability,
-        UICapability,
-        SubscriptionsCapability,
         TasksCapability,
     ]
     # The handlers of the methods that every server has, where the era has them.
@@ -104,7 +93,8 @@ class Server:
 
     def get_capabilities(self) -> Sequence[Capability]:
         """Return what the server offers beside the lifecycle, one object of each class."""
-        return [capability_class(self) for capability_class in self.capability_classes]
+        classes = (*self.capability_classes, *features.capability_classes)
+        return [capability_class(self) for capability_class in classes]
 
     def get_server_info(self) -> dict[str, Any]:
         """Return the server's Implementation object: its name, version and title."""
@@ -294,6 +284,6 @@ class Server:
 
     def get_offered(self, era: Era) -> dict[str, Any]:
         offered: dict[str, Any] = {}
-        for capability in self.capabilities:
+        for capability in sorted(self.capabilities, key=lambda each: each.annotates):
             capability.advertise(era, offered)
         return offered

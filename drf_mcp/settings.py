@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.conf import settings
 from django.utils import translation
 
+from drf_mcp.features import features, find_app
 from drf_mcp.option_types.kinds import (
     CacheAlias,
     Choice,
@@ -173,10 +174,6 @@ SETTINGS: dict[str, Setting] = {
     # The tools that are pinned, beside those with pinned=True in their options: patterns as those
     # of INCLUDE.
     "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
-    # --- Resources and prompts ------------------------------------------------
-    # True serves resources: what tools retrieve, lists that are chosen, and the documents that
-    # were added. See docs/resources.md.
-    "RESOURCES": Setting(False, Flag()),
     # Seconds for which a client may keep tools/list and what else it may cache (``ttlMs``, since
     # 2026-07-28). A tool that is taken away in the meantime is refused at the call. 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),
@@ -184,11 +181,6 @@ SETTINGS: dict[str, Setting] = {
     # framework's own permission classes, and those with list_cache = True, let a caller see. Calls
     # always ask. 0: each list asks. See docs/many_tools.md.
     "LIST_CACHE_TTL": Setting(30, Number(0)),
-    # Carries news to clients that listen for lists that change and resources that are updated:
-    # "drf_mcp.subscriptions.LocalBus" within one process,
-    # "drf_mcp.subscriptions.postgresql.PostgreSQLBus" among any number, or your own
-    # drf_mcp.subscriptions.Bus. None: nobody listens. See docs/subscriptions.md.
-    "SUBSCRIPTION_BUS_CLASS": Setting(None, Class("drf_mcp.subscriptions.Bus", none=True)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: an envelope of drf_mcp.envelopes, or your own. It stands for the
     # flag response_contract_v2 of the guide to "response-v2".
@@ -266,11 +258,20 @@ MOVED = {
 
 
 class MCPSettings(ProjectSettings):
-    """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes; a wrong value raises."""
+    """The project's ``DRF_MCP`` dict over the defaults, as attributes; a wrong value raises."""
 
-    table = SETTINGS
     computed = COMPUTED
     moved = MOVED
+
+    @property
+    def table(self) -> Mapping[str, Setting]:
+        """The settings by name: those of the core, and of installed apps."""
+        return {**SETTINGS, **features.settings}
+
+    def refuse_name(self, name: Any) -> str:
+        if app := find_app("settings", str(name)):
+            return f"The setting {name!r} is of an app: add {app!r} to INSTALLED_APPS."
+        return super().refuse_name(name)
 
 
 mcp_settings = MCPSettings()

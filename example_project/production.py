@@ -40,5 +40,5 @@ DRF_MCP = {
     # A client that lost its answer sends the call again, to any machine: it is made once.
     "IDEMPOTENCY_KEYS": True,
     # What one machine changes, the listeners at the other hear of.
-    "SUBSCRIPTION_BUS_CLASS": "drf_mcp.subscriptions.postgresql.PostgreSQLBus",
+    "SUBSCRIPTION_BUS_CLASS": "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus",
 }

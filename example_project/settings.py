@@ -47,6 +47,11 @@ INSTALLED_APPS = [
     "rest_framework.authtoken",
     "drf_mcp",
     "drf_mcp.contrib.audit",
+    "drf_mcp.contrib.pages",
+    "drf_mcp.contrib.prompts",
+    "drf_mcp.contrib.resources",
+    "drf_mcp.contrib.skills",
+    "drf_mcp.contrib.subscriptions",
     "drf_mcp.contrib.tokens",
     "example_project.shop",
     "example_project.library",
@@ -110,8 +115,6 @@ DRF_MCP = {
     "SERVER_TITLE": "The example shop",
     # Deletions, refunds and cancellations are shown first, and made once they are confirmed.
     "CONFIRM": True,
-    # What people may attach to a conversation.
-    "RESOURCES": True,
     # For whoever answers customers, at /mcp/x/support.
     "TOOLSETS": {
         "support": ["*tickets_*", "customers_list", "customers_retrieve", "GET */orders/*"]

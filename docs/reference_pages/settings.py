@@ -1,4 +1,4 @@
-"""The page of the settings: what the source of SETTINGS and its comments say."""
+"""The page of the settings: what the sources of them and their comments say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import re
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+
+from django.apps import apps
 
 from docs.reference_pages.markdown import code, page, paragraph
 from drf_mcp import settings
@@ -38,26 +41,37 @@ DOCUMENT = re.compile(r"docs/(?P<file>\w+\.md)")
 
 
 def settings_in_source() -> Iterator[Setting]:
-    """Yield what `drf_mcp.settings` says of each key of SETTINGS, in its order."""
-    path = Path(inspect.getfile(settings))
-    source = path.read_text()
+    """Yield what the sources say of each setting: of the core first, then of the apps."""
+    core = Path(inspect.getfile(settings))
+    yield from settings_of_module(core, "SETTINGS", "")
+    for app in apps.get_app_configs():
+        paths = getattr(app, "mcp_features", ())
+        for module in sorted({path.rpartition(".")[0] for path in paths}):
+            source = Path(inspect.getfile(import_module(module)))
+            yield from settings_of_module(source, "settings", f"With `{app.name}`")
+
+
+def settings_of_module(path: Path, name: str, group: str) -> Iterator[Setting]:
+    """Yield the settings of the dict of that name in a module, with the comments before each."""
     comments = comments_by_line(path)
-    defaults = next(
-        node.value
-        for node in ast.parse(source).body
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "SETTINGS"
-    )
-    assert isinstance(defaults, ast.Dict)
-    group, line = "", defaults.lineno + 1
-    for key, value in zip(defaults.keys, defaults.values, strict=True):
-        assert isinstance(key, ast.Constant)
-        assert value.end_lineno
-        said = [comments[number] for number in range(line, key.lineno)]
-        line = value.end_lineno + 1
-        heading = GROUP.fullmatch(said[0]) if said else None
-        if heading:
-            group, said = heading["name"], said[1:]
-        yield Setting(group, key.value, " ".join(said))
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not isinstance(
+            node.value, ast.Dict
+        ):
+            continue
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        if ast.unparse(target) != name:
+            continue
+        line = node.value.lineno + 1
+        for key, value in zip(node.value.keys, node.value.values, strict=True):
+            assert isinstance(key, ast.Constant)
+            assert value.end_lineno
+            said = [comments[number] for number in range(line, key.lineno)]
+            line = value.end_lineno + 1
+            heading = GROUP.fullmatch(said[0]) if said else None
+            if heading:
+                group, said = heading["name"], said[1:]
+            yield Setting(group, key.value, " ".join(said))
 
 
 def comments_by_line(path: Path) -> Mapping[int, str]:
@@ -84,7 +98,7 @@ def title_of(file: str) -> str:
 
 def default_of(setting: Setting) -> str:
     """Return the default as people write it."""
-    return code(repr(settings.DEFAULTS[setting.name]).replace("'", '"'))
+    return code(repr(settings.mcp_settings.table[setting.name].default).replace("'", '"'))
 
 
 def settings_page() -> str:
@@ -94,7 +108,7 @@ def settings_page() -> str:
         if setting.group != group:
             group = setting.group
             parts.append(f"## {group}")
-        accepted = settings.SETTINGS[setting.name].kind.accepted.replace("'", '"')
+        accepted = settings.mcp_settings.table[setting.name].kind.accepted.replace("'", '"')
         parts.append(f"### `{setting.name}`\n\nDefault: {default_of(setting)}")
         parts.append(paragraph(f"Takes: {as_markdown(accepted)}."))
         parts.append(paragraph(as_markdown(setting.comment)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.option_types.kinds import Flag, Kind, ListOf, MappingOf, Text, Words, shorten_repr
+from drf_mcp.option_types.kinds import Kind, ListOf, shorten_repr
 
 # The names of the members of ``_meta`` (2025-11-25, basic, "General fields").
 LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -19,8 +19,6 @@ TRACING = ("traceparent", "tracestate", "baggage")
 SOURCE = re.compile(r"https://[^\s/?#]+\S*|data:image/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}")
 IMAGE = re.compile(r"image/[\w.+-]+")
 THEME = re.compile("light|dark")
-# ISO 8601, as far as it names a moment.
-TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
 SIZE = re.compile(r"[1-9]\d*x[1-9]\d*|any")
 
 
@@ -83,61 +81,6 @@ class Icon(Kind):
         if not isinstance(value, (list, tuple)) or not value:
             return False
         return all(self.is_text(SIZE, size) for size in value)
-
-
-class Annotations(Kind):
-    words = (
-        "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
-        "lastModified ('2026-07-28T12:00:00Z')"
-    )
-
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or value.keys() - {*self.members}:
-            return False
-        return all(takes(value[name]) for name, takes in self.members.items() if name in value)
-
-    @property
-    def members(self) -> Mapping[str, Callable[[Any], bool]]:
-        return {
-            "audience": lambda roles: isinstance(roles, list) and {*roles} <= {"user", "assistant"},
-            "priority": lambda it: type(it) in (int, float) and 0 <= it <= 1,
-            "lastModified": lambda time: isinstance(time, str) and bool(TIME.fullmatch(time)),
-        }
-
-
-class ResourceDetails(Kind):
-    words = "a dict with any of title, description, mimeType and annotations"
-    members: Mapping[str, Kind] = {
-        "title": Text(lazy=True),
-        "description": Text(lazy=True),
-        "mimeType": Text(),
-        "annotations": Annotations(),
-    }
-
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or value.keys() - self.members.keys():
-            return False
-        return not any(self.members[name].fault(member) for name, member in value.items())
-
-
-class PageDetails(Kind):
-    words = (
-        "a dict with template, and if need be csp ({'resourceDomains': ['https://...']}), "
-        "permissions, domain and prefersBorder"
-    )
-    members: Mapping[str, Kind] = {
-        "template": Text(),
-        "csp": MappingOf(Words(), "a dict of lists of origins"),
-        "permissions": JSONObject(),
-        "domain": Text(),
-        "prefersBorder": Flag(),
-    }
-
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or "template" not in value:
-            return False
-        known = self.members
-        return value.keys() <= known.keys() and not any(known[k].fault(v) for k, v in value.items())
 
 
 EXAMPLES = ListOf(JSONObject())

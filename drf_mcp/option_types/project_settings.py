@@ -23,14 +23,17 @@ class ProjectSettings:
     """The project's ``DRF_MCP`` dict over defaults, as attributes; a wrong value raises.
 
     Attributes:
-        table: the settings by name.
         computed: what gives the value where it would be None, by name.
         moved: settings of earlier releases, and what stands in their place.
     """
 
-    table: ClassVar[Mapping[str, Setting]]
     computed: ClassVar[Mapping[str, Callable[[], Any]]] = {}
     moved: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def table(self) -> Mapping[str, Setting]:
+        """The settings by name."""
+        raise NotImplementedError
 
     def __init__(self) -> None:
         self._cached: set[str] = set()
@@ -65,23 +68,21 @@ class ProjectSettings:
         self._project = None
 
     def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
-        if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR"):
+        if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR", "INSTALLED_APPS"):
             self.reload()
 
-    @classmethod
-    def find_faults(cls, project: Any) -> Iterator[str]:
+    def find_faults(self, project: Any) -> Iterator[str]:
         # Values aside: each is checked when it is read.
         if not isinstance(project, Mapping):
             yield f"DRF_MCP must be a dict, not {reprlib.repr(project)}."
             return
         for key in project:
-            if key not in cls.table:
-                yield cls.refuse_name(key)
+            if key not in self.table:
+                yield self.refuse_name(key)
 
-    @classmethod
-    def refuse_name(cls, name: Any) -> str:
-        if name in cls.moved:
-            return f"DRF_MCP has no setting {name!r} any more: {cls.moved[name]}"
-        nearest = find_nearest(str(name), cls.table)
+    def refuse_name(self, name: Any) -> str:
+        if name in self.moved:
+            return f"DRF_MCP has no setting {name!r} any more: {self.moved[name]}"
+        nearest = find_nearest(str(name), self.table)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         return f"DRF_MCP has no setting {name!r}.{hint}"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers, PageDetails, ResourceDetails
+from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers
 from drf_mcp.option_types.kinds import (
     Choice,
     Class,
@@ -56,8 +56,6 @@ KINDS: Mapping[str, Kind] = {
     "required_capabilities": MappingOf(Kind(), "a dict such as {'elicitation': {}}", none=True),
     "meta": MetaMembers(none=True),
     "icons": ICONS,
-    "resource": Either(Flag(), ResourceDetails(), none=True),
-    "ui": Either(Text(), PageDetails(), none=True),
 }
 COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons", "untrusted"})
 VIEW_KINDS: Mapping[str, Kind] = {

@@ -257,6 +257,7 @@ class Capability:
     Attributes:
         name: the member of the capabilities object that advertises the capability.
         is_extension: whether the name is that of an extension, advertised among the others.
+        annotates: whether it adds to what other capabilities advertise, and is asked after them.
         methods: the name of the handler by MCP method.
         name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
         result_members: the members of each result by revision and method. A method without an
@@ -265,6 +266,7 @@ class Capability:
 
     name: ClassVar[str]
     is_extension: ClassVar[bool] = False
+    annotates: ClassVar[bool] = False
     methods: ClassVar[Mapping[str, str]] = {}
     name_parameters: ClassVar[Mapping[str, str]] = {}
     result_members: ClassVar[Mapping[str, Mapping[str, frozenset[str]]]] = {}
@@ -277,7 +279,7 @@ class Capability:
         return {} if era.revision in self.result_members else None
 
     def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
-        """Add the capability to the capabilities object, after those that are listed before it."""
+        """Add the capability to the capabilities object."""
         options = self.get_capability_object(era)
         if options is not None:
             place = capabilities.setdefault("extensions", {}) if self.is_extension else capabilities

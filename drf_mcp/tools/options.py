@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
+from drf_mcp.features import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.option_types.tool_options import COLLECTIONS, KINDS, VIEW_KINDS
 from drf_mcp.outcomes import MISSING
@@ -75,12 +76,7 @@ class ToolOptions:
             without it the call is refused with -32021 (since 2026-07-28).
         meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
         icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
-        resource: where RESOURCES is on, True for what the tool reads as a resource, False for none.
-            By default tools that retrieve one object are. A dict of ``title``, ``description``,
-            ``mimeType`` and ``annotations`` says more than True.
-        ui: the page that hosts show beside results: ``"table"``, ``"form"`` or the name of a Django
-            template; or a dict of ``template`` and of ``csp``, ``permissions``, ``domain`` and
-            ``prefersBorder`` as SEP-1865 has them.
+        features: the options of installed apps, by name; each is an attribute as well.
     """
 
     name: str | None = None
@@ -120,22 +116,21 @@ class ToolOptions:
     required_capabilities: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
     icons: tuple[Mapping[str, Any], ...] = ()
-    resource: bool | Mapping[str, Any] | None = None
-    ui: str | Mapping[str, Any] | None = None
     archive: bool | None = None
+    features: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:
-        known = [field.name for field in dataclasses.fields(cls)]
+        known = [*KINDS, *features.tool_options]
         if unknown := sorted(options.keys() - set(known)):
-            raise ImproperlyConfigured(
-                f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
-            )
+            raise ImproperlyConfigured(refuse_option(unknown, known))
         options = {name: value for name, value in options.items() if value is not MISSING}
-        refuse_wrong_values(KINDS, options, "Options of a tool")
+        kinds = {name: option.kind for name, option in features.tool_options.items()}
+        refuse_wrong_values({**KINDS, **kinds}, options, "Options of a tool")
+        own = {name: options.pop(name) for name in kinds if name in options}
         for name in COLLECTIONS & options.keys():
             options[name] = tuple(options[name])
-        made = cls(**options)
+        made = cls(**options, features=own)
         HeaderNames(made.declared_schema)
         return made
 
@@ -149,15 +144,12 @@ class ToolOptions:
     def mirrors(self) -> bool:
         return KEYWORD in str(self.declared_schema)
 
-    def get_page_uri(self, name: str) -> str:
-        return f"ui://tools/{name}"
-
-    def get_meta(self, name: str) -> Mapping[str, Any]:
-        meta = self.meta or {}
-        if not self.ui:
-            return meta
-        # ``visibility`` may stand beside it.
-        return {**meta, "ui": {"resourceUri": self.get_page_uri(name), **meta.get("ui", {})}}
+    def __getattr__(self, name: str) -> Any:
+        # Reached by what is no field: an option of an installed app.
+        option = features.tool_options.get(name)
+        if option is None:
+            raise AttributeError(f"ToolOptions has no option {name!r}.")
+        return vars(self)["features"].get(name, option.default)
 
     def get_flag(self, name: str, default: bool) -> bool:
         flag = getattr(self, name)
@@ -169,7 +161,16 @@ class ToolOptions:
             for field in dataclasses.fields(self)
             if getattr(self, field.name) != field.default
         }
+        own["features"] = {**other.features, **self.features}
         return dataclasses.replace(other, **own)
+
+
+def refuse_option(unknown: Sequence[str], known: Sequence[str]) -> str:
+    missing = {name: app for name in unknown if (app := find_app("tool_options", name))}
+    if missing:
+        name, app = next(iter(missing.items()))
+        return f"The tool option {name} is of an app: add {app!r} to INSTALLED_APPS."
+    return f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
 
 
 @dataclass(frozen=True)

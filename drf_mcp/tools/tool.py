@@ -9,6 +9,7 @@ from typing import Any
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
+from drf_mcp.features import features
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
@@ -269,7 +270,12 @@ class Tool:
             definition["outputSchema"] = output_schema
         if self.options.icons:
             definition["icons"] = self.options.icons
-        if meta := self.options.get_meta(self.name):
+        meta = dict(self.options.meta or {})
+        for feature in features.installed:
+            members = dict(feature.get_definition_members(self))
+            meta.update(members.pop("_meta", {}))
+            definition.update(members)
+        if meta:
             definition["_meta"] = meta
         return definition
 

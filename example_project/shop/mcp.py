@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from drf_mcp import registry
-from drf_mcp.resources import Document, SchemaDocument
-from drf_mcp.skills import Skill
+from drf_mcp.contrib.resources import Document, SchemaDocument
+from drf_mcp.contrib.skills import Skill
 from example_project.shop.prompts import complaint
 from example_project.shop.serializers import OrderSerializer
 from example_project.shop.urls import router

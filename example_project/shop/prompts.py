@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from drf_mcp.prompts import Prompt
+from drf_mcp.contrib.prompts import Prompt
 from example_project.shop.models import Order
 
 

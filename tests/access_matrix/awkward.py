@@ -44,7 +44,6 @@ def served() -> Iterator[None]:
     """Serve the awkward views and their prompts, to tenants found by middleware."""
     chosen = {
         "SERVER_NAME": "shop",
-        "RESOURCES": True,
         "INCLUDE": ["*", "PUT *"],
         "CALL_MIDDLEWARE": [TENANT],
         "AUTHENTICATION_CLASSES": awkward_views.AUTHENTICATION,

@@ -18,7 +18,7 @@ def serve(settings, agent_of, monkeypatch):
             path("", include("example_project.urls")),
         ]
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-        settings.DRF_MCP = {**settings.DRF_MCP, "RESOURCES": True, **mcp_settings}
+        settings.DRF_MCP = {**settings.DRF_MCP, **mcp_settings}
         agent = agent_of(username, revision=revision)
         agent.path = "/here"
         return agent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drf_mcp.prompts import Prompt
+from drf_mcp.contrib.prompts import Prompt
 from example_project.shop.models import Customer, Order, Product
 from tests.agents import REVISIONS
 from tests.prompts.prompts import ComplaintSerializer, CustomersSerializer, ProductSerializer

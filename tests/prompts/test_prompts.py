@@ -11,8 +11,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.utils import translation
 
-from drf_mcp.prompts import Prompt
-from drf_mcp.resources import Document
+from drf_mcp.contrib.prompts import Prompt
+from drf_mcp.contrib.resources import Document
 from example_project.shop.models import Order
 from tests.agents import REVISIONS
 from tests.prompts.prompts import TRANSLATED, AttachedSerializer, ComplaintSerializer
@@ -52,7 +52,7 @@ def test_without_prompts_there_are_no_methods(subtests, serve):
 
 def test_prompts_and_completions_are_declared_where_there_are_any(serve):
     assert "prompts" not in serve().result("server/discover")["capabilities"]
-    declared = serve(PLAIN, RESOURCES=False).result("server/discover")["capabilities"]
+    declared = serve(PLAIN).result("server/discover")["capabilities"]
     assert (declared["prompts"], declared["completions"]) == ({}, {})
 
 

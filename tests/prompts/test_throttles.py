@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import cache
 from rest_framework.throttling import UserRateThrottle
 
-from drf_mcp.prompts import Prompt
+from drf_mcp.contrib.prompts import Prompt
 from tests.prompts.prompts import ComplaintSerializer, CustomersSerializer
 
 PROMPT = Prompt("note", text="a")

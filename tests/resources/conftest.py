@@ -20,12 +20,6 @@ PATTERNS = [
 
 
 @pytest.fixture
-def shop_resources(settings):
-    """The shop with resources."""
-    settings.DRF_MCP = {**settings.DRF_MCP, "RESOURCES": True}
-
-
-@pytest.fixture
 def serve(settings, agent_of):
     """Serve the views of this folder and some documents; returns an agent."""
 
@@ -35,7 +29,7 @@ def serve(settings, agent_of):
         endpoint = MCPView.as_view(registry=registry, permission_classes=[], server_name="test")
         patterns = [path("mcp", endpoint), *PATTERNS]
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-        settings.DRF_MCP = {"RESOURCES": True, "ARCHIVE_CLASS": None, **mcp_settings}
+        settings.DRF_MCP = {"ARCHIVE_CLASS": None, **mcp_settings}
         agent = agent_of(None, revision=revision)
         agent.http.raise_request_exception = False
         return agent

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from drf_mcp.resources import Document
+from drf_mcp.contrib.resources import Document
 from tests.agents import REVISIONS
 
 GUIDE = Document("guides/returns", "# Returns\n", mime_type="text/markdown", title="Returns")
 
 
 @pytest.fixture
-def templates(shop_resources, agent_of):
+def templates(agent_of):
     def templates(username: str | None = "alice", **options) -> dict[str, dict]:
         listed = agent_of(username, **options).result("resources/templates/list")
         return {each["name"]: each for each in listed["resourceTemplates"]}

@@ -20,7 +20,7 @@ URI = "shop://api/products/cast-iron-pan"
 
 
 @pytest.fixture(autouse=True)
-def resources(shop_resources):
+def resources():
     """Resources are on."""
 
 

@@ -1,20 +1,13 @@
-"""Resources are off unless RESOURCES switches them on, or a tool has a page."""
+"""Resources are an app: without it in INSTALLED_APPS no client hears of them."""
 
 from __future__ import annotations
 
 import pytest
-from django.urls import path
+from django.test import modify_settings
 
-from example_project.shop.views import ProductViewSet
 from tests.agents import REVISIONS
 
 METHODS = ["resources/list", "resources/templates/list", "resources/read"]
-PARAMS = {"resources/read": {"uri": "shop://api/products/cast-iron-pan"}}
-
-
-@pytest.fixture
-def off(expose):
-    expose(path("api/products/", ProductViewSet.as_view({"get": "list"})), RESOURCES=False)
 
 
 def capabilities_of(agent) -> dict:
@@ -26,17 +19,11 @@ def capabilities_of(agent) -> dict:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-@pytest.mark.parametrize("method", METHODS)
-def test_its_methods_are_unknown(off, agent_of, revision, method):
-    error = agent_of("alice", revision=revision).error(method, **PARAMS.get(method, {}))
-    assert error["code"] == -32601
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_it_is_not_declared(off, agent_of, revision):
-    assert "resources" not in capabilities_of(agent_of("alice", revision=revision))
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_switched_on_it_is_declared(shop_resources, agent_of, revision):
-    assert capabilities_of(agent_of("alice", revision=revision))["resources"] == {}
+def test_without_the_app_there_are_no_resources(agent_of, revision):
+    alice = agent_of("alice", revision=revision)
+    assert capabilities_of(alice)["resources"] == {}
+    with modify_settings(INSTALLED_APPS={"remove": ["drf_mcp.contrib.resources"]}):
+        assert "resources" not in capabilities_of(alice)
+        for method in METHODS:
+            params = {"uri": "shop://api/products/cast-iron-pan"} if "read" in method else {}
+            assert alice.error(method, **params)["code"] == -32601

@@ -8,7 +8,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from drf_mcp.resources import Document, SchemaDocument
+from drf_mcp.contrib.resources import Document, SchemaDocument
 from example_project.shop.models import Customer, Order, Ticket
 from tests.agents import REVISIONS, STATELESS
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
@@ -29,7 +29,6 @@ def read(agent, uri: str) -> dict:
 def open_endpoint(settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
-        "RESOURCES": True,
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     }
 
@@ -51,7 +50,7 @@ def test_a_resource_is_the_body_that_http_gives_the_same_user(
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_missing_and_forbidden_are_the_same_error(shop_resources, agent_of, revision):
+def test_missing_and_forbidden_are_the_same_error(agent_of, revision):
     bob = agent_of("bob", revision=revision)
     foreign = Order.objects.exclude(customer__owner__username="bob").values_list("pk", flat=True)[0]
     errors = []
@@ -80,11 +79,11 @@ def test_missing_and_forbidden_are_the_same_error(shop_resources, agent_of, revi
         "",
     ],
 )
-def test_a_uri_that_stands_for_no_resource_is_not_found(shop_resources, alice, uri):
+def test_a_uri_that_stands_for_no_resource_is_not_found(alice, uri):
     assert alice.error("resources/read", uri=uri)["message"] == "Resource not found"
 
 
-def test_the_scheme_is_the_same_in_capitals(shop_resources, alice):
+def test_the_scheme_is_the_same_in_capitals(alice):
     assert "Cast Iron Pan" in read(alice, "SHOP://api/products/cast-iron-pan")["text"]
 
 
@@ -92,24 +91,24 @@ def test_a_value_is_decoded_and_goes_through_the_converter(serve):
     assert json.loads(read(serve(), "test://files/a/b%20c.txt")["text"]) == {"file": "a/b c.txt"}
 
 
-def test_a_header_that_names_another_resource_is_refused(shop_resources, alice):
+def test_a_header_that_names_another_resource_is_refused(alice):
     message, headers = alice.frame("resources/read", {"uri": "shop://api/products/cast-iron-pan"})
     response = alice.post(message, {**headers, "Mcp-Name": "shop://api/products/other"})
     assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
-def test_a_request_without_a_uri_is_refused(shop_resources, alice):
+def test_a_request_without_a_uri_is_refused(alice):
     message, headers = alice.frame("resources/read", {})
     assert alice.post(message, headers).json()["error"]["code"] == -32602
 
 
-def test_nobody_is_let_in_without_a_credential(shop_resources, agent_of):
+def test_nobody_is_let_in_without_a_credential(agent_of):
     agent = agent_of(None)
     message, headers = agent.frame("resources/read", {"uri": "shop://api/nothing"})
     assert agent.post(message, headers).status_code == 401
 
 
-def test_rows_are_stale_at_once_and_private(shop_resources, alice):
+def test_rows_are_stale_at_once_and_private(alice):
     result = alice.result("resources/read", uri="shop://api/products/cast-iron-pan")
     assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
 
@@ -174,7 +173,7 @@ def test_what_the_budget_leaves_out_is_said_beside_the_body(serve, db):
     assert "CONTENT_TRUNCATED" in remarks["text"]
 
 
-def test_what_others_wrote_is_labelled(shop_resources, agent_of):
+def test_what_others_wrote_is_labelled(agent_of):
     uri = f"shop://api/tickets/{Ticket.objects.first().pk}"
     result = agent_of("carol").result("resources/read", uri=uri)
     assert "io.github.drf-mcp/untrusted" in result["_meta"]

@@ -8,8 +8,8 @@ from django.urls import clear_url_caches, path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.resources import Document
-from drf_mcp.resources.uris import URISpace
+from drf_mcp.contrib.resources import Document
+from drf_mcp.contrib.resources.uris import URISpace
 from tests.resources import views
 
 

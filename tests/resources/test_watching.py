@@ -13,19 +13,19 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
-from drf_mcp.resources import Document
+from drf_mcp.contrib.resources import Document
 from drf_mcp.signals import tool_called
 
 URI = "shop://api/products/cast-iron-pan"
 
 
 @pytest.fixture
-def audited(monkeypatch, shop_resources):
+def audited(monkeypatch):
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     return AuditedCall.objects.get
 
 
-def test_a_read_is_one_log_record(shop_resources, alice, caplog):
+def test_a_read_is_one_log_record(alice, caplog):
     caplog.set_level(logging.INFO, logger="drf_mcp.calls")
     alice.result("resources/read", uri=URI)
     [record] = [each for each in caplog.records if each.name == "drf_mcp.calls"]
@@ -40,7 +40,7 @@ def test_a_read_of_a_document_is_one_log_record(serve, caplog):
     assert (record.tool, record.bytes) == ("guide", 4)
 
 
-def test_a_read_sends_the_signal_of_its_tool(shop_resources, alice):
+def test_a_read_sends_the_signal_of_its_tool(alice):
     told = []
 
     def receive(sender, tool, outcome, **details):
@@ -88,7 +88,7 @@ def test_strict_audits_write_the_row_before_the_read(audited, alice, settings):
     assert row.arguments == f'{{"uri": "{URI}"}}'
 
 
-def test_a_read_is_a_span_with_its_uri(shop_resources, alice, monkeypatch):
+def test_a_read_is_a_span_with_its_uri(alice, monkeypatch):
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)

@@ -9,7 +9,7 @@ import json
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.skills import Skill
+from drf_mcp.contrib.skills import Skill
 from tests.agents import REVISIONS
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -57,10 +57,8 @@ def read(agent, uri: str) -> bytes:
 # --- Off and on ---------------------------------------------------------------------------------
 
 
-def test_without_skills_or_resources_there_are_no_methods(serve, folder):
+def test_without_skills_there_are_no_methods(serve):
     assert send(serve(), "skills/list")["error"]["code"] == -32601
-    agent = serve(Skill(folder), RESOURCES=False)
-    assert send(agent, "skills/list")["error"]["code"] == -32601
 
 
 def test_it_is_declared_among_the_extensions(serve, folder):

@@ -22,13 +22,13 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp import mcp_viewset, registry
+from drf_mcp.contrib.resources import Document
+from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
+from drf_mcp.contrib.subscriptions.bus import get_bus
+from drf_mcp.contrib.subscriptions.capability import SubscriptionsCapability
+from drf_mcp.contrib.subscriptions.news import EVERYTHING
+from drf_mcp.contrib.subscriptions.places import STREAMS
 from drf_mcp.protocol.constants import TASKS_EXTENSION
-from drf_mcp.resources import Document
-from drf_mcp.subscriptions import announce_list_change, announce_update
-from drf_mcp.subscriptions.bus import get_bus
-from drf_mcp.subscriptions.capability import SubscriptionsCapability
-from drf_mcp.subscriptions.news import EVERYTHING
-from drf_mcp.subscriptions.places import STREAMS
 from tests.agents import Agent
 from tests.asgi import begin, communicate, frame, read_events
 
@@ -63,9 +63,8 @@ def served(settings):
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.DRF_MCP = {
         "SERVER_NAME": "shop",
-        "RESOURCES": True,
         "AUTHENTICATION_CLASSES": ["rest_framework.authentication.BasicAuthentication"],
-        "SUBSCRIPTION_BUS_CLASS": "drf_mcp.subscriptions.LocalBus",
+        "SUBSCRIPTION_BUS_CLASS": "drf_mcp.contrib.subscriptions.LocalBus",
     }
     registry.reload()
 
@@ -250,8 +249,8 @@ def test_what_the_server_fails_to_read_is_not_agreed(listen, team, monkeypatch):
 
 
 def test_the_end_is_said_and_signs_of_life_before(listen, monkeypatch):
-    monkeypatch.setattr("drf_mcp.subscriptions.listening.LIFETIME", 0.1)
-    monkeypatch.setattr("drf_mcp.subscriptions.listening.KEEP_ALIVE", 0.02)
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.LIFETIME", 0.1)
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
     messages = listen(toolsListChanged=True)
     assert messages[-1]["result"] == {
         "resultType": "complete",

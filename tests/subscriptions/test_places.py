@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from drf_mcp.contrib.subscriptions.places import Places
 from drf_mcp.exceptions import Refused
-from drf_mcp.subscriptions.places import Places
 
 
 def test_each_owner_has_places_of_their_own():

@@ -15,7 +15,7 @@ pytestmark = [
 
 @pytest.fixture
 def buses():
-    from drf_mcp.subscriptions.postgresql import PostgreSQLBus
+    from drf_mcp.contrib.subscriptions.postgresql import PostgreSQLBus
 
     return PostgreSQLBus(), PostgreSQLBus()
 

@@ -54,7 +54,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("IDEMPOTENCY_WINDOW", 0, "whole number of 1 or more"),
     ("REPEAT_WINDOW", 0, "whole number of 1 or more"),
     ("AUDIT_STRICT", "yes", "True or False"),
-    ("RESOURCES", "all", "True or False"),
     ("AUDIT_RETENTION", 0, "whole number of 1 or more"),
     ("READ_ONLY", "no", "'no', which cannot be imported"),
     ("READ_ONLY", None, "True, False, or a function"),
@@ -106,7 +105,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("LIST_CACHE_TTL", -1, "0 or more"),
     ("TASK_TTL", 0, "1 or more"),
     ("TASKS_BACKEND", 5, "text"),
-    ("SUBSCRIPTION_BUS_CLASS", OkEnvelope, "drf_mcp.subscriptions.Bus, or None"),
+    ("SUBSCRIPTION_BUS_CLASS", OkEnvelope, "drf_mcp.contrib.subscriptions.Bus, or None"),
     ("ENVELOPE_CLASS", None, "drf_mcp.envelopes.Envelope"),
     ("ENVELOPE_CLASS", "nowhere.Nothing", "nowhere.Nothing"),
     ("ENVELOPE_CLASS", OkEnvelope(), "drf_mcp.envelopes.Envelope"),
@@ -274,7 +273,7 @@ def test_a_right_setting_is_taken(settings):
 
 
 def test_every_setting_has_a_wrong_value_in_the_table():
-    assert {name for name, _, _ in WRONG} == SETTINGS.keys()
+    assert {name for name, _, _ in WRONG} == mcp_settings.table.keys()
 
 
 # --- Reading ------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-import drf_mcp
 from drf_mcp import mcp_tool
+from drf_mcp.contrib import pages
 from drf_mcp.tools import registry
 from tests.agents import REVISIONS, make_agent
 from tests.documentation.pages import DOCS, blocks
@@ -88,9 +88,9 @@ class Scripts(HTMLParser):
 
 def test_a_page_declares_the_extension_and_that_resources_are_read(weather):
     capabilities = weather().result("server/discover")["capabilities"]
-    assert not {"extensions", "resources"} & capabilities.keys()
+    assert EXTENSION not in capabilities["extensions"]
     capabilities = weather(ui="table").result("server/discover")["capabilities"]
-    assert (capabilities["extensions"], capabilities["resources"]) == ({EXTENSION: {}}, {})
+    assert (capabilities["extensions"][EXTENSION], capabilities["resources"]) == ({}, {})
 
 
 def test_hosts_of_earlier_revisions_are_told_as_well(weather):
@@ -100,7 +100,7 @@ def test_hosts_of_earlier_revisions_are_told_as_well(weather):
         params = {"protocolVersion": revision, "capabilities": {}}
         client = {"name": "test", "version": "1"}
         offer = agent.result("initialize", clientInfo=client, **params)
-        assert offer["capabilities"]["extensions"] == {EXTENSION: {}}
+        assert offer["capabilities"]["extensions"][EXTENSION] == {}
         [tool] = agent.result("tools/list")["tools"]
         assert tool["_meta"] == {"ui": {"resourceUri": URI}}
         assert read(agent)["_meta"]["ui"]["csp"]
@@ -110,7 +110,7 @@ def test_the_first_revision_has_no_place_for_pages(weather):
     agent = weather(ui="table", revision="2025-03-26")
     [tool] = agent.result("tools/list")["tools"]
     assert "_meta" not in tool
-    assert refuse(agent, URI)["code"] == -32601
+    assert refuse(agent, URI)["code"] == -32602
 
 
 def test_the_tool_names_its_page_beside_its_own_meta(weather):
@@ -124,17 +124,8 @@ def test_the_tool_names_its_page_beside_its_own_meta(weather):
 
 def test_pages_are_no_resources_to_attach(weather):
     agent = weather(ui="table")
-    assert agent.result("resources/list")["resources"] == []
+    assert not [r for r in agent.result("resources/list")["resources"] if "ui://" in r["uri"]]
     assert agent.result("resources/templates/list")["resourceTemplates"] == []
-
-
-def test_beside_pages_nothing_is_a_resource_unless_resources_are_on(weather, settings):
-    agent = weather(ui="table", resource=True)
-    uri = f"{settings.DRF_MCP.get('SERVER_NAME', 'drf-mcp')}://api/weather"
-    assert refuse(agent, uri)["code"] == -32602
-    agent = weather(ui="table", resource=True, settings={"RESOURCES": True})
-    listed = agent.result("resources/list")["resources"]
-    assert [each["uri"] for each in listed if each["uri"].endswith("://api/weather")]
 
 
 # --- Reading ------------------------------------------------------------------------------------
@@ -157,7 +148,7 @@ def test_a_stock_page_is_small_and_fetches_nothing(weather):
 
 def test_the_stock_pages_have_less_than_30_kilobytes():
     """What they share is counted once."""
-    folder = Path(drf_mcp.__file__).parent / "templates" / "drf_mcp" / "ui"
+    folder = Path(pages.__file__).parent / "templates" / "drf_mcp" / "pages"
     assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
 
 
@@ -207,11 +198,11 @@ def test_what_is_no_page_is_not_found(weather):
     agent = weather(ui="form")
     for uri in ("ui://tools/", "ui://tools/nothing", "ui://other/weather"):
         assert refuse(agent, uri)["code"] == -32602
-    assert refuse(weather(settings={"RESOURCES": True}), URI)["code"] == -32602
+    assert refuse(weather(settings={}), URI)["code"] == -32602
 
 
 def test_an_endpoint_can_give_pages_to_all_its_tools(serve):
-    agent = serve(endpoint={"tool_options": {"ui": "table"}}, RESOURCES=False)
+    agent = serve(endpoint={"tool_options": {"ui": "table"}})
     assert read(agent, "ui://tools/customers_list")["text"].startswith("<!doctype html>")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from drf_mcp.operators.checks import (
     aggregates,
+    apps,
     endpoints,
     idempotency,
     lists,
     permissions,
-    resources,
     settings,
     stored_answers,
     tools,
@@ -17,11 +17,11 @@ from drf_mcp.operators.checks import (
 
 __all__ = [
     "aggregates",
+    "apps",
     "endpoints",
     "idempotency",
     "lists",
     "permissions",
-    "resources",
     "settings",
     "stored_answers",
     "tools",

@@ -13,7 +13,7 @@ from django.utils import translation
 
 from drf_mcp.access.metadata import find_endpoint_patterns
 from drf_mcp.exceptions import contain
-from drf_mcp.settings import SETTINGS, mcp_settings
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.routes import Route
@@ -48,7 +48,7 @@ class Project:
         values = getattr(settings, "DRF_MCP", {})
         yield from mcp_settings.find_faults(values)
         values = values if isinstance(values, Mapping) else {}
-        for name, setting in SETTINGS.items():
+        for name, setting in mcp_settings.table.items():
             if error := self.get_setting_error(name, values.get(name, setting.default)):
                 yield error
 
@@ -56,7 +56,7 @@ class Project:
         place = f"DRF_MCP[{name!r}]"
 
         def read() -> str:
-            SETTINGS[name].kind.read(value, place)
+            mcp_settings.table[name].kind.read(value, place)
             return ""
 
         def explain(exc: Exception) -> str:

@@ -18,7 +18,6 @@ from drf_mcp.tools.exposure import Choice
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
-from drf_mcp.ui.page import Page
 
 BUDGETS = ("max_result_tokens", "max_error_tokens")
 
@@ -145,18 +144,6 @@ def check_untrusted(project: Project) -> Iterator[CheckMessage]:
             hint="Name fields of the serializer, nested ones by dots: untrusted=['lines.note'].",
             id="drf_mcp.E008",
         )
-
-
-@register_check()
-def check_pages(project: Project) -> Iterator[CheckMessage]:
-    for tool in project.tools.values():
-        if tool.options.ui and (fault := Page(tool).find_fault()):
-            yield Error(
-                f"The page of the tool {tool.name} cannot be loaded: {fault}",
-                hint="Correct ui=, or the template. Stock pages need a backend of Django's in "
-                "TEMPLATES with APP_DIRS.",
-                id="drf_mcp.E016",
-            )
 
 
 def find_unknown_labels(project: Project) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.prompts import Prompt
+from drf_mcp.contrib.prompts import Prompt
 from drf_mcp.tools import mcp_viewset, registry
 from tests.agents import make_agent
 from tests.guards.shown_rows import folders
@@ -83,7 +83,6 @@ def serve(settings, monkeypatch, folder):
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",
-            "RESOURCES": True,
             "DRY_RUN": True,
             "CONFIRM": True,
             "AUTHENTICATION_CLASSES": [TokenAuthentication],

@@ -38,5 +38,4 @@ DRF_MCP = {
     "SERVER_NAME": "test",
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "ARCHIVE_CLASS": None,
-    "RESOURCES": True,
 }

@@ -1,0 +1,31 @@
+"""The file that says which app brings a setting or an option of tools."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+from importlib import import_module
+from importlib.util import find_spec
+
+from drf_mcp import contrib
+from drf_mcp.features import Feature
+
+
+def known_names() -> str:
+    """Return the text of ``drf_mcp/contrib/settings.json``."""
+    found: dict[str, dict[str, str]] = {"settings": {}, "tool_options": {}}
+    for app in pkgutil.iter_modules(contrib.__path__):
+        name = f"{contrib.__name__}.{app.name}"
+        for feature in find_features(name):
+            for kind, names in found.items():
+                names.update(dict.fromkeys(getattr(feature, kind), name))
+    return json.dumps(found, indent=2, sort_keys=True) + "\n"
+
+
+def find_features(app: str) -> list[type[Feature]]:
+    """Return the features of an app of this package, installed or not."""
+    if find_spec(f"{app}.feature") is None:
+        return []
+    members = vars(import_module(f"{app}.feature")).values()
+    features = (member for member in members if isinstance(member, type))
+    return [each for each in features if issubclass(each, Feature) and each is not Feature]

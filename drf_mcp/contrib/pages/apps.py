@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class PagesConfig(AppConfig):
+    """Serves pages that hosts show with the results of tools."""
+
+    name = "drf_mcp.contrib.pages"
+    label = "drf_mcp_pages"
+    verbose_name = _("MCP pages")
+    mcp_features = ("drf_mcp.contrib.pages.feature.PagesFeature",)
+    mcp_requires = ("drf_mcp.contrib.resources",)
+
+    def ready(self) -> None:
+        # Not before: the check imports models.
+        from drf_mcp.contrib.pages import checks  # noqa: F401

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.encoding import force_str
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from drf_mcp.access.limits import counted_once
+from drf_mcp.contrib.prompts.prompt import Prompt
+from drf_mcp.contrib.prompts.rows import ListedRows
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.exceptions import InvalidParams
+from drf_mcp.interaction.rounds import Rounds
+from drf_mcp.introspection.forms import Form
+from drf_mcp.json_text import parse_json_text, to_bytes
+from drf_mcp.observability.logging import Observer
+from drf_mcp.outcomes import Outcome, Question
+from drf_mcp.protocol import REVISIONS, Capability, Encoded, Era
+from drf_mcp.protocol.constants import CACHE_MEMBERS
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.paging import cut_page
+from drf_mcp.settings import mcp_settings
+from drf_mcp.spelling import ask_nearest, find_nearest
+
+_OLD = frozenset({"name", "description", "arguments", "required"})
+_TITLED = _OLD | {"title", "_meta"}
+# Revision -> members of a Prompt and of a PromptArgument.
+MEMBERS: Mapping[str, frozenset[str]] = {
+    "2025-03-26": _OLD,
+    "2025-06-18": _TITLED,
+    "2025-11-25": _TITLED | {"icons"},
+    "2026-07-28": _TITLED | {"icons"},
+}
+LIST = frozenset({"prompts", "nextCursor", "_meta"})
+GET = frozenset({"description", "messages", "_meta"})
+# The kinds of media that messages hold as they are; other files are embedded resources.
+MEDIA = frozenset({"image", "audio"})
+LISTS = (serializers.ListField, serializers.ManyRelatedField, serializers.MultipleChoiceField)
+OBJECTS = (serializers.DictField, serializers.BaseSerializer)
+Prompts = Mapping[str, Prompt]
+
+
+class PromptsCapability(Capability):
+    """Lists and fills in the prompts that were added to the registry (server/prompts)."""
+
+    name = "prompts"
+    methods = {"prompts/list": "list_prompts", "prompts/get": "get_prompt"}
+    name_parameters = {"prompts/get": "name"}
+    result_members = {
+        **{revision: {"prompts/list": LIST, "prompts/get": GET} for revision in REVISIONS},
+        "2026-07-28": {
+            "prompts/list": LIST | CACHE_MEMBERS | {"resultType"},
+            "prompts/get": GET | {"resultType"},
+        },
+    }
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the server has prompts at all."""
+        return bool(self.get_prompts())
+
+    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
+        return super().get_capability_object(era) if self.is_on else None
+
+    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
+        return super().get_result_members(method, era) if self.is_on else None
+
+    def get_prompts(self) -> Prompts:
+        """Return the prompts by name."""
+        return {prompt.name: prompt for prompt in self.server.registry.find_added(Prompt)}
+
+    def list_prompts(self, context: RequestContext) -> dict[str, Any]:
+        context.caller.authenticate()
+        prompts: Sequence[Prompt] = list(self.get_prompts().values())
+        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
+        page, following = cut_page(prompts, params, size, lambda prompt: prompt.name)
+        names, define = MEMBERS[context.era.revision], context.era.get_defined
+        listed = []
+        for prompt in page:
+            definition = define(prompt.get_definition(), names)
+            if "arguments" in definition:
+                definition["arguments"] = [define(each, names) for each in definition["arguments"]]
+            listed.append(definition)
+        members: dict[str, Any] = {"prompts": Encoded(to_bytes(encode_data(listed)))}
+        return members if following is None else {**members, "nextCursor": following}
+
+    def get_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
+        with counted_once(context.caller):
+            return self.write_prompt(context)
+
+    def write_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
+        request, params = context.caller.authenticate(), context.message.params
+        prompt = self.find_prompt(params.get("name"))
+        arguments = params.get("arguments", {})
+        if not isinstance(arguments, Mapping):
+            raise InvalidParams(_("The arguments of prompts/get must be an object."))
+        started = time.perf_counter()
+        read = PromptArguments(self.server, context, prompt).read(arguments)
+        if isinstance(read, InputRequired):
+            return read
+        arguments, values = read
+        messages = [*self.read_resources(prompt, arguments, context)]
+        messages += prompt.get_messages(values, request)
+        content = Encoded(to_bytes(encode_data(messages)))
+        Observer(context).record(prompt, Outcome(prompt.name, 200), {"content": content}, started)
+        return {"description": force_str(prompt.label), "messages": content}
+
+    def find_prompt(self, name: Any) -> Prompt:
+        if not isinstance(name, str):
+            raise InvalidParams(_('The params must name a prompt: "name", a string.'))
+        prompts = self.get_prompts()
+        if name not in prompts:
+            message = _("Unknown prompt: %(name)s.") % {"name": name[:128]}
+            asked = ask_nearest(find_nearest(name, prompts))
+            raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
+        return prompts[name]
+
+    def read_resources(
+        self, prompt: Prompt, arguments: Mapping[str, Any], context: RequestContext
+    ) -> list[dict[str, Any]]:
+        resources: Any = self.server.find_capability("resources")
+        messages = []
+        for path in prompt.get_paths(arguments):
+            for contents in resources.read(resources.uris.write(path), context)["contents"]:
+                kind = contents.get("mimeType", "").partition("/")[0]
+                if kind in MEDIA and "blob" in contents:
+                    media = {"data": contents["blob"], "mimeType": contents["mimeType"]}
+                    block = {"type": kind, **media}
+                else:
+                    block = {"type": "resource", "resource": contents}
+                messages.append({"role": "user", "content": block})
+        return messages
+
+
+class PromptArguments:
+    """The arguments of a prompt for one caller, who may be asked for what is missing."""
+
+    def __init__(self, server: Any, context: RequestContext, prompt: Prompt) -> None:
+        self.server = server
+        self.context = context
+        self.prompt = prompt
+        context.caller.rounds = self.rounds = Rounds(context, f"prompts/get {prompt.name}")
+
+    def get_serializer(self, arguments: Mapping[str, Any]) -> Any:
+        """Return the serializer of arguments, which is asked whether they are valid.
+
+        Raises:
+            InvalidParams: if there are unknown ones.
+        """
+        context = {"request": self.context.caller.authenticate()}
+        serializer: Any = self.prompt.get_serializer(context=context)
+        fields = self.prompt.find_fields(serializer)
+        self.prompt.refuse_unknown(arguments, fields)
+        self.limit_relations(fields, arguments)
+        parsed = {name: self.parse(fields[name], value) for name, value in arguments.items()}
+        serializer.initial_data = parsed
+        return serializer
+
+    def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
+        """Return the arguments and their values, or the question for those that are missing.
+
+        Raises:
+            InvalidParams: if the serializer refuses them, and nobody can be asked.
+        """
+        # A form that leaves a field empty sends an empty text.
+        sent = {name: value for name, value in sent.items() if value not in ("", None)}
+        answer = self.rounds.exchange.answers.get(self.prompt.name)
+        arguments = {**(answer.content if answer else {}), **sent}
+        serializer = self.get_serializer(arguments)
+        if serializer.is_valid():
+            return arguments, serializer.validated_data
+        problems = json.loads(encode_data(serializer.errors))
+        sentences = [f"{name}: {' '.join(map(str, told))}" for name, told in problems.items()]
+        if not sent.keys() & problems.keys() and (answer is None or answer.is_accepted):
+            reasons = sentences if answer else []
+            if asked := self.ask(serializer, sent, reasons):
+                return asked
+        raise InvalidParams(" ".join(sentences), data={"problems": problems}, http_status=200)
+
+    def ask(
+        self, serializer: Any, sent: Mapping[str, Any], reasons: Sequence[str]
+    ) -> InputRequired | None:
+        if "form" not in self.rounds.exchange.modes:
+            return None
+        schema = Form(serializer).get_schema(sent)
+        message = " ".join([force_str(self.prompt.label), *reasons])
+        return self.rounds.write((Question(self.prompt.name, message, schema),))
+
+    def parse(self, field: Any, value: Any) -> Any:
+        # Arguments are texts, in which lists and objects are JSON.
+        if isinstance(field, LISTS):
+            return parse_json_text(value, list)
+        return parse_json_text(value, dict) if isinstance(field, OBJECTS) else value
+
+    def limit_relations(self, fields: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+        # An object that no list shows the caller is none that a prompt could tell of.
+        for name in fields.keys() & arguments.keys():
+            field = getattr(fields[name], "child_relation", fields[name])
+            if getattr(field, "queryset", None) is not None:
+                field.queryset = self.find_rows(field.queryset, arguments)
+
+    def find_rows(self, rows: Any, arguments: Mapping[str, Any]) -> Any:
+        model = rows.model
+        exposed = self.server.tools_capability.get_tools(self.context)
+        if ListedRows(self.context.caller, exposed).find_list(model) is None:
+            # The field's own, where the project lists the model nowhere.
+            return rows
+        shown = ListedRows.of(self.server, self.context)
+        listing = shown.find_list(model)
+        found = listing and shown.ask(listing, arguments, lambda listed: listed)
+        return found if isinstance(found, QuerySet) else model._default_manager.none()

@@ -1,0 +1,13 @@
+"""Resources: what tools read, and documents of the project, by URIs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drf_mcp.contrib import import_on_use
+
+if TYPE_CHECKING:
+    from drf_mcp.contrib.resources.documents import Document, SchemaDocument
+
+__all__ = ["Document", "SchemaDocument"]
+__getattr__ = import_on_use(__name__, {"Document": "documents", "SchemaDocument": "documents"})

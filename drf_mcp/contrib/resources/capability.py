@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from drf_mcp.contrib.resources.documents import Document, Folder
+from drf_mcp.contrib.resources.reading import Reading, encode_content, make_not_found
+from drf_mcp.contrib.resources.routes import RouteResource
+from drf_mcp.contrib.resources.uris import URISpace
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.exceptions import InvalidParams
+from drf_mcp.json_text import to_bytes
+from drf_mcp.observability.logging import Observer
+from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol import REVISIONS, Capability, Encoded
+from drf_mcp.protocol.constants import CACHE_MEMBERS
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.paging import cut_page
+from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.tool import Tool
+
+_OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
+_TITLED = _OLD | {"title", "_meta"}
+# Revision -> members of a Resource and of a ResourceTemplate.
+MEMBERS: Mapping[str, frozenset[str]] = {
+    "2025-03-26": _OLD,
+    "2025-06-18": _TITLED,
+    "2025-11-25": _TITLED | {"icons"},
+    "2026-07-28": _TITLED | {"icons"},
+}
+RESULTS: Mapping[str, frozenset[str]] = {
+    "resources/list": frozenset({"resources", "nextCursor", "_meta"}),
+    "resources/templates/list": frozenset({"resourceTemplates", "nextCursor", "_meta"}),
+    "resources/read": frozenset({"contents", "_meta"}),
+}
+STATELESS = {name: members | CACHE_MEMBERS | {"resultType"} for name, members in RESULTS.items()}
+
+
+class ResourcesCapability(Capability):
+    """Lists and reads resources: routes of tools that read, and documents (server/resources)."""
+
+    name = "resources"
+    methods = {
+        "resources/list": "list_resources",
+        "resources/templates/list": "list_templates",
+        "resources/read": "read_resource",
+    }
+    name_parameters = {"resources/read": "uri"}
+    result_members = dict.fromkeys(REVISIONS, RESULTS) | {"2026-07-28": STATELESS}
+
+    @property
+    def pages(self) -> Any:
+        return self.server.find_capability("io.modelcontextprotocol/ui")
+
+    @property
+    def uris(self) -> URISpace:
+        return URISpace(self.server.name or mcp_settings.SERVER_NAME)
+
+    def get_documents(self, context: RequestContext) -> Sequence[Document]:
+        """Return the documents of a request, those in folders aside."""
+        documents: Sequence[Document] = self.server.registry.find_added(Document)
+        return documents
+
+    def get_folders(self, context: RequestContext) -> Sequence[Folder]:
+        """Return the folders of documents of a request."""
+        folders: Sequence[Folder] = self.server.registry.find_added(Folder)
+        return folders
+
+    def get_routes(self, tools: Iterable[Tool]) -> list[RouteResource]:
+        """Return the tools that are resources as well."""
+        uris = self.uris
+        return [found for tool in tools if (found := RouteResource.of(tool, uris)) is not None]
+
+    # --- Lists ----------------------------------------------------------------------------------
+
+    def list_resources(self, context: RequestContext) -> dict[str, Any]:
+        routes = [route for route in self.get_visible_routes(context) if route.is_single]
+        documents = [*self.get_documents(context), *(f.main for f in self.get_folders(context))]
+        listed = [document.get_resource(self.uris) for document in documents]
+        listed += describe_in_own_language(routes, RouteResource.get_resource)
+        return self.get_list("resources", listed, "uri", context)
+
+    def list_templates(self, context: RequestContext) -> dict[str, Any]:
+        routes = [route for route in self.get_visible_routes(context) if route.is_template]
+        listed = describe_in_own_language(routes, RouteResource.get_template)
+        return self.get_list("resourceTemplates", listed, "uriTemplate", context)
+
+    def get_visible_routes(self, context: RequestContext) -> list[RouteResource]:
+        capability = self.server.tools_capability
+        offered = capability.get_offered_tools(context).values()
+        return self.get_routes(capability.find_visible(offered, context))
+
+    def get_list(
+        self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
+    ) -> dict[str, Any]:
+        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
+        page, following = cut_page(listed, params, size, lambda item: str(item[key]))
+        names = MEMBERS[context.era.revision]
+        defined = [context.era.get_defined(item, names) for item in page]
+        members: dict[str, Any] = {member: Encoded(to_bytes(encode_data(defined)))}
+        return members if following is None else {**members, "nextCursor": following}
+
+    # --- resources/read -------------------------------------------------------------------------
+
+    def read_resource(self, context: RequestContext) -> dict[str, Any]:
+        uri = context.message.params.get("uri")
+        if not isinstance(uri, str):
+            message = _('The params of resources/read must name a resource: "uri", a string.')
+            raise InvalidParams(message)
+        return self.read(uri, context)
+
+    def read(self, uri: str, context: RequestContext) -> dict[str, Any]:
+        """Return the members of a result with the contents of a resource.
+
+        Raises:
+            ProtocolError: if there is no such resource for the caller.
+        """
+        found = self.find(uri, context)
+        if isinstance(found, Document):
+            return {"contents": self.read_document(found, context)}
+        contents = self.make_reading(found, uri, context).get_contents()
+        # The rows of a database may change at any time.
+        members = {"contents": contents, "ttlMs": 0}
+        return members | ({"_meta": found.foreign_text.meta} if found.options.untrusted else {})
+
+    def get_dispatcher(self) -> Any:
+        """Return the dispatcher, which calls the views: that of the tools, with its guards."""
+        dispatcher = copy.copy(self.server.tools_capability.get_dispatcher())
+        # The body of a view's own envelope is all of it.
+        dispatcher.recognize = None
+        return dispatcher
+
+    def make_reading(self, route: RouteResource, uri: str, context: RequestContext) -> Reading:
+        return Reading(route, uri, context, self.server.registry, self.get_dispatcher())
+
+    def find(self, uri: str, context: RequestContext) -> Document | RouteResource:
+        """Return what a URI stands for, whether or not the caller may read it.
+
+        Raises:
+            ResourceNotFound: if it stands for nothing.
+        """
+        found: Document | RouteResource | None
+        found = self.pages.find_page(uri, context) if self.pages else None
+        if found is None:
+            found = self.find_document(uri, context) or self.find_route(uri, context)
+        if found is None:
+            context.caller.authenticate()
+            raise make_not_found(uri, context)
+        return found
+
+    def find_document(self, uri: str, context: RequestContext) -> Document | None:
+        uris, documents = self.uris, self.get_documents(context)
+        for folder in self.get_folders(context):
+            if (found := folder.get_document(uri)) is not None:
+                return found
+        return next((each for each in documents if each.get_uri(uris) == uri), None)
+
+    def find_template(self, template: str, context: RequestContext) -> RouteResource | None:
+        """Return the resources of a URI template, None if the caller is offered none."""
+        offered = self.server.tools_capability.get_offered_tools(context).values()
+        routes = [route for route in self.get_routes(offered) if route.is_template]
+        return next((route for route in routes if route.uri_template == template), None)
+
+    def find_route(self, uri: str, context: RequestContext) -> RouteResource | None:
+        # One that is taken away from the caller is refused by a guard.
+        routes = self.get_routes(self.server.tools_capability.get_tools(context).values())
+        for match, query in self.uris.find_matches(uri, context.urlconf):
+            for route in routes:
+                if (found := route.at(match, query)) is not None:
+                    return found
+        return None
+
+    def read_document(self, document: Document, context: RequestContext) -> list[dict[str, Any]]:
+        context.caller.authenticate()
+        started = time.perf_counter()
+        uri = document.get_uri(self.uris)
+        content = encode_content(uri, document.media_type, document.read())
+        if document.meta and "_meta" in MEMBERS[context.era.revision]:
+            content["_meta"] = document.meta
+        outcome = Outcome(document.name, 200)
+        record = {"content": content.get("text") or content.get("blob", "")}
+        Observer(context).record(document, outcome, record, started)
+        return [content]
+
+
+def describe_in_own_language(
+    routes: Iterable[RouteResource], describe: Callable[[RouteResource], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    # A tool keeps its texts, in the project's own language whoever happens to ask first.
+    with override_language():
+        return [describe(route) for route in routes]

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.urls import ResolverMatch
+
+from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.contrib.resources.uris import URISpace
+from drf_mcp.introspection.locations import find_declared_model
+from drf_mcp.tools.arguments.base import Arguments
+from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
+from drf_mcp.tools.tool import Tool
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, eq=False)
+class RouteResource(Tool):
+    """What a tool reads, as resources: the same view, with the same permissions.
+
+    Attributes:
+        uris: the URIs of the server.
+        path_kwargs, query: those of the resource that is read.
+    """
+
+    uris: URISpace = field(default_factory=lambda: URISpace(""))
+    path_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    query: str = ""
+
+    @classmethod
+    def of(cls, tool: Tool, uris: URISpace) -> RouteResource | None:
+        """Return a tool as resources, None if it is none."""
+        endpoint, chosen = tool.endpoint, tool.options.resource
+        if endpoint.method != "GET" or not endpoint.has_http_request or endpoint.is_built_in:
+            return None
+        if chosen is False or (chosen is None and endpoint.standard_action != "retrieve"):
+            return None
+        one = get_tool_of_one(tool) if endpoint.many else tool
+        return cls(tool.name, one.endpoint, one.options, tool.finders, one, uris)
+
+    def at(self, match: ResolverMatch, query: str) -> RouteResource | None:
+        """Return the resource that a match of the URLconf stands for, None if it is another's."""
+        route = self.endpoint.route
+        if match.func is not route.callback or match.route != route.match_route:
+            return None
+        return replace(self, path_kwargs=route.find_captured(match), query=query)
+
+    @property
+    def tool(self) -> Tool:
+        return self.origin or self
+
+    @property
+    def arguments(self) -> Arguments:
+        return self.tool.arguments
+
+    def bind(self, arguments: Any) -> Call:
+        if not self.query:
+            return Call({}, self.path_kwargs)
+        texts: dict[str, list[str]] = {}
+        for name, text in parse_qsl(self.query, keep_blank_values=True):
+            texts.setdefault(name, []).append(text)
+        found = list(self.find_values(texts))
+        # What is left is refused with the nearest known name.
+        known = {argument.parameter.name for argument, _ in found}
+        unknown = {name: values[-1] for name, values in texts.items() if name not in known}
+        return self.arguments.bind({**self.arguments.get_arguments_of(found), **unknown})
+
+    def find_values(self, texts: Mapping[str, list[str]]) -> Iterator[tuple[Argument, Any]]:
+        for argument in self.arguments.arguments:
+            name = argument.parameter.name
+            if argument.location == PATH and name in self.path_kwargs:
+                yield argument, self.path_kwargs[name]
+            elif argument.location == QUERY and name in texts:
+                values = texts[name]
+                yield (
+                    argument,
+                    (values if argument.json_type == "array" else argument.from_text(values[-1])),
+                )
+
+    def sanitize_arguments(self, arguments: Any) -> Any:
+        # That of a prompt, which has the resource read, are the prompt's.
+        is_uri = isinstance(arguments, Mapping) and "uri" in arguments
+        return {"uri": arguments["uri"]} if is_uri else None
+
+    def find_row(self) -> tuple[str, str, str] | None:
+        """Return whose row is read: the model's label, a field and the text of its value.
+
+        None if the route does not read one object by a value of its own.
+        """
+        endpoint, kwargs = self.endpoint, self.path_kwargs
+        model = find_declared_model(endpoint.view_class)
+        if endpoint.standard_action != "retrieve" or len(kwargs) != 1 or model is None:
+            return None
+        lookup = getattr(endpoint.view_class, "lookup_field", "pk")
+        return model._meta.label_lower, lookup, str(next(iter(kwargs.values())))
+
+    # --- As the lists show it -------------------------------------------------------------------
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        chosen = self.options.resource
+        return chosen if isinstance(chosen, Mapping) else {}
+
+    @property
+    def is_template(self) -> bool:
+        """Whether templates list it: it has path arguments, or query parameters to fill in."""
+        return bool(self.endpoint.route.kwargs) or bool(self.query_names)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether resources list it, by a URI that needs nothing filled in."""
+        return not self.endpoint.route.kwargs
+
+    @property
+    def query_names(self) -> list[str]:
+        if self.endpoint.standard_action == "retrieve":
+            return []
+        return [a.parameter.name for a in self.arguments.arguments if a.location == QUERY]
+
+    @property
+    def media_type(self) -> str | None:
+        # None where only the response says so.
+        if "mimeType" in self.details:
+            return str(self.details["mimeType"])
+        renderers = find_view_classes(self.endpoint.route.callback, "renderer_classes") or ()
+        types = [renderer.media_type for renderer in renderers]
+        answers_in_data = hasattr(self.endpoint.view_class, "get_serializer")
+        return JSON if answers_in_data and JSON in types else None
+
+    def get_resource(self) -> dict[str, Any]:
+        """Return the members of a Resource (server/resources)."""
+        uri = self.uris.write(self.endpoint.route.path)
+        return {"uri": uri, **self.members}
+
+    def get_template(self) -> dict[str, Any]:
+        """Return the members of a ResourceTemplate (server/resources)."""
+        return {"uriTemplate": self.uri_template, **self.members}
+
+    @property
+    def uri_template(self) -> str:
+        route = self.endpoint.route
+        return self.uris.write_template(route.path, route.kwargs, self.query_names)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        members = {
+            "name": self.name,
+            "title": self.tool.title,
+            "description": self.tool.description,
+            "mimeType": self.media_type,
+            "icons": self.options.icons,
+            **self.details,
+        }
+        return {name: value for name, value in members.items() if value}
+
+
+def get_tool_of_one(tool: Tool) -> Tool:
+    # A URI names one object, whatever the tool takes. Described once, as the tool itself.
+    endpoint, options = tool.endpoint, tool.options
+    one = replace(tool, endpoint=replace(endpoint, many=None), options=replace(options, many=None))
+    kept: Tool = vars(tool).setdefault("of_one", one)
+    return kept

@@ -1,0 +1,13 @@
+"""Skills: folders of instructions for agents, served as resources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drf_mcp.contrib import import_on_use
+
+if TYPE_CHECKING:
+    from drf_mcp.contrib.skills.skill import Skill
+
+__all__ = ["Skill"]
+__getattr__ = import_on_use(__name__, {"Skill": "skill"})

@@ -1,0 +1,139 @@
+"""``subscriptions/listen`` (2026-07-28, basic/patterns/subscriptions)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from drf_mcp.access.limits import counted_once, get_address
+from drf_mcp.contrib.subscriptions.bus import get_bus
+from drf_mcp.contrib.subscriptions.listening import Listener
+from drf_mcp.contrib.subscriptions.news import LISTS
+from drf_mcp.contrib.subscriptions.places import STREAMS
+from drf_mcp.exceptions import (
+    InternalError,
+    InvalidParams,
+    MissingClientCapability,
+    ProtocolError,
+)
+from drf_mcp.protocol import Capability, Era
+from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.reply import MessageStream
+
+# The member of a filter that asks for the changes of a list, by the list.
+MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
+URIS = "resourceSubscriptions"
+# Of the tasks extension, whose news are not sent: a client asks with tasks/get.
+TASK_IDS = "taskIds"
+MOST_URIS = 100
+# A model's label, a field and the text of its value.
+Row = tuple[str, str, str]
+
+
+class SubscriptionsCapability(Capability):
+    """Tells clients that listen of lists that change and of resources that are updated.
+
+    Where SUBSCRIPTION_BUS_CLASS is set, and the door can keep a stream open: over ASGI.
+
+    Attributes:
+        max_streams: how many streams a caller may keep open in one process.
+    """
+
+    max_streams = 20
+    name = "subscriptions"
+    annotates = True
+    methods = {"subscriptions/listen": "listen"}
+    result_members = {
+        STATELESS_REVISION: {"subscriptions/listen": frozenset({"resultType", "_meta"})}
+    }
+
+    @property
+    def is_on(self) -> bool:
+        """Whether clients can listen."""
+        return self.server.is_live and get_bus() is not None
+
+    def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
+        # What can be listened to is said by the capabilities concerned.
+        if not self.is_on or era.revision not in self.result_members:
+            return
+        for name in LISTS:
+            if name in capabilities:
+                capabilities[name] = {**capabilities[name], "listChanged": True}
+        if "resources" in capabilities:
+            capabilities["resources"]["subscribe"] = True
+
+    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
+        return super().get_result_members(method, era) if self.is_on else None
+
+    def listen(self, context: RequestContext) -> MessageStream:
+        # Nothing that the stream reads later counts: no call asks for it.
+        with counted_once(context.caller):
+            listener, agreed = self.make_listener(context)
+        context.caller.throttles = ()
+        return MessageStream(listener.get_messages(agreed))
+
+    def make_listener(self, context: RequestContext) -> tuple[Listener, dict[str, Any]]:
+        wanted = context.message.params.get("notifications")
+        if not isinstance(wanted, Mapping):
+            raise InvalidParams(_('The params must hold "notifications", an object.'))
+        if TASK_IDS in wanted and not context.has_extension(TASKS_EXTENSION):
+            raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
+        offered = self.server.get_offered(context.era)
+        lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
+        agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
+        rows = self.find_rows(wanted.get(URIS, []), context)
+        if rows:
+            agreed[URIS] = list(rows)
+        bus = get_bus()
+        assert bus is not None
+        caller = context.caller
+        place = STREAMS.take(caller.principal or get_address(caller.request), self.max_streams)
+        return Listener(self, context, bus, frozenset(lists), rows, place), agreed
+
+    def find_rows(self, uris: Any, context: RequestContext) -> dict[str, Row]:
+        """Return the rows behind those of some URIs that the caller can read.
+
+        No signal announces a change of any other resource.
+
+        Raises:
+            InvalidParams: if they are no list of texts, or more than 100.
+        """
+        is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
+        if not is_list or len(uris) > MOST_URIS:
+            message = _('"%(member)s" must be an array of at most %(count)d URIs.')
+            raise InvalidParams(message % {"member": URIS, "count": MOST_URIS})
+        found = {uri: self.find_row(uri, context) for uri in dict.fromkeys(uris)}
+        return {uri: row for uri, row in found.items() if row is not None}
+
+    def find_row(self, uri: str, context: RequestContext) -> Row | None:
+        if self.resources is None:
+            return None
+        try:
+            resource = self.resources.find(uri, context)
+            row = resource.find_row() if hasattr(resource, "find_row") else None
+            return row if row and self.is_readable(uri, context) else None
+        except ProtocolError:
+            return None
+
+    @property
+    def resources(self) -> Any:
+        return self.server.find_capability("resources")
+
+    def is_readable(self, uri: str, context: RequestContext) -> bool:
+        """Return whether the caller can read a resource: it is read for that.
+
+        Raises:
+            InternalError: if the server fails at it.
+        """
+        if self.resources is None:
+            return False
+        try:
+            self.resources.read_resource(context.for_params("resources/read", {"uri": uri}))
+        except InternalError:
+            raise
+        except ProtocolError:
+            return False
+        return True

@@ -1,0 +1,103 @@
+"""What an installed app adds to the endpoints of a project: see docs/features.md."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.apps import apps
+from django.core.signals import setting_changed
+from django.utils.module_loading import import_string
+
+from drf_mcp.option_types.project_settings import Setting
+
+# Which app of this package brings a setting or an option: python -m drf_mcp.contrib --write.
+KNOWN = Path(__file__).parent / "contrib" / "settings.json"
+
+
+class Feature:
+    """What an app adds to every endpoint.
+
+    The app's configuration names its features:
+    ``mcp_features = ["shop.features.CountsByTenant"]``. They are made once, when the apps are
+    loaded, and before models are: a feature names classes by dotted paths, and imports the rest
+    where a method needs it.
+
+    Attributes:
+        settings: keys of ``DRF_MCP``, each with its default and its kind.
+        tool_options: options of tools, each with its default and its kind.
+        capability_classes: dotted paths of capabilities of the protocol.
+    """
+
+    settings: ClassVar[Mapping[str, Setting]] = {}
+    tool_options: ClassVar[Mapping[str, Setting]] = {}
+    capability_classes: ClassVar[Sequence[str]] = ()
+
+    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        """Return further members of the definition of a tool in ``tools/list``.
+
+        A member ``_meta`` is added to what the tool has.
+        """
+        return {}
+
+
+class Features:
+    """The features of the installed apps; none before Django has loaded the apps."""
+
+    @property
+    def installed(self) -> Sequence[Feature]:
+        """The features, in the order of INSTALLED_APPS."""
+        return self._installed if apps.apps_ready else ()
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return self._settings if apps.apps_ready else {}
+
+    @property
+    def tool_options(self) -> Mapping[str, Setting]:
+        return self._tool_options if apps.apps_ready else {}
+
+    @functools.cached_property
+    def capability_classes(self) -> Sequence[type]:
+        paths = (path for feature in self._installed for path in feature.capability_classes)
+        return [import_string(path) for path in paths]
+
+    @functools.cached_property
+    def _installed(self) -> Sequence[Feature]:
+        configs = apps.get_app_configs()
+        paths = (path for config in configs for path in getattr(config, "mcp_features", ()))
+        return [import_string(path)() for path in paths]
+
+    @functools.cached_property
+    def _settings(self) -> Mapping[str, Setting]:
+        return join(feature.settings for feature in self._installed)
+
+    @functools.cached_property
+    def _tool_options(self) -> Mapping[str, Setting]:
+        return join(feature.tool_options for feature in self._installed)
+
+    def forget(self, *, setting: str = "INSTALLED_APPS", **kwargs: Any) -> None:
+        """Find the features anew, as when the apps of a test are others."""
+        if setting == "INSTALLED_APPS":
+            vars(self).clear()
+
+
+def join(groups: Iterable[Mapping[str, Setting]]) -> Mapping[str, Setting]:
+    return {name: setting for group in groups for name, setting in group.items()}
+
+
+def find_app(kind: str, name: str) -> str:
+    """Return the app of this package that brings a setting or an option, "" for none.
+
+    Args:
+        kind: ``"settings"`` or ``"tool_options"``.
+    """
+    known: Mapping[str, str] = json.loads(KNOWN.read_text(encoding="utf-8"))[kind]
+    return known.get(name, "")
+
+
+features = Features()
+setting_changed.connect(features.forget)
