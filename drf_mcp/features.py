@@ -6,16 +6,26 @@ import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django.apps import apps
 from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
-from drf_mcp.option_types.project_settings import Setting
-
 # Which app of this package brings a setting or an option: python -m drf_mcp.contrib --write.
 KNOWN = Path(__file__).parent / "contrib" / "settings.json"
+
+
+class Setting(NamedTuple):
+    """A key of ``DRF_MCP``, or an option of tools.
+
+    Attributes:
+        default: its value where the project gives none.
+        kind: a `drf_mcp.option_types.kinds.Kind`, which says what values it takes.
+    """
+
+    default: Any
+    kind: Any
 
 
 class Feature:

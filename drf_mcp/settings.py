@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.conf import settings
 from django.utils import translation
 
-from drf_mcp.features import features, find_app
+from drf_mcp.features import Setting, features, find_app
 from drf_mcp.option_types.kinds import (
     CacheAlias,
     Choice,
@@ -35,7 +35,7 @@ from drf_mcp.option_types.kinds import (
     ToolPattern,
 )
 from drf_mcp.option_types.project_name import find_project_name
-from drf_mcp.option_types.project_settings import ProjectSettings, Setting
+from drf_mcp.option_types.project_settings import ProjectSettings
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
+from drf_mcp.features import Setting
 from drf_mcp.spelling import find_nearest
-
-
-class Setting(NamedTuple):
-    default: Any
-    # A `drf_mcp.option_types.kinds.Kind`.
-    kind: Any
 
 
 class ProjectSettings:

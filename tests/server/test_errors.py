@@ -165,7 +165,7 @@ def test_a_call_that_names_no_tool_is_malformed(subtests, agent):
 
 def test_a_method_unknown_to_a_handshake_revision_is_named(subtests, expose):
     for revision in HANDSHAKE:
-        for method in ["resources/list", "server/discover", "nonsense", ""]:
+        for method in ["skills/list", "server/discover", "nonsense", ""]:
             with subtests.test(revision=revision, method=method):
                 expose()
                 response = refused(Agent(Client(), revision=revision), method)

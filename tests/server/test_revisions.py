@@ -50,10 +50,10 @@ def test_initialize_without_a_version_header_is_answered(serve):
     assert answer["result"]["protocolVersion"] == "2025-06-18"
 
 
-def test_initialize_promises_tools_and_prompts_and_no_changing_list(serve):
+def test_initialize_promises_what_is_installed_and_no_changing_list(serve):
     declared = initialize(serve("2025-11-25"), "2025-11-25")["capabilities"]
     # The prompts of the example are in the registry.
-    assert declared == {"tools": {}, "prompts": {}, "completions": {}}
+    assert declared == {"tools": {}, "prompts": {}, "completions": {}, "resources": {}}
 
 
 def test_ping_is_answered_with_nothing(subtests, serve):

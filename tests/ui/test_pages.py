@@ -110,7 +110,7 @@ def test_the_first_revision_has_no_place_for_pages(weather):
     agent = weather(ui="table", revision="2025-03-26")
     [tool] = agent.result("tools/list")["tools"]
     assert "_meta" not in tool
-    assert refuse(agent, URI)["code"] == -32602
+    assert refuse(agent, URI)["code"] == -32002
 
 
 def test_the_tool_names_its_page_beside_its_own_meta(weather):

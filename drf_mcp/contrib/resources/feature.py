@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from drf_mcp.features import Feature
+from drf_mcp.features import Feature, Setting
 from drf_mcp.option_types.kinds import Either, Flag, Kind, Text
-from drf_mcp.option_types.project_settings import Setting
 
 # ISO 8601, as far as it names a moment.
 TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")

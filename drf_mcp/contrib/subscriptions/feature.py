@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from drf_mcp.features import Feature
+from drf_mcp.features import Feature, Setting
 from drf_mcp.option_types.kinds import Class
-from drf_mcp.option_types.project_settings import Setting
 
 BUS = "drf_mcp.contrib.subscriptions.Bus"
 
