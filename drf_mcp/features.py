@@ -2,30 +2,107 @@
 
 from __future__ import annotations
 
-import functools
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
-from django.apps import apps
-from django.core.signals import setting_changed
-from django.utils.module_loading import import_string
+from django.utils.functional import cached_property
+from rest_framework.exceptions import APIException
 
-# Which app of this package brings a setting or an option: python -m drf_mcp.contrib --write.
-KNOWN = Path(__file__).parent / "contrib" / "settings.json"
+from drf_mcp.access.authentication import Caller
+from drf_mcp.interaction.progress import Channel, Progress
+from drf_mcp.interaction.slots import Slot
+from drf_mcp.option_types.installed import Setting
+from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol.context import MessageObserver, RequestContext
+from drf_mcp.tools.arguments.call import Call
 
 
-class Setting(NamedTuple):
-    """A key of ``DRF_MCP``, or an option of tools.
+class CallState:
+    """What one call of a tool carries, from its arguments to its result.
 
     Attributes:
-        default: its value where the project gives none.
-        kind: a `drf_mcp.option_types.kinds.Kind`, which says what values it takes.
+        tool: the `Tool` that is called.
+        arguments: what the caller sent, any JSON value.
+        caller: who is calling.
+        request_id: the id under which the log knows the call.
+        context: the request message, None for a call that no message asks for.
+        dispatcher: the `Dispatcher` that makes the call.
+        throttles: those of the endpoint that count the call.
+        deadline: when the call has to end, None for never.
+        channel: the way to the client while the call runs, None where there is none.
+        progress: sends how far the call is, None for a client that does not ask for it.
+        client_limit: the most tokens of a result that the client asks for.
+        is_rerun: whether the call passed the guards before, and a worker makes it now.
+        is_trial: whether nothing that the call changes is kept.
+        explain: returns what a guard answers in the place of an exception of the view, None for
+            the exception itself.
+        slots: what features keep of the call: see `Slot`.
     """
 
-    default: Any
-    kind: Any
+    def __init__(
+        self,
+        tool: Any,
+        arguments: Any,
+        caller: Caller,
+        context: RequestContext | None = None,
+        throttles: Sequence[Any] = (),
+    ) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.caller = caller
+        self.context = context
+        self.throttles = throttles
+        self.request_id = ""
+        self.dispatcher: Any = None
+        self.deadline: Any = None
+        self.channel: Channel | None = getattr(caller, "channel", None)
+        self.progress: Progress | None = None
+        self.client_limit: int | None = None
+        self.is_rerun = False
+        self.is_trial = False
+        self.explain: Callable[[Exception], APIException | None] = lambda exc: None
+        self.slots: dict[Slot[Any], Any] = {}
+
+    @cached_property
+    def bound(self) -> Call:
+        """The arguments as the view gets them.
+
+        They are bound when a guard or the dispatcher first reads them, so that a guard can refuse
+        a tool whatever its arguments are.
+
+        Raises:
+            ArgumentsRefused: if no request can be made of them.
+        """
+        call: Call = self.tool.bind(self.arguments)
+        return call
+
+    def of_item(self, bound: Call) -> CallState:
+        """Return the state of one request of a call that makes several."""
+        state = copy.copy(self)
+        state.bound, state.arguments = bound, bound.arguments
+        return state
+
+
+Proceed: TypeAlias = Callable[[CallState], Outcome]
+
+
+class Guard:
+    """Lets a call pass, refuses it, or does something around it.
+
+    A guard keeps nothing of a call: what it has to remember goes into a `Slot`.
+
+    Attributes:
+        order: guards with a lower number are further out: 100 for what takes tools away, 200 for
+            limits, 300 for records, 400 for the time limit, 500 for writes, 900 for tasks.
+    """
+
+    order: ClassVar[int] = 500
+    name: ClassVar[str] = ""
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        """Return the outcome of a call: that of ``proceed(call)``, or one of the guard's."""
+        return proceed(call)
 
 
 class Feature:
@@ -40,11 +117,19 @@ class Feature:
         settings: keys of ``DRF_MCP``, each with its default and its kind.
         tool_options: options of tools, each with its default and its kind.
         capability_classes: dotted paths of capabilities of the protocol.
+        expires: what `manage.py mcp_expire` deletes, by the name of the number: the dotted path of
+            a function that deletes it and returns the number, None where nothing is kept; and the
+            sentence of the number ``count``.
     """
 
     settings: ClassVar[Mapping[str, Setting]] = {}
     tool_options: ClassVar[Mapping[str, Setting]] = {}
     capability_classes: ClassVar[Sequence[str]] = ()
+    expires: ClassVar[Mapping[str, tuple[str, Any]]] = {}
+
+    def overrides(self, hook: str) -> bool:
+        """Return whether the class has a method of its own for a hook of `Feature`."""
+        return getattr(type(self), hook) is not getattr(Feature, hook)
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
         """Return further members of the definition of a tool in ``tools/list``.
@@ -53,61 +138,14 @@ class Feature:
         """
         return {}
 
+    def observe(self, message: Any, caller: Caller) -> MessageObserver | None:
+        """Return what follows a message, None for nothing.
 
-class Features:
-    """The features of the installed apps; none before Django has loaded the apps."""
+        Args:
+            message: the message; None where the door has not read one.
+        """
+        return None
 
-    @property
-    def installed(self) -> Sequence[Feature]:
-        """The features, in the order of INSTALLED_APPS."""
-        return self._installed if apps.apps_ready else ()
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        return self._settings if apps.apps_ready else {}
-
-    @property
-    def tool_options(self) -> Mapping[str, Setting]:
-        return self._tool_options if apps.apps_ready else {}
-
-    @functools.cached_property
-    def capability_classes(self) -> Sequence[type]:
-        paths = (path for feature in self._installed for path in feature.capability_classes)
-        return [import_string(path) for path in paths]
-
-    @functools.cached_property
-    def _installed(self) -> Sequence[Feature]:
-        configs = apps.get_app_configs()
-        paths = (path for config in configs for path in getattr(config, "mcp_features", ()))
-        return [import_string(path)() for path in paths]
-
-    @functools.cached_property
-    def _settings(self) -> Mapping[str, Setting]:
-        return join(feature.settings for feature in self._installed)
-
-    @functools.cached_property
-    def _tool_options(self) -> Mapping[str, Setting]:
-        return join(feature.tool_options for feature in self._installed)
-
-    def forget(self, *, setting: str = "INSTALLED_APPS", **kwargs: Any) -> None:
-        """Find the features anew, as when the apps of a test are others."""
-        if setting == "INSTALLED_APPS":
-            vars(self).clear()
-
-
-def join(groups: Iterable[Mapping[str, Setting]]) -> Mapping[str, Setting]:
-    return {name: setting for group in groups for name, setting in group.items()}
-
-
-def find_app(kind: str, name: str) -> str:
-    """Return the app of this package that brings a setting or an option, "" for none.
-
-    Args:
-        kind: ``"settings"`` or ``"tool_options"``.
-    """
-    known: Mapping[str, str] = json.loads(KNOWN.read_text(encoding="utf-8"))[kind]
-    return known.get(name, "")
-
-
-features = Features()
-setting_changed.connect(features.forget)
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        """Return what stands between a call and its view."""
+        return ()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from django.apps import apps
 from django.utils.encoding import force_str
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -17,9 +16,9 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
-from drf_mcp.features import features
-from drf_mcp.observability.auditing import AUDIT_APP, audit, audit_refusal
 from drf_mcp.observability.logging import Observer, log_refusal
+from drf_mcp.observability.observers import open_observers, report_refusal
+from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import (
     REVISIONS,
     Capability,
@@ -32,7 +31,7 @@ from drf_mcp.protocol import (
     select_by_headers,
     select_era,
 )
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.context import MessageObserver, RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
@@ -95,6 +94,11 @@ class Server:
         """Return what the server offers beside the lifecycle, one object of each class."""
         classes = (*self.capability_classes, *features.capability_classes)
         return [capability_class(self) for capability_class in classes]
+
+    def get_throttles(self) -> Sequence[Any]:
+        """Return what decides how often tools may be called, made anew for each message."""
+        classes = mcp_settings.THROTTLE_CLASSES
+        return [made() for made in classes] if classes else ()
 
     def get_server_info(self) -> dict[str, Any]:
         """Return the server's Implementation object: its name, version and title."""
@@ -177,7 +181,7 @@ class Server:
         try:
             caller.authenticate()
         except APIException as exc:
-            audit_refusal(items, caller, exc)
+            report_refusal(items, caller, exc)
             raise
         bodies = []
         for item in items:
@@ -193,33 +197,35 @@ class Server:
         return error
 
     def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
-        # No exception costs a batch its other answers.
+        observers = open_observers(item, caller)
 
+        # No exception costs a batch its other answers.
         def fail(exc: Exception) -> Reply:
-            if isinstance(exc, APIException):
-                raise exc
-            error = report_unexpected(exc, caller.request)
-            if caller.audit is not None:
-                caller.audit.error = error
+            error = exc if isinstance(exc, APIException) else report_unexpected(exc, caller.request)
+            for observer in observers:
+                observer.fail(error)
+            if isinstance(error, APIException):
+                raise error
             return self.refuse(item, error, headers)
 
-        config = apps.app_configs.get(AUDIT_APP)
-        auditor = config and config.auditor  # type: ignore[attr-defined]
-        if auditor is None or not isinstance(item, Message) or item.is_notification:
-            return contain(partial(self.attend, item, headers, caller), fail)
-        with audit(auditor, item, caller):
-            return contain(partial(self.attend, item, headers, caller), fail)
+        try:
+            return contain(partial(self.attend, item, headers, caller, observers), fail)
+        finally:
+            for observer in observers:
+                observer.close()
 
-    def attend(self, item: Item, headers: Headers, caller: Caller) -> Reply:
+    def attend(
+        self, item: Item, headers: Headers, caller: Caller, observers: Sequence[MessageObserver]
+    ) -> Reply:
         # The one place where a `ProtocolError` becomes a JSON-RPC error.
         try:
             if isinstance(item, ProtocolError):
                 raise item
-            return self.serve(item, headers, caller)
+            return self.serve(item, headers, caller, observers)
         except ProtocolError as exc:
             log_refusal(item, exc)
-            if caller.audit is not None:
-                caller.audit.error = exc
+            for observer in observers:
+                observer.fail(exc)
             caller.authenticate()
             return self.refuse(item, exc, headers)
 
@@ -228,7 +234,13 @@ class Server:
             return Reply(exc.http_status)
         return Reply(exc.http_status, encode_era_error(item.id, exc, headers), exc.headers)
 
-    def serve(self, item: Message | ClientResponse, headers: Headers, caller: Caller) -> Reply:
+    def serve(
+        self,
+        item: Message | ClientResponse,
+        headers: Headers,
+        caller: Caller,
+        observers: Sequence[MessageObserver] = (),
+    ) -> Reply:
         if isinstance(item, ClientResponse):
             if not select_by_headers(headers).serves_responses:
                 raise InvalidRequest(_("A client sends requests and notifications, not responses."))
@@ -240,7 +252,7 @@ class Server:
             caller.authenticate()
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
-        context = RequestContext(item, era, caller, headers)
+        context = RequestContext(item, era, caller, headers, self.get_throttles(), observers)
         tools = lambda: self.registry.tools(context.urlconf)  # noqa: E731
         with Observer(context).trace(tools, drf_mcp.__version__):
             result = handler(context)

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.conf import settings
 from django.utils import translation
 
-from drf_mcp.features import Setting, features, find_app
+from drf_mcp.option_types.installed import Setting, features, find_app
 from drf_mcp.option_types.kinds import (
     CacheAlias,
     Choice,
@@ -207,12 +207,6 @@ SETTINGS: dict[str, Setting] = {
     # True adds the arguments of a call to its log record and span, secrets masked.
     # See docs/observing.md.
     "LOG_ARGUMENTS": Setting(False, Flag()),
-    # With drf_mcp.contrib.audit: True records each call before it is made, completes the record
-    # after it, and refuses a call that cannot be recorded. False records a call that is over.
-    # See docs/audit.md.
-    "AUDIT_STRICT": Setting(False, Flag()),
-    # Days after which `manage.py mcp_expire` deletes the records of calls. None: never.
-    "AUDIT_RETENTION": Setting(None, Number(none=True)),
     # Largest non-JSON response, or stream, put into a result, in bytes. Of a longer text
     # there is the beginning; anything else becomes a link to where it stands over HTTP.
     # See docs/files_as_answers.md.

@@ -27,7 +27,7 @@ from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
-from drf_mcp.observability.auditing import audit_refusal
+from drf_mcp.observability.observers import report_refusal
 from drf_mcp.option_types.endpoint_options import KINDS
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
@@ -132,7 +132,7 @@ class MCPView(View):
             self.prepare(request)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
-            audit_refusal([None], Caller(request, self, [], []), exc)
+            report_refusal([None], Caller(request, self, [], []), exc)
             return self.refuse(exc)
         except APIException as exc:
             return self.refuse_caller(exc)
@@ -147,7 +147,6 @@ class MCPView(View):
             # Who is not let in is not told which toolsets there are.
             self.caller.authenticate()
             raise
-        self.caller.throttles = self.get_throttles()
         self.server = self.get_server()
         # As REST framework's test client forces a user.
         self.server.force_envelope = getattr(request, "_force_envelope", None)
@@ -161,6 +160,7 @@ class MCPView(View):
         server.tool_options = self.tool_options or server.tool_options
         server.tool_search, server.pinned = self.tool_search, self.pinned
         server.is_live = hasattr(self.request, "scope")
+        server.get_throttles = self.get_throttles  # type: ignore[method-assign]
         if self.instructions is not None:
             server.instructions = self.instructions
         if "toolset" in self.kwargs:

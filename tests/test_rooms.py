@@ -48,15 +48,15 @@ ONLOOKERS = {"observability", "transports", "browsable", "operators", "managemen
 # those in `READERS`.
 MAY_IMPORT: dict[str, set[str]] = {
     "spelling": set(),
-    "features": set(),
-    "option_types": {"features", "spelling"},
+    "features": {"access", "interaction", "option_types", "outcomes", "protocol", "tools"},
+    "option_types": {"spelling"},
     "exceptions": {"spelling"},
     "signals": set(),
     "codes": set(),
     "outcomes": {"codes", "json_text"},
     "models": set(),
     "json_text": set(),
-    "settings": {"features", "option_types"},
+    "settings": {"option_types"},
     "protocol": WAIST,
     "truncation": WAIST,
     "envelopes": WAIST | {"truncation"},

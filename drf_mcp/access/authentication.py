@@ -98,32 +98,13 @@ class Caller:
         self._authenticated: Request | None = None
         self.admitted = False
         self.is_guess = False
-        # The most tokens of a result that the client asked for.
-        self.client_limit: int | None = None
         # One status answers all messages of a batch.
         self.in_batch = False
         # What takes tools away; those of the credential when the caller is known.
         reads = mcp_settings.READ_ONLY is True
         self.narrowings: tuple[Narrowing, ...] = (SERVER_READS,) if reads else ()
-        # The tool that is being called.
-        self.tool: Any = None
-        # The endpoint's throttles.
-        self.throttles: Sequence[Any] = ()
-        # When the call that is being made has to end, None for never.
-        self.deadline: Any = None
-        # The `Rounds` of the request that is being answered, None where nobody can be asked.
-        self.rounds: Any = None
-        # The way to the client while the call runs, and what tells it how far the call is.
+        # The way to the client while a call runs, None where there is none.
         self.channel: Any = None
-        self.progress: Any = None
-        # The dry run that is under way: a `Rollback`, None for a call that is made.
-        self.dry_run: Any = None
-        # Makes a task of the call that is being made, or is running it; None for a call that waits.
-        self.task: Any = None
-        # The `Catalogue` of the tools that the caller can search, None where all are listed.
-        self.catalogue: Any = None
-        # What records the message that is being answered, None where nothing does.
-        self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the
         # endpoint does not know which it was.
         self.answered: Request | None = None
@@ -189,7 +170,7 @@ class Caller:
             self.admitted = True
         return self._authenticated
 
-    def admit(self, user: Any, auth: Any) -> None:
+    def admit(self, user: Any, auth: Any, tool: Any = None) -> None:
         # The view turns an APIException into a response: `refusal` keeps it for the door.
         failure = sys.exc_info()[1]
         try:
@@ -206,7 +187,7 @@ class Caller:
             raise
         self._authenticated = self._authenticated or request
         self.admitted = True
-        if self.narrowings and self.tool is not None and self.find_narrowing(self.tool):
+        if self.narrowings and tool is not None and self.find_narrowing(tool):
             # It stops the view; the guard says why.
             raise PermissionDenied()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -131,28 +131,26 @@ class EndpointLimits:
         return key is not None and key in self.own_keys
 
 
-@contextmanager
-def counted_once(caller: Any) -> Iterator[None]:
-    """Count a message that calls no tool by the endpoint's throttles, and nothing that it asks.
+def count_once(context: Any) -> Any:
+    """Count a message by the endpoint's throttles.
 
     Args:
-        caller: the `Caller`.
+        context: the `RequestContext` of a message that calls no tool.
+
+    Returns:
+        The context in which what the message asks of views is not counted again.
 
     Raises:
         Refused: if a throttle refuses the message (HTTP 429).
     """
-    throttles, request = caller.throttles, caller.authenticate()
-    waits = [t.wait() for t in throttles if not t.allow_request(request, caller.view)]
+    caller, request = context.caller, context.caller.authenticate()
+    waits = [t.wait() for t in context.throttles if not t.allow_request(request, caller.view)]
     if waits:
         seconds = max((wait for wait in waits if wait is not None), default=None)
         headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
         exc = Throttled(seconds)
         raise Refused(exc.status_code, str(exc.detail), headers=headers)
-    caller.throttles = ()
-    try:
-        yield
-    finally:
-        caller.throttles = throttles
+    return replace(context, throttles=())
 
 
 def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:

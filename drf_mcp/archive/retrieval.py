@@ -40,6 +40,7 @@ from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import Unavailable, contain
 from drf_mcp.interaction.call_context import call_context
+from drf_mcp.interaction.slots import find_call
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.options import mcp_tool
 from drf_mcp.tools.registry import registry
@@ -200,9 +201,14 @@ class ContentRetrieveView(GenericAPIView[Any]):
             raise NotFound(GONE)
         return entry
 
+    @property
+    def client_limit(self) -> int | None:
+        call = find_call(self.request)
+        return None if call is None else call.client_limit
+
     def slice(self, entry: Entry) -> dict[str, Any]:
         """Return a slice of the items, or of the passages that a query finds in them."""
-        limits = (self.caller.client_limit, mcp_settings.MAX_RESULT_TOKENS)
+        limits = (self.client_limit, mcp_settings.MAX_RESULT_TOKENS)
         slicer = Slicer(
             min((limit for limit in limits if limit is not None), default=None),
             self.arguments["offset"],

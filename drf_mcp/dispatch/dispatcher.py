@@ -7,6 +7,7 @@ request that a client would have sent, and its response is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from django.http.response import HttpResponseBase
@@ -37,23 +38,19 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.dispatch.write_batches import WriteBatch
 from drf_mcp.exceptions import contain
-from drf_mcp.guards.base import (
-    CallCrashed,
-    CallRefused,
-    Guard,
-    PendingCall,
-    Proceed,
-    pass_guards,
-)
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.guards.base import CallCrashed, CallRefused, pass_guards
 from drf_mcp.guards.confirmation import ConfirmationGuard
 from drf_mcp.guards.deferral import DeferralGuard
 from drf_mcp.guards.dry_run import DryRunGuard
 from drf_mcp.guards.idempotency.guard import IdempotencyGuard
-from drf_mcp.guards.limits import RecordGuard, ThrottleGuard, TimeLimitGuard
+from drf_mcp.guards.limits import ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
+from drf_mcp.interaction.call_context import TASK
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
+from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
@@ -79,115 +76,109 @@ class Dispatcher(FailureOutcomes):
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
 
-    def dispatch(self, tool: Tool, arguments: Any, caller: Caller) -> Outcome:
-        """Call a tool and return the outcome.
+    def dispatch(self, call: CallState) -> Outcome:
+        """Make a call and return its outcome.
 
         Raises:
             APIException: if the caller is not let into the endpoint at all.
         """
-        request_id, stopwatch = new_request_id(), Stopwatch()
-        pending = PendingCall(tool, arguments, caller, request_id, self)
-        caller.tool = tool
+        call.request_id, call.dispatcher = new_request_id(), self
+        caller, stopwatch = call.caller, Stopwatch()
         perform: Proceed = self.perform
         # Entering a context costs calls, which nobody pays whose queries are not counted.
         if stopwatch.counts_queries:
             perform = stopwatch.watching()(perform)
         try:
-            guards = self.get_guards(pending)
-            outcome = pass_guards(guards, pending, perform) if guards else perform(pending)
+            guards = self.get_guards(call)
+            outcome = pass_guards(guards, call, perform) if guards else perform(call)
         except ArgumentsRefused as exc:
-            outcome = self.get_arguments_outcome(pending, exc)
+            outcome = self.get_arguments_outcome(call, exc)
         except CallRefused as exc:
-            outcome = self.get_refused_outcome(tool, exc.exc, exc.rate_limit)
+            outcome = self.get_refused_outcome(call.tool, exc.exc, exc.rate_limit)
         except Asked as exc:
-            outcome = self.get_failed_outcome(tool, 200, exc.failure)
+            outcome = self.get_failed_outcome(call.tool, 200, exc.failure)
             outcome = outcome.changed(questions=exc.questions)
         except CallCrashed as exc:
-            inner = self.get_request(tool, pending.call, caller, tool.endpoint.route.path)
-            outcome = self.get_exception_outcome(tool, inner, exc.cause, request_id)
+            inner = self.get_request(call, call.tool.endpoint.route.path)
+            outcome = self.get_exception_outcome(call, inner, exc.cause)
         except Deferred:
-            outcome = Outcome(tool.name, 202, is_deferred=True)
+            outcome = Outcome(call.tool.name, 202, is_deferred=True)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
         # What a credential takes away is known only now, and has stopped the view.
-        outcome = find_refusal(tool, caller) or outcome if caller.narrowings else outcome
+        outcome = find_refusal(call.tool, caller) or outcome if caller.narrowings else outcome
         return outcome.changed(
-            request_id=outcome.request_id or request_id,
+            request_id=outcome.request_id or call.request_id,
             telemetry={**stopwatch.telemetry(), **outcome.telemetry},
             duration_ms=stopwatch.duration_ms,
-            call=pending.request_parts,
+            call=self._get_request_parts(call),
         )
 
-    def get_guards(self, pending: PendingCall) -> Sequence[Guard]:
+    def _get_request_parts(self, call: CallState) -> dict[str, Any]:
+        bound = vars(call).get("bound")
+        return {} if bound is None else {"kwargs": bound.kwargs, "query_string": bound.query_string}
+
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
         """Return what stands before the view of a call, the outermost first."""
         guards: list[Guard] = []
-        caller = pending.caller
-        if caller.narrowings:
+        if call.caller.narrowings:
             guards.append(NarrowingGuard())
-        if caller.throttles:
+        if call.throttles:
             guards.append(ThrottleGuard())
-        if caller.audit is not None and mcp_settings.AUDIT_STRICT:
-            guards.append(RecordGuard())
-        if mcp_settings.TIME_LIMIT or pending.tool.options.time_limit:
+        if mcp_settings.TIME_LIMIT or call.tool.options.time_limit:
             guards.append(TimeLimitGuard())
-        if guarded_by := pending.tool.guarded_by:
+        if guarded_by := call.tool.guarded_by:
             guards += [guard() for guard in self.write_guards if guard.name in guarded_by]
-        if caller.task is not None:
+        if TASK.get(call) is not None:
             guards.append(DeferralGuard())
+        for feature in features.overriding("get_guards"):
+            guards += feature.get_guards(call)
+        guards.sort(key=attrgetter("order"))
         return guards
 
-    def perform(self, pending: PendingCall) -> Outcome:
-        perform = self.perform_requests if pending.call.is_batch else self.perform_call
-        outcome = perform(pending.tool, pending.call, pending.caller, pending.request_id)
-        return ListHint(pending.tool).add_to(outcome)
+    def perform(self, call: CallState) -> Outcome:
+        outcome = self.perform_requests(call) if call.bound.is_batch else self.perform_call(call)
+        return ListHint(call.tool).add_to(outcome)
 
-    def get_stored_answer(self, pending: PendingCall) -> StoredAnswer:
+    def get_stored_answer(self, call: CallState) -> StoredAnswer:
         """Return what says whether a caller may have the answer of a call later."""
-        return StoredAnswer.of(pending.caller, pending.tool, pending.call)
+        return StoredAnswer.of(call.caller, call.tool, call.bound)
 
-    def get_reading(self, pending: PendingCall) -> Reading:
+    def get_reading(self, call: CallState) -> Reading:
         """Return what reads the object of a call for a guard."""
-        return Reading(pending)
+        return Reading(call)
 
-    def perform_requests(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
-        def perform_one(pending: PendingCall) -> Outcome:
-            return self.perform_call(tool, pending.call, caller, request_id)
+    def perform_requests(self, call: CallState) -> Outcome:
+        tool = call.tool
 
-        def perform(request: Call) -> Outcome:
-            pending = PendingCall.of(tool, request, caller, request_id)
+        def perform(bound: Call) -> Outcome:
+            request = call.of_item(bound)
             # Of several objects each has a version of its own.
-            guards = [PreconditionGuard()] if IF_MATCH in request.controls else []
-            outcome = pass_guards(guards, pending, perform_one)
-            if caller.refusal is not None:
-                raise caller.refusal
+            guards = [PreconditionGuard()] if IF_MATCH in bound.controls else []
+            outcome = pass_guards(guards, request, self.perform_call)
+            if call.caller.refusal is not None:
+                raise call.caller.refusal
             close_broken_connections()
             return ListHint(tool).add_to(outcome)
 
-        return (WriteBatch if call.items else Batch)(tool, call).ask(perform)
+        return (WriteBatch if call.bound.items else Batch)(tool, call.bound).ask(perform)
 
-    def preview(self, pending: PendingCall) -> Preview | Outcome:
+    def preview(self, call: CallState) -> Preview | Outcome:
         """Return what a call would do, without doing it; the outcome of one that is refused."""
-        if pending.call.items:
-            return preview_items(self, pending)
-        return Previewer(self, pending).preview()
+        if call.bound.items:
+            return preview_items(self, call)
+        return Previewer(self, call).preview()
 
-    def admit(self, pending: PendingCall) -> Outcome | None:
+    def admit(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that the view would not let in, None if it would."""
-        return Admission(self, pending).find_refusal()
+        return Admission(self, call).find_refusal()
 
-    def perform_call(
-        self,
-        tool: Tool,
-        call: Call,
-        caller: Caller,
-        request_id: str,
-        callback: Callable[..., Any] | None = None,
-    ) -> Outcome:
+    def perform_call(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
         # ``callback`` answers instead of the route's own.
+        tool, caller, bound = call.tool, call.caller, call.bound
         route, own = tool.endpoint.route, self.get_callback(tool)
-        is_rerun = caller.task is not None and caller.task.is_running
-        is_replaced = is_rerun or callback is not None
+        is_replaced = call.is_rerun or callback is not None
         if is_replaced or not caller.is_known_to(route.callback):
             is_introduced = not is_replaced and caller.can_introduce(own)
             introducing = BareCallback.of(own) if is_introduced else None
@@ -196,33 +187,33 @@ class Dispatcher(FailureOutcomes):
             own = introducing or own
         if caller.narrowings and (refusal := find_refusal(tool, caller)):
             return refusal
-        path = route.build(call.kwargs)
-        match = None if path is None else route.match(path, call.kwargs, caller.request)
+        path = route.build(bound.kwargs)
+        match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
             failure = self.get_error_mapper().from_status(404, _("Not found."))
             return self.get_failed_outcome(tool, 404, failure)
-        request = self.get_request(tool, call, caller, path)
+        request = self.get_request(call, path)
         request.resolver_match = match
-        if is_rerun:
+        if call.is_rerun:
             # It was let in and counted before.
-            probe = Probe.of(caller, tool, call)
+            probe = Probe.of(caller, tool, bound)
             callback = None if probe.is_decorated else probe.answer_by(None)
 
         def answer() -> Outcome:
             if middleware := CallHandler.of_settings():
                 passage = Passage(request, match, callback or own)
-                return self._pass_middleware(middleware, passage, tool, call, request_id)
-            respond = callback or as_http_would(own, caller.deadline, caller.channel)
+                return self._pass_middleware(middleware, passage, call)
+            respond = callback or as_http_would(own, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
-            return self.get_outcome(tool, call, request, response)
+            return self.get_outcome(call, request, response)
 
         def fail(exc: Exception) -> Outcome:
-            return self.get_exception_outcome(tool, request, exc, request_id)
+            return self.get_exception_outcome(call, request, exc)
 
         return contain(answer, fail)
 
     def _pass_middleware(
-        self, middleware: CallHandler, passage: Passage, tool: Tool, call: Call, request_id: str
+        self, middleware: CallHandler, passage: Passage, call: CallState
     ) -> Outcome:
         request = passage.request
         with keep_thread_state():
@@ -232,21 +223,28 @@ class Dispatcher(FailureOutcomes):
                     raise passage.raised
                 # Middleware answers in its place; error trackers still have to hear of it.
                 if passage.substitute and passage.substitute.status_code >= 500:
-                    self.report_crash(tool, request, passage.raised, request_id)
-            return self.get_outcome(tool, call, request, response)
+                    self.report_crash(call, request, passage.raised)
+            return self.get_outcome(call, request, response)
 
-    def get_request(self, tool: Tool, call: Call, caller: Caller, path: str) -> ToolRequest:
+    def get_request(self, call: CallState, path: str) -> ToolRequest:
         """Return the request that the view gets."""
+        tool, bound = call.tool, call.bound
         request = ToolRequest(
-            caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
+            call.caller,
+            tool.endpoint.method,
+            path,
+            bound.query_string,
+            bound.body,
+            bound.content_type,
+            call,
         )
         request.has_standard_negotiation = tool.endpoint.has_standard_negotiation
-        if call.disposition:
-            request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
-        if IF_MATCH in call.controls and tool.precondition and tool.precondition.is_etag:
-            request.META["HTTP_IF_MATCH"] = write_etag(call.controls[IF_MATCH])
-        if call.headers:
-            request.META.update(call.headers)
+        if bound.disposition:
+            request.META["HTTP_CONTENT_DISPOSITION"] = bound.disposition
+        if IF_MATCH in bound.controls and tool.precondition and tool.precondition.is_etag:
+            request.META["HTTP_IF_MATCH"] = write_etag(bound.controls[IF_MATCH])
+        if bound.headers:
+            request.META.update(bound.headers)
         return request
 
     def get_callback(self, tool: Tool) -> Callable[..., Any]:
@@ -254,26 +252,27 @@ class Dispatcher(FailureOutcomes):
         return tool.endpoint.route.callback
 
     def get_outcome(
-        self, tool: Tool, call: Call, request: ToolRequest, response: HttpResponseBase
+        self, call: CallState, request: ToolRequest, response: HttpResponseBase
     ) -> Outcome:
         """Return the outcome of a response, rendered or not."""
-        answer = ViewResponse.read(response, request, call.query_string, self.content_reader_class)
+        tool, bound = call.tool, call.bound
+        answer = ViewResponse.read(response, request, bound.query_string, self.content_reader_class)
         if request.caller.is_guess and answer.view is not None:
             request.caller.answered = answer.view.request
-        outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
+        outcome = self.build_outcome(tool.name, tool.pointers(bound), answer)
         if tool.endpoint.standard_action == "list" and EmptyList.is_outcome(outcome):
-            further = EmptyList(tool, call).find_warnings()
+            further = EmptyList(tool, bound).find_warnings()
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
         if answer.status == 403:
             return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
         selection = tool.arguments.fields
-        if call.fields and selection is not None and outcome.failure is None:
-            unanswered = selection.find_unanswered(call.fields, outcome.data)
+        if bound.fields and selection is not None and outcome.failure is None:
+            unanswered = selection.find_unanswered(bound.fields, outcome.data)
             further = (lacks_field(problem) for problem in unanswered)
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
             # An answer that has none of the fields is given whole: its own fields are what to name.
-            if len(unanswered) < len(call.fields):
-                outcome = self.select_fields(outcome, call.fields)
+            if len(unanswered) < len(bound.fields):
+                outcome = self.select_fields(outcome, bound.fields)
         if tool.precondition is not None:
             outcome = tool.precondition.tell(outcome, answer.content.data, answer.headers)
         return outcome

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
@@ -12,15 +11,14 @@ from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.missing_rows import MissingRows
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.exceptions import NotUndone, TimeLimitExceeded, contain
-from drf_mcp.guards.base import PendingCall
+from drf_mcp.exceptions import TimeLimitExceeded, contain
+from drf_mcp.features import CallState
 from drf_mcp.guards.narrowing import find_refusal
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
@@ -40,27 +38,25 @@ class FailureOutcomes:
         return mapper
 
     def get_exception_outcome(
-        self, tool: Tool, request: ToolRequest, exc: Exception, request_id: str
+        self, call: CallState, request: ToolRequest, exc: Exception
     ) -> Outcome:
-        if request.caller.is_broken_by(exc):
+        if call.caller.is_broken_by(exc):
             raise exc
         if isinstance(exc, TimeLimitExceeded):
-            return self.get_refused_outcome(tool, exc)
-        dry_run = request.caller.dry_run
-        if dry_run is not None and dry_run.explains(exc):
-            return self.get_refused_outcome(tool, NotUndone())
-        return self.get_crash_outcome(tool, request, exc, request_id)
+            return self.get_refused_outcome(call.tool, exc)
+        if explained := call.explain(exc):
+            return self.get_refused_outcome(call.tool, explained)
+        return self.get_crash_outcome(call, request, exc)
 
-    def get_crash_outcome(
-        self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
-    ) -> Outcome:
+    def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
+        tool, request_id = call.tool, call.request_id
         listings = Listings(tool, getattr(request, "caller", None))
         failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
         if isinstance(exc, IntegrityError):
             failure = MissingRows(tool, getattr(request, "body", b"")).add_to(failure)
         status = get_exception_status(exc)
         if status >= 500:
-            self.report_crash(tool, request, exc, request_id)
+            self.report_crash(call, request, exc)
         return self.get_failed_outcome(tool, status, failure, request_id)
 
     def get_refused_outcome(
@@ -89,23 +85,24 @@ class FailureOutcomes:
             version=version if isinstance(version, str) else "",
         )
 
-    def get_arguments_outcome(self, pending: PendingCall, exc: ArgumentsRefused) -> Outcome:
+    def get_arguments_outcome(self, call: CallState, exc: ArgumentsRefused) -> Outcome:
         """Return the outcome of arguments that no request can be made of.
 
         Only whoever may call the tool learns what is wrong with them.
         """
-        tool = pending.tool
-        if refused := self.find_permission_refusal(tool, pending.arguments, pending.caller):
+        tool = call.tool
+        if refused := self.find_permission_refusal(call):
             return refused
         failure = self.get_error_mapper().from_problems(tuple(map(tool.advise, exc.problems)))
         return self.get_failed_outcome(tool, 400, failure)
 
-    def find_permission_refusal(self, tool: Tool, arguments: Any, caller: Caller) -> Outcome | None:
+    def find_permission_refusal(self, call: CallState) -> Outcome | None:
         """Return the outcome of a caller who may not call a tool, None for any other caller.
 
         Raises:
             APIException: if the caller is not let into the endpoint at all.
         """
+        tool, arguments, caller = call.tool, call.arguments, call.caller
         if caller.find_narrowing(tool):
             return find_refusal(tool, caller)
         names = tool.arguments
@@ -124,8 +121,6 @@ class FailureOutcomes:
 
         return contain(probe.check_permissions, judge)
 
-    def report_crash(
-        self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
-    ) -> None:
-        logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
+    def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:
+        logger.error("Tool %s failed [%s]", call.tool.name, call.request_id, exc_info=exc)
         got_request_exception.send_robust(sender=BaseHandler, request=request)

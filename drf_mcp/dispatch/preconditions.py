@@ -15,8 +15,8 @@ from drf_mcp.codes import Category
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.guards.base import Guard, PendingCall, Proceed
-from drf_mcp.guards.dry_run import NOTE
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.guards.dry_run import NOTE, is_dry_run
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.tools.preconditions import IF_MATCH, PRECONDITION
 
@@ -36,25 +36,26 @@ class PreconditionGuard(Guard):
     """
 
     name = PRECONDITION
+    order = 510
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        sent = pending.call.controls.get(IF_MATCH)
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        sent = call.bound.controls.get(IF_MATCH)
         if sent is None:
-            return proceed(pending)
-        precondition = pending.tool.precondition
+            return proceed(call)
+        precondition = call.tool.precondition
         if precondition.is_etag:
-            outcome = proceed(pending)
-            return self.get_refusal(pending) if outcome.status == STATUS else outcome
+            outcome = proceed(call)
+            return self.get_refusal(call) if outcome.status == STATUS else outcome
         with transaction.atomic(using=router.db_for_write(precondition.model)):
-            row = CallTarget(pending).lock()
+            row = CallTarget(call).lock()
             # Of an object that the caller may not have, the view says so itself.
             if row is None or precondition.matches(sent, row):
-                return proceed(pending)
-        return self.get_refusal(pending, precondition.get_version(row))
+                return proceed(call)
+        return self.get_refusal(call, precondition.get_version(row))
 
-    def get_refusal(self, pending: PendingCall, version: Any = None) -> Outcome:
-        tool, sent = pending.tool, pending.call.controls[IF_MATCH]
-        target = CallTarget(pending)
+    def get_refusal(self, call: CallState, version: Any = None) -> Outcome:
+        tool, sent = call.tool, call.bound.controls[IF_MATCH]
+        target = CallTarget(call)
         answer = target.read()
         if answer is not None and tool.precondition.is_etag:
             version = answer.headers.get("ETag")
@@ -71,20 +72,20 @@ class PreconditionGuard(Guard):
         )
         facts = {IF_MATCH: version, "current": target.show(answer)}
         meta = {name: value for name, value in facts.items() if value not in (None, {})}
-        trial = {"note": _(NOTE)} if pending.is_dry_run else None
+        trial = {"note": _(NOTE)} if is_dry_run(call) else None
         return Outcome(tool.name, STATUS, failure=failure, meta=meta, dry_run=trial)
 
 
 class CallTarget:
     """The object that a call is about, as its view finds it for the caller."""
 
-    def __init__(self, pending: PendingCall) -> None:
-        self.pending = pending
-        self.tool = pending.tool
+    def __init__(self, call: CallState) -> None:
+        self.call = call
+        self.tool = call.tool
 
     def lock(self) -> Model | None:
         """Return the object's row, locked; None where the view refuses the caller the object."""
-        probe = Probe.of(self.pending.caller, self.tool, self.pending.call)
+        probe = Probe.of(self.call.caller, self.tool, self.call.bound)
         probe.keeps_locks = True
         try:
             return probe.ask(lambda view, *args, **kwargs: self.find_row(view.get_object()).first())
@@ -102,8 +103,8 @@ class CallTarget:
         reader = finders.find_read(endpoint.object_path)
         if reader is None:
             return None
-        kwargs = {name: self.pending.call.kwargs[name] for name in reader.route.kwargs}
-        probe = Probe(self.pending.caller, self.tool.for_endpoint(reader), kwargs)
+        kwargs = {name: self.call.bound.kwargs[name] for name in reader.route.kwargs}
+        probe = Probe(self.call.caller, self.tool.for_endpoint(reader), kwargs)
         try:
             answer = probe.read()
         except REFUSALS:

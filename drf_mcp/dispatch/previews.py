@@ -20,10 +20,10 @@ from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import names_an_object
 from drf_mcp.exceptions import contain
-from drf_mcp.guards.base import PendingCall
+from drf_mcp.features import CallState
 from drf_mcp.guards.preview import Preview
 from drf_mcp.guards.rollback import Rollback
-from drf_mcp.interaction.exchange import Asked
+from drf_mcp.interaction.exchange import ROUNDS, Asked
 from drf_mcp.interaction.state import hash_json
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.outcomes import Outcome
@@ -56,14 +56,14 @@ class Previewer:
 
     Args:
         dispatcher: the `Dispatcher` that would make the call.
-        pending: the call.
+        call: the call.
     """
 
-    def __init__(self, dispatcher: Any, pending: PendingCall) -> None:
+    def __init__(self, dispatcher: Any, call: CallState) -> None:
         self.dispatcher = dispatcher
-        self.pending = pending
-        self.tool = pending.tool
-        self.probe: Probe = Probe.of(pending.caller, pending.tool, pending.call)
+        self.call = call
+        self.tool = call.tool
+        self.probe: Probe = Probe.of(call.caller, call.tool, call.bound)
 
     def preview(self) -> Preview | Outcome:
         if self.probe.is_decorated:
@@ -84,10 +84,8 @@ class Previewer:
         return self.rehearse(target)
 
     def perform(self, look: Any) -> Outcome:
-        pending, respond = self.pending, self.probe.answer_by(look)
-        outcome: Outcome = self.dispatcher.perform_call(
-            self.tool, pending.call, pending.caller, pending.request_id, respond
-        )
+        call, respond = self.call, self.probe.answer_by(look)
+        outcome: Outcome = self.dispatcher.perform_call(call, respond)
         return outcome
 
     def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Target:
@@ -104,7 +102,7 @@ class Previewer:
 
     @property
     def listings(self) -> Listings:
-        return Listings(self.tool, self.pending.caller, self.pending.call.kwargs)
+        return Listings(self.tool, self.call.caller, self.call.bound.kwargs)
 
     def find_conflict(self, cascade: Cascade | None) -> Outcome | None:
         if cascade is None or cascade.refusal is None:
@@ -134,16 +132,17 @@ class Previewer:
         unknown = Preview(label, own=target.own, state=self.get_state(target))
         if self.tool.options.dry_run is False or rollback.find_obstacle(callback):
             return unknown
-        caller = self.pending.caller
         # A view that is only tried asks its questions later, and has no answers to them.
-        rounds, caller.rounds = caller.rounds, None
+        call = self.call
+        rounds = ROUNDS.get(call)
+        ROUNDS.set(call, None)
         try:
             with rollback.undoing():
-                outcome = rollback.watch(caller, lambda: self.perform(None))
+                outcome = rollback.watch(call, lambda: self.perform(None))
         except Asked:
             return unknown
         finally:
-            caller.rounds = rounds
+            ROUNDS.set(call, rounds)
         if rollback.obstacle:
             return unknown
         if outcome.failure is not None:
@@ -168,7 +167,7 @@ class Previewer:
     def get_label(self, target: Target) -> str:
         if target.instance is None:
             return ""
-        kwargs, reading = self.pending.call.kwargs, self.dispatcher.get_reading(self.pending)
+        kwargs, reading = self.call.bound.kwargs, self.dispatcher.get_reading(self.call)
         # The URL captures parents first.
         names = [name for name in self.tool.endpoint.route.kwargs if name in kwargs]
         # Where a tool reads the object, the label has nothing that the tool does not show.
@@ -182,15 +181,12 @@ class Previewer:
         return [str(instance.pk), {f.attname: f.value_to_string(instance) for f in fields}]
 
 
-def preview_items(dispatcher: Any, pending: PendingCall) -> Preview:
+def preview_items(dispatcher: Any, call: CallState) -> Preview:
     """Return what a call about several objects would do, bound to the state of each.
 
     An object that the view refuses is refused again when the call is made.
     """
-    tool, caller = pending.tool, pending.caller
-    calls = [PendingCall.of(tool, call, caller, pending.request_id) for call in pending.call.items]
-    for each in calls:
-        each.dispatcher = dispatcher
+    calls = [call.of_item(item) for item in call.bound.items]
     found = [Previewer(dispatcher, each).preview() for each in calls]
     previews = [each for each in found if isinstance(each, Preview)]
     count = ngettext("%(count)d object", "%(count)d objects", len(calls)) % {"count": len(calls)}
@@ -204,7 +200,7 @@ class Admission(Previewer):
 
     def find_refusal(self) -> Outcome | None:
         # Of several objects each has its own outcome.
-        if self.pending.call.is_batch or self.probe.is_decorated:
+        if self.call.bound.is_batch or self.probe.is_decorated:
             return None
         # This is the call that counts.
         self.probe.is_counted = True

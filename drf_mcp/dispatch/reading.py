@@ -36,7 +36,7 @@ class Reading(CallTarget):
     @property
     def is_offered(self) -> bool:
         # What takes the tool that reads the object away from the caller takes the fields as well.
-        caller, endpoints = self.pending.caller, self.tool.finders.endpoints
+        caller, endpoints = self.call.caller, self.tool.finders.endpoints
         reader = self.reader
         names = (name for name, endpoint in endpoints.items() if endpoint is reader)
         tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))
@@ -45,7 +45,7 @@ class Reading(CallTarget):
     @property
     def listings(self) -> Listings:
         """The lists, as far as the caller may see their rows."""
-        return Listings(self.tool, self.pending.caller, self.pending.call.kwargs)
+        return Listings(self.tool, self.call.caller, self.call.bound.kwargs)
 
     def settle(self, outcome: Outcome) -> Outcome:
         """Return an outcome of JSON values, which no database has to be asked for any more."""

@@ -92,11 +92,14 @@ class ToolRequest(HttpRequest):
         query_string: str = "",
         body: bytes | FilesBody = b"",
         content_type: str = "",
+        call: Any = None,
     ) -> None:
         own = self.__dict__
         own.update({n: v for n, v in caller.attributes.items() if n not in OUTER_ONLY})
         outer = caller.request
         self.caller = caller
+        # The `CallState` that the view answers; None where it is asked something else.
+        self.mcp_call = call
         self.method = method
         self.path_info = path_info
         self.path = outer.path.removesuffix(outer.path_info) + path_info
@@ -183,4 +186,4 @@ class ToolRequest(HttpRequest):
         self.__dict__["auth"] = value
         self.caller.request.auth = value
         if not self.caller.admitted:
-            self.caller.admit(self.user, value)
+            self.caller.admit(self.user, value, self.mcp_call and self.mcp_call.tool)

@@ -15,9 +15,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.guards.dry_run import is_dry_run
 from drf_mcp.guards.preview import Preview
-from drf_mcp.interaction.exchange import Asked
+from drf_mcp.interaction.exchange import Asked, get_exchange
 from drf_mcp.interaction.state import MAX_AGE, hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
@@ -49,16 +50,16 @@ class Confirmation:
     """The text that confirms one call, once: of one caller, on an object in one state.
 
     Args:
-        pending: the call.
+        call: the call.
         preview: what the call would do.
     """
 
-    def __init__(self, pending: PendingCall, preview: Preview) -> None:
-        arguments = pending.tool.arguments
-        self.signer = signing.TimestampSigner(salt=f"{SALT}.{pending.tool.name}")
-        self.arguments = arguments.replace_control(pending.call.arguments, CONTROL, MISSING)
+    def __init__(self, call: CallState, preview: Preview) -> None:
+        arguments = call.tool.arguments
+        self.signer = signing.TimestampSigner(salt=f"{SALT}.{call.tool.name}")
+        self.arguments = arguments.replace_control(call.bound.arguments, CONTROL, MISSING)
         self.binding = {
-            FOREIGN: shorten_hash(pending.caller.principal),
+            FOREIGN: shorten_hash(call.caller.principal),
             ARGUMENTS: shorten_hash(hash_json(self.arguments)),
             CHANGED: shorten_hash(preview.state),
         }
@@ -114,51 +115,52 @@ class ConfirmationGuard(Guard):
     """
 
     name: ClassVar[str] = "confirm"
+    order = 520
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        if pending.is_dry_run or pending.is_rerun:
-            return proceed(pending)
-        preview = pending.dispatcher.preview(pending)
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        if call.is_rerun or is_dry_run(call):
+            return proceed(call)
+        preview = call.dispatcher.preview(call)
         if isinstance(preview, Outcome):
             return preview
-        confirmation, exchange = Confirmation(pending, preview), pending.exchange
-        text, max_age = pending.call.controls.get(CONTROL), TOKEN_AGE
+        confirmation, exchange = Confirmation(call, preview), get_exchange(call)
+        text, max_age = call.bound.controls.get(CONTROL), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
-                return self.decline(pending)
+                return self.decline(call)
             text, max_age = exchange.memory[KEY], MAX_AGE
         fault = "" if text is None else confirmation.find_fault(text, max_age)
         if text is None or fault:
-            return self.ask(pending, preview, confirmation, fault)
+            return self.ask(call, preview, confirmation, fault)
         try:
-            return proceed(pending)
+            return proceed(call)
         except Asked:
             # The view asks for something else: its next round is the same call.
             confirmation.release()
             raise
 
-    def decline(self, pending: PendingCall) -> Outcome:
+    def decline(self, call: CallState) -> Outcome:
         message = _("The user was asked, and did not agree. Nothing was done.")
         advice = _("Do not repeat the call, unless the user asks for it again.")
         failure = Failure("DECLINED", Category.AUTHORIZATION, message, advice, soft=True)
-        return Outcome(pending.tool.name, 200, failure=failure)
+        return Outcome(call.tool.name, 200, failure=failure)
 
     def ask(
-        self, pending: PendingCall, preview: Preview, confirmation: Confirmation, fault: str
+        self, call: CallState, preview: Preview, confirmation: Confirmation, fault: str
     ) -> Outcome:
         """Return the outcome that asks: a question, and a soft failure for who cannot be asked."""
         text = confirmation.write()
         reason = [_(FAULTS[fault])] if fault else []
         said = list(preview.sentences)
         nothing_done = _("Nothing was done yet, the call has to be confirmed.")
-        message = " ".join([nothing_done, *reason, self.get_subject(pending, "."), *said])
+        message = " ".join([nothing_done, *reason, self.get_subject(call, "."), *said])
         advice = _(REMEDIATION)
         question = "\n".join(
             [
                 *reason,
-                self.get_subject(pending, "?"),
+                self.get_subject(call, "?"),
                 *said,
-                *self.find_arguments(pending, confirmation),
+                *self.find_arguments(call, confirmation),
             ]
         )
         data = {
@@ -166,10 +168,10 @@ class ConfirmationGuard(Guard):
             "preview": preview.data,
             "confirmation": text,
             "expires_in_seconds": TOKEN_AGE,
-            **self.get_next(pending, confirmation, text),
+            **self.get_next(call, confirmation, text),
         }
         return Outcome(
-            pending.tool.name,
+            call.tool.name,
             200,
             data=data,
             body={"detail": f"{message} {advice}", "data": data},
@@ -179,23 +181,21 @@ class ConfirmationGuard(Guard):
             questions=(Question(KEY, question, FORM, memory=text),),
         )
 
-    def get_subject(self, pending: PendingCall, end: str) -> str:
-        return f"{str(pending.tool.title).rstrip('.')}{end}"
+    def get_subject(self, call: CallState, end: str) -> str:
+        return f"{str(call.tool.title).rstrip('.')}{end}"
 
-    def find_arguments(self, pending: PendingCall, confirmation: Confirmation) -> list[str]:
+    def find_arguments(self, call: CallState, confirmation: Confirmation) -> list[str]:
         # A person has not seen what the model sends.
-        shown = pending.tool.sanitize_arguments(confirmation.arguments)
+        shown = call.tool.sanitize_arguments(confirmation.arguments)
         facts = {"arguments": json.dumps(shown, ensure_ascii=False)}
         return [_("Arguments: %(arguments)s") % facts] if shown else []
 
-    def get_next(
-        self, pending: PendingCall, confirmation: Confirmation, text: str
-    ) -> dict[str, Any]:
+    def get_next(self, call: CallState, confirmation: Confirmation, text: str) -> dict[str, Any]:
         # Neither secrets nor files are said again.
         arguments = confirmation.arguments
-        if pending.tool.sanitize_arguments(arguments) != arguments:
+        if call.tool.sanitize_arguments(arguments) != arguments:
             return {}
-        return {"next": pending.tool.arguments.replace_control(arguments, CONTROL, text)}
+        return {"next": call.tool.arguments.replace_control(arguments, CONTROL, text)}
 
 
 def shorten_hash(text: str) -> str:

@@ -2,21 +2,26 @@ from __future__ import annotations
 
 from rest_framework.exceptions import Throttled
 
-from drf_mcp.guards.base import CallRefused, Guard, PendingCall, Proceed
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.guards.base import CallRefused
+from drf_mcp.interaction.call_context import TASK
 from drf_mcp.outcomes import Outcome
 
 
 class DeferralGuard(Guard):
     """Leaves a call to a worker, once the view has been asked whether it would be let in."""
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        if pending.is_rerun or pending.is_dry_run or pending.tool.options.defers:
-            return proceed(pending)
-        refusal: Outcome | None = pending.dispatcher.admit(pending)
+    order = 900
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        task = TASK.get(call)
+        if task is None or call.is_rerun or call.is_trial or call.tool.options.defers:
+            return proceed(call)
+        refusal: Outcome | None = call.dispatcher.admit(call)
         if refusal is not None:
             return refusal
         try:
-            pending.caller.task.defer()
+            task.defer()
         except Throttled as exc:
             raise CallRefused(exc) from exc
-        return proceed(pending)
+        return proceed(call)

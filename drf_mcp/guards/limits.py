@@ -15,8 +15,9 @@ from rest_framework.request import Request
 
 from drf_mcp.access.authentication import copy_identity
 from drf_mcp.access.limits import APPROACHING, EndpointLimits, Quotas, warn_of_quota
-from drf_mcp.exceptions import TimeLimitExceeded, Unavailable
-from drf_mcp.guards.base import CallRefused, Guard, PendingCall, Proceed
+from drf_mcp.exceptions import TimeLimitExceeded
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.guards.base import CallRefused
 from drf_mcp.outcomes import Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 
@@ -27,28 +28,30 @@ STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"
 class ThrottleGuard(Guard):
     """Asks the endpoint's throttles, and counts nothing that the view's own throttles count."""
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        if pending.is_rerun:
-            return proceed(pending)
-        limits = self.get_limits(pending)
+    order = 200
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        if call.is_rerun:
+            return proceed(call)
+        limits = self.get_limits(call)
         waits = list(limits.find_waits())
         quota = Quotas.get_tightest(limits.left)
         if waits:
             known = [seconds for seconds in waits if seconds is not None]
             raise CallRefused(Throttled(max(known, default=None)), quota)
-        return self.add_quota(proceed(pending), quota)
+        return self.add_quota(proceed(call), quota)
 
-    def get_limits(self, pending: PendingCall) -> EndpointLimits:
-        tool, call = pending.tool, pending.call
-        known = pending.caller.authenticate()
+    def get_limits(self, call: CallState) -> EndpointLimits:
+        tool = call.tool
+        known = call.caller.authenticate()
         # Throttles that let reads pass look at the method.
         inner = copy.copy(known._request)
         inner.method = tool.endpoint.method
         request = Request(inner)
         copy_identity(request, known)
         view = tool.endpoint.view(request)
-        view.kwargs = call.kwargs
-        return EndpointLimits(pending.caller.throttles, view, request, tool.options.throttle_scope)
+        view.kwargs = call.bound.kwargs
+        return EndpointLimits(call.throttles, view, request, tool.options.throttle_scope)
 
     def add_quota(self, outcome: Outcome, quota: RateLimit | None) -> Outcome:
         tightest = Quotas.get_tightest((outcome.rate_limit, quota))
@@ -58,21 +61,6 @@ class ThrottleGuard(Guard):
         if outcome.failure is None:
             warnings += warn_of_quota(quota)
         return outcome.changed(rate_limit=quota, warnings=tuple(warnings))
-
-
-class RecordGuard(Guard):
-    """Has the call recorded before it is made, where it may not be made otherwise."""
-
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        # Arguments that are refused make no call.
-        pending.call  # noqa: B018 - reading it binds them
-        # The row names the caller; one who is not let in has it refused at the door.
-        pending.caller.authenticate()
-        try:
-            pending.caller.audit.begin(pending.tool, pending.arguments)
-        except Unavailable as exc:
-            raise CallRefused(exc) from exc
-        return proceed(pending)
 
 
 class Deadline:
@@ -113,18 +101,20 @@ class Deadline:
 class TimeLimitGuard(Guard):
     """Stops a call that takes too long, where Python can: see docs/limits.md."""
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        own = pending.tool.options.time_limit
+    order = 400
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        own = call.tool.options.time_limit
         seconds = mcp_settings.TIME_LIMIT if own is None else own
-        if not seconds or pending.is_rerun:
-            return proceed(pending)
+        if not seconds or call.is_rerun:
+            return proceed(call)
         # The first call of a tool has it described, which is none of the view's time.
-        pending.call  # noqa: B018 - reading it binds the arguments
-        pending.caller.deadline = deadline = Deadline(seconds)
+        call.bound  # noqa: B018 - reading it binds the arguments
+        call.deadline = deadline = Deadline(seconds)
         try:
             with ExitStack() as stack:
                 for connection in connections.all():
                     stack.enter_context(connection.execute_wrapper(deadline))
-                return proceed(pending)
+                return proceed(call)
         finally:
-            pending.caller.deadline = None
+            call.deadline = None

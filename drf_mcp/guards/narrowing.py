@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome
 
 STATUS = 403
@@ -14,8 +14,10 @@ STATUS = 403
 class NarrowingGuard(Guard):
     """Refuses a tool that something takes away from the caller: the setting READ_ONLY for one."""
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        return find_refusal(pending.tool, pending.caller) or proceed(pending)
+    order = 100
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        return find_refusal(call.tool, call.caller) or proceed(call)
 
 
 def find_refusal(tool: Any, caller: Caller) -> Outcome | None:

@@ -89,15 +89,16 @@ class Rollback:
                 stack.enter_context(connection.execute_wrapper(self))
             yield
 
-    def watch(self, caller: Any, make: Callable[[], Outcome]) -> Outcome:
+    def watch(self, call: Any, make: Callable[[], Outcome]) -> Outcome:
         """Return the outcome of a call that is only tried, whose view may know it."""
-        caller.dry_run = self
+        before = call.is_trial, call.explain
+        call.is_trial, call.explain = True, self.explain
         savepoints = {alias: transaction.savepoint(using=alias) for alias in self.aliases}
         try:
             with self.watching():
                 return make()
         finally:
-            caller.dry_run = None
+            call.is_trial, call.explain = before
             for alias, savepoint in savepoints.items():
                 contain(partial(self.release, connections[alias], savepoint), self.find_kept)
 
@@ -140,12 +141,12 @@ class Rollback:
         self.obstacle = self.obstacle or obstacle
         raise NotUndone(f"A dry run cannot go on: the view {obstacle}.")
 
-    def explains(self, exc: Exception) -> bool:
-        """Return whether an exception of the view only says that it cannot be undone."""
+    def explain(self, exc: Exception) -> NotUndone | None:
+        """Return what an exception of the view says if the view only cannot be undone."""
         steps = (frame.f_code for frame, _ in traceback.walk_tb(exc.__traceback__))
         obstacles = (REFUSALS[code] for code in steps if code in REFUSALS)
         self.obstacle = self.obstacle or next(obstacles, "")
-        return bool(self.obstacle)
+        return NotUndone() if self.obstacle else None
 
     def check_constraints(self) -> None:
         """Check what databases check when a transaction is committed; raises IntegrityError."""

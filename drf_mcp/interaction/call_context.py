@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from drf_mcp.codes import WARNING_SEVERITIES, screaming_code
 from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.exchange import Answer
+from drf_mcp.interaction.slots import Slot, find_call
 from drf_mcp.outcomes import Question, Severity, Warning
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from drf_mcp.interaction.inquiry import Inquiry
 
 ATTRIBUTE = "mcp_notes"
+# Makes a task of a call, or is running it.
+TASK: Slot[Any] = Slot()
 
 
 class CallContext:
@@ -58,8 +61,8 @@ class CallContext:
     @property
     def dry_run(self) -> bool:
         """True while a tool is only tried, so that a view can leave out what no rollback undoes."""
-        caller = getattr(self.request, "caller", None)
-        return getattr(caller, "dry_run", None) is not None
+        call = self.call
+        return call is not None and call.is_trial
 
     def warn(
         self,
@@ -130,9 +133,9 @@ class CallContext:
             total: the progress at the end, None where nobody knows.
             message: what is being done, in words that a person reads.
         """
-        told = getattr(self.caller, "progress", None)
-        if told is not None:
-            told.report(progress, total, message)
+        call = self.call
+        if call is not None and call.progress is not None:
+            call.progress.report(progress, total, message)
 
     def defer(self) -> None:
         """Go on in the background, in a tool with the options ``task`` and ``defers``.
@@ -141,19 +144,19 @@ class CallContext:
         start, where this returns at once; it does so too where the client takes no task, and over
         plain HTTP. Defer before the view writes anything.
         """
-        task = getattr(self.caller, "task", None)
-        if task is not None and self.caller.dry_run is None:
+        task = TASK.get(self.call)
+        if task is not None and not self.dry_run:
             task.defer()
 
     @property
     def cancelled(self) -> bool:
         """True once nobody waits for the answer: the client is gone, or cancelled the task."""
-        channel = getattr(self.caller, "channel", None)
-        return channel is not None and channel.is_cancelled
+        call = self.call
+        return call is not None and call.channel is not None and call.channel.is_cancelled
 
     @property
-    def caller(self) -> Any:
-        return getattr(getattr(self.request, "_request", self.request), "caller", None)
+    def call(self) -> Any:
+        return find_call(self.request)
 
     def version(self, version: str, *, content_hash: str = "") -> None:
         """Say which version of a document, a schema or a data set was read.

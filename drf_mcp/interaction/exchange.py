@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from drf_mcp.interaction.slots import Slot
 from drf_mcp.outcomes import Failure, Question
 
 
@@ -53,6 +54,15 @@ class Exchange:
 
 
 SILENT = Exchange()
+# What has the `exchange` of a request, where its client can be asked.
+ROUNDS: Slot[Any] = Slot()
+
+
+def get_exchange(call: Any) -> Exchange:
+    """Return what was asked and answered in the earlier rounds of a call."""
+    rounds = ROUNDS.get(call)
+    exchange: Exchange = SILENT if rounds is None else rounds.exchange
+    return exchange
 
 
 class Asked(BaseException):

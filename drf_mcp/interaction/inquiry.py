@@ -14,7 +14,8 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.codes import Category
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.interaction.exchange import SILENT, Answer, Asked, Exchange
+from drf_mcp.interaction.exchange import Answer, Asked, Exchange, get_exchange
+from drf_mcp.interaction.slots import find_call
 from drf_mcp.introspection.forms import Form
 from drf_mcp.outcomes import Failure, Problem, Question
 
@@ -31,11 +32,11 @@ class Inquiry:
 
     def __init__(self, request: Any) -> None:
         self.request = request
-        self.caller = getattr(getattr(request, "_request", request), "caller", None)
+        self.call = find_call(request)
 
     @property
     def exchange(self) -> Exchange:
-        return getattr(getattr(self.caller, "rounds", None), "exchange", SILENT)
+        return get_exchange(self.call)
 
     # --- Any questions ------------------------------------------------------------------------
 
@@ -64,7 +65,7 @@ class Inquiry:
         if serializer.is_valid():
             return serializer.validated_data
         errors = serializer.errors
-        if self.caller is None or not self.lacks_only(errors, own):
+        if self.call is None or not self.lacks_only(errors, own):
             # Over plain HTTP, and where the arguments are wrong, nobody else can mend it.
             raise ValidationError(errors)
         form = Form(serializer)
@@ -92,7 +93,7 @@ class Inquiry:
         assert question.schema is not None
         names = list(question.schema["properties"])
         required = question.schema.get("required", names)
-        tool: Any = getattr(self.caller, "tool", None)
+        tool: Any = self.call and self.call.tool
         known = {argument.parameter.name: argument for argument in tool.arguments.arguments}
         if not all(name in known for name in names):
             remediation = _(NOTHING_TO_SEND)
@@ -113,7 +114,7 @@ class Inquiry:
         words = force_str(message)
         text = _("Ask the user to open %(url)s, then make the same call again.")
         remediation = text % {"url": url}
-        if self.caller is None:
+        if self.call is None:
             raise SoftFailure(words, "visit_required", data={"url": url}, remediation=remediation)
         failure = Failure(
             "VISIT_REQUIRED",

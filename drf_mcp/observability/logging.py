@@ -56,8 +56,8 @@ class Observer:
         self, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
     ) -> None:
         is_logged, tracing = calls.isEnabledFor(logging.INFO), get_tracing()
-        audit = self.context.caller.audit
-        if not (is_logged or tracing or audit or tool_called.receivers or tool_failed.receivers):
+        observers, receivers = self.context.observers, tool_called.receivers
+        if not (is_logged or tracing or observers or receivers or tool_failed.receivers):
             return
         duration = round((time.perf_counter() - started) * 1000, 2)
         call = CallRecord(tool, outcome, result, self.context, duration)
@@ -65,8 +65,8 @@ class Observer:
         def leave_out(exc: Exception) -> None:
             logger.error("A tool call could not be recorded", exc_info=exc)
 
-        if audit is not None:
-            audit.record = call
+        for observer in observers:
+            observer.end_call(call)
         if is_logged:
             contain(lambda: self.log(call), leave_out)
         if tracing:

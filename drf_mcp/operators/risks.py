@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.apps import apps
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.likeness import is_bare, lets_all_in
-from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.tools.preconditions import PRECONDITION
 from drf_mcp.tools.tool import Tool
@@ -125,6 +125,12 @@ class ToolRisks:
         }
 
 
+def is_audited() -> bool:
+    """Return whether calls are recorded."""
+    config: Any = apps.app_configs.get("drf_mcp_audit")
+    return config is not None and config.auditor is not None
+
+
 class RiskReport:
     """The tools that write, the least guarded first.
 
@@ -134,7 +140,7 @@ class RiskReport:
     """
 
     def __init__(self, tools: Mapping[str, Tool], endpoint: LocalEndpoint) -> None:
-        throttles, audited = endpoint.make_caller().throttles, find_auditor() is not None
+        throttles, audited = endpoint.get_throttles(), is_audited()
         writing = (tool for tool in tools.values() if not tool.reads)
         found = (ToolRisks(tool, throttles, audited) for tool in writing)
         self.risks = sorted(found, key=lambda risks: risks.rank)

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
-from drf_mcp.features import Setting
+from drf_mcp.option_types.installed import Setting
 from drf_mcp.spelling import find_nearest
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,19 @@ from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import Era
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.protocol.jsonrpc import Message
+
+
+class MessageObserver:
+    """Follows one message until it is answered; what fails here is its own affair."""
+
+    def end_call(self, record: Any) -> None:
+        """Note a call that is over, whatever came of it."""
+
+    def fail(self, exc: Exception) -> None:
+        """Note why a message made no call, or why its answer could not be sent."""
+
+    def close(self) -> None:
+        """Note that the message is answered, refused or interrupted."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +34,10 @@ class RequestContext:
     caller: Any
     # None at a door that has none.
     headers: Mapping[str, str] | None = None
+    # The endpoint's, for what the message asks of views.
+    throttles: Sequence[Any] = ()
+    # What follows the message.
+    observers: Sequence[MessageObserver] = ()
 
     @property
     def urlconf(self) -> Any:

@@ -51,12 +51,16 @@ class Catalogue:
         registry: keeps the ranking, which all callers with the same tools share.
         tools: those that the caller is offered, by name; permissions are asked for hits alone.
         caller: who searches.
+
+    Attributes:
+        client_limit: the most tokens of an answer that the client asks for.
     """
 
     def __init__(self, registry: Any, tools: Mapping[str, Tool], caller: Caller) -> None:
         self.registry = registry
         self.tools = tools
         self.caller = caller
+        self.client_limit: int | None = None
 
     @property
     def seen(self) -> Sequence[Tool]:
@@ -129,7 +133,7 @@ class Catalogue:
 
     @property
     def room(self) -> int:
-        limits = (self.caller.client_limit, mcp_settings.MAX_RESULT_TOKENS)
+        limits = (self.client_limit, mcp_settings.MAX_RESULT_TOKENS)
         known = [limit for limit in limits if limit is not None]
         return CHARACTERS_PER_TOKEN * min(known, default=10_000)
 

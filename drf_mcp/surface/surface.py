@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
+from drf_mcp.features import CallState
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.protocol.context import RequestContext
@@ -20,7 +21,7 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.spelling import ask_nearest
 from drf_mcp.surface.catalogue import Catalogue
 from drf_mcp.surface.tools import INNER, SEARCH, SURFACE_TOOLS, RunTool, make_tool
-from drf_mcp.surface.views import READ, WRITE
+from drf_mcp.surface.views import CATALOGUE, READ, WRITE
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.tool import Tool
@@ -136,9 +137,12 @@ class Surface:
         """Return the one of the three tools that has a name, None if none has it."""
         if name not in SURFACE_TOOLS:
             return None
-        if name == SEARCH:
-            self.caller.catalogue = Catalogue(self.registry, self.tools, self.caller)
         return self.make(name)
+
+    def prepare(self, call: CallState) -> None:
+        """Give a call of ``tools_search`` what it searches."""
+        if call.tool.name == SEARCH:
+            CATALOGUE.set(call, Catalogue(self.registry, self.tools, self.caller))
 
     # --- Calls of tools that are named -----------------------------------------------------------
 

@@ -12,9 +12,12 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.interaction.call_context import call_context
+from drf_mcp.interaction.slots import Slot, find_call
 
 # The tools that run others.
 READ, WRITE = "tools_read", "tools_write"
+# The tools that a call of tools_search searches.
+CATALOGUE: Slot[Any] = Slot()
 
 
 class SurfaceView(APIView):
@@ -49,7 +52,11 @@ class ToolSearchView(SurfaceView):
         arguments = SearchArguments(data=request.query_params)
         arguments.is_valid(raise_exception=True)
         query, offset = arguments.validated_data["query"], arguments.validated_data["offset"]
-        catalogue = self.caller.catalogue
+        call = find_call(request)
+        catalogue = CATALOGUE.get(call)
+        assert call is not None
+        assert catalogue is not None
+        catalogue.client_limit = call.client_limit
         if not query:
             return Response(catalogue.list_groups(offset))
         answer = catalogue.search(query, offset)

@@ -16,8 +16,10 @@ from drf_mcp.exceptions import (
     MissingClientCapability,
     contain,
 )
+from drf_mcp.features import CallState
 from drf_mcp.guards.idempotency.records import MADE
-from drf_mcp.interaction.exchange import Deferred
+from drf_mcp.interaction.call_context import TASK
+from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.interaction.rounds import RESPONSES, STATE, Rounds
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
@@ -34,8 +36,15 @@ CALL_AGAIN = gettext_noop(
     "again."
 )
 ACKNOWLEDGED = frozenset({"resultType", "_meta"})
-TASK = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs"}
-TASK |= {"pollIntervalMs", "inputRequests", "result", "error"}
+TASK_MEMBERS = ACKNOWLEDGED | {
+    "taskId",
+    "status",
+    "statusMessage",
+    "createdAt",
+    "lastUpdatedAt",
+    "ttlMs",
+}
+TASK_MEMBERS |= {"pollIntervalMs", "inputRequests", "result", "error"}
 
 
 class Deferral:
@@ -78,7 +87,7 @@ class TasksCapability(Capability):
     name_parameters = dict.fromkeys(methods, "taskId")
     result_members = {
         STATELESS_REVISION: {
-            "tasks/get": TASK,
+            "tasks/get": TASK_MEMBERS,
             "tasks/update": ACKNOWLEDGED,
             "tasks/cancel": ACKNOWLEDGED,
         },
@@ -102,17 +111,19 @@ class TasksCapability(Capability):
 
     # --- tools/call ------------------------------------------------------------------------------
 
-    def offer(self, tool: Any, context: RequestContext) -> Any:
-        """Return what makes a task of a call, or is running it; None for a call that waits.
+    def prepare(self, call: CallState, context: RequestContext) -> None:
+        """Give a call what makes a task of it, or is running it.
 
         Raises:
             MissingClientCapability: if the tool takes no call that waits.
         """
-        caller = context.caller
-        run = getattr(caller.request, "mcp_task", None)
+        run = getattr(context.caller.request, "mcp_task", None)
         if run is not None:
-            caller.channel = run.channel
-            return run
+            call.channel, call.is_rerun = run.channel, True
+        TASK.set(call, run or self.make_deferral(call.tool, context))
+
+    def make_deferral(self, tool: Any, context: RequestContext) -> Deferral | None:
+        caller = context.caller
         # A door of this process has no URL at which a worker could make the call.
         if caller.view is None or not self.is_on:
             return None
@@ -124,23 +135,24 @@ class TasksCapability(Capability):
             self.require(context)
         return None
 
-    def create(self, tool: Any, context: RequestContext) -> TaskCreated:
+    def create(self, call: CallState, context: RequestContext) -> TaskCreated:
         """Return the result that tells of a new task, which a worker is going to run."""
-        caller, exchange = context.caller, context.caller.rounds.exchange
+        caller, exchange, deferral = context.caller, get_exchange(call), TASK.get(call)
+        assert deferral is not None
         params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}
         # A worker is always told how far the work is.
         params["_meta"] = {**context.message.meta, "progressToken": 0}
         request = {
             "params": params,
             "environ": keep_environ(caller.request),
-            "credential": vars(caller.task.credential),
+            "credential": vars(deferral.credential),
         }
         rounds = {
             "answers": {key: answer.result for key, answer in exchange.answers.items()},
             "memory": dict(exchange.memory),
             "number": exchange.round,
         }
-        row = self.ledger.create(caller.principal, tool.name, request, rounds)
+        row = self.ledger.create(caller.principal, call.tool.name, request, rounds)
         self.enqueue(row)
         return TaskCreated(self.ledger.describe(row))
 

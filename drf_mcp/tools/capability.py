@@ -19,6 +19,9 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
+from drf_mcp.features import CallState
+from drf_mcp.interaction.call_context import TASK
+from drf_mcp.interaction.exchange import ROUNDS
 from drf_mcp.interaction.progress import Progress
 from drf_mcp.interaction.rounds import Rounds
 from drf_mcp.json_text import to_bytes
@@ -192,52 +195,44 @@ class ToolsCapability(Capability):
     # --- tools/call -----------------------------------------------------------------------
 
     def call_tool(self, context: RequestContext) -> dict[str, Any] | Unfinished:
-        tool, run = self.get_tool(context), None
+        tool, run, sent = self.get_tool(context), None, context
         if isinstance(tool, RunTool) and (surface := Surface.of(self, context)):
             run = surface.run(tool)
             context = run.context
             tool = run.refused or self.get_tool(context)
+        call, budget = self.make_call(tool, context), self.get_budget(tool, context)
         has_terms = tool.mirrored or tool.options.required_capabilities
-        refused = self.check_request(tool, context) if has_terms else None
+        refused = self.check_request(call, context) if has_terms else None
+        tasks = self.server.find_capability(TASKS_EXTENSION)
+        if tool.options.task and tasks:
+            tasks.prepare(call, context)
+        task = TASK.get(call)
         subject = f"tools/call {tool.name}"
-        if tool.options.task and (tasks := self.server.find_capability(TASKS_EXTENSION)):
-            context.caller.task = tasks.offer(tool, context)
-        task = context.caller.task
         rounds = Rounds(context, subject) if task is None else task.get_rounds(context, subject)
-        context.caller.rounds = rounds
+        ROUNDS.set(call, rounds)
         if rounds.is_retry:
             rounds.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
-        if (channel := context.caller.channel) is not None:
-            context.caller.progress = Progress.wanted(context.message.meta, channel)
-        started = time.perf_counter()
-        dispatcher, arguments = self.get_dispatcher(), context.message.params.get("arguments")
-        budget = self.get_budget(tool, context)
+        if call.channel is not None:
+            call.progress = Progress.wanted(context.message.meta, call.channel)
+        if surface := Surface.of(self, context):
+            surface.prepare(call)
         if tool.name in (RETRIEVAL_TOOL, SEARCH):
             # Their slices are as long as the client takes them.
-            context.caller.client_limit = budget.get_client_limit()
-        outcome = refused or dispatcher.dispatch(tool, arguments, context.caller)
+            call.client_limit = budget.get_client_limit()
+        started = time.perf_counter()
+        outcome = refused or self.get_dispatcher().dispatch(call)
         if outcome.questions and (asked := rounds.write(outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)
             return asked
         if outcome.is_deferred:
             Observer(context).record(tool, outcome, {}, started)
-            return tasks.create(tool, run.sent if run else context)  # type: ignore[no-any-return]
+            return tasks.create(call, sent)  # type: ignore[no-any-return]
         if tool.options.undo and not tool.reads and outcome.failure is None:
             outcome = self.add_undo(outcome, tool, context)
         if task is not None and task.is_running:
             task.terms = StoredAnswer(context.caller, tool, **outcome.call).note_terms()
         outcome = run.locate(outcome) if run else outcome
-        writer = ResultWriter(self.get_envelope(tool), context.era)
-
-        def write_failure(exc: Exception) -> dict[str, Any]:
-            nonlocal outcome
-            request, request_id = context.caller.request, outcome.request_id
-            failure = dispatcher.get_crash_outcome(tool, request, exc, request_id)
-            explained = writer.explain(failure, outcome, exc)
-            outcome = explained.changed(dry_run=outcome.dry_run)
-            return ResultWriter(writer.envelope, context.era).write(outcome)
-
-        result = contain(lambda: writer.write(outcome, budget), write_failure)
+        result, outcome = self.write_result(outcome, call, budget, context)
         if tool.options.untrusted or tool.name == RETRIEVAL_TOOL:
             labels = self.get_labels(tool, outcome, context)
             result |= {"_meta": {**result.get("_meta", {}), **labels}} if labels else {}
@@ -246,14 +241,30 @@ class ToolsCapability(Capability):
             raise refuse_scopes(context.caller, outcome.scopes)
         return result
 
-    def check_request(self, tool: Tool, context: RequestContext) -> Outcome | None:
+    def make_call(self, tool: Tool, context: RequestContext) -> CallState:
+        arguments = context.message.params.get("arguments")
+        return CallState(tool, arguments, context.caller, context, context.throttles)
+
+    def write_result(
+        self, outcome: Outcome, call: CallState, budget: ToolBudget, context: RequestContext
+    ) -> tuple[dict[str, Any], Outcome]:
+        # An outcome that cannot be written is a failure, whose result is written in its place.
+        writer = ResultWriter(self.get_envelope(call.tool), context.era)
+
+        def write_failure(exc: Exception) -> tuple[dict[str, Any], Outcome]:
+            failure = call.dispatcher.get_crash_outcome(call, context.caller.request, exc)
+            failure = writer.explain(failure, outcome, exc).changed(dry_run=outcome.dry_run)
+            return ResultWriter(writer.envelope, context.era).write(failure), failure
+
+        return contain(lambda: (writer.write(outcome, budget), outcome), write_failure)
+
+    def check_request(self, call: CallState, context: RequestContext) -> Outcome | None:
         # Who may not call the tool does not learn which headers and capabilities it wants.
         try:
-            context.check_headers(tool.mirrored)
-            context.check_capabilities(tool.options.required_capabilities or {})
+            context.check_headers(call.tool.mirrored)
+            context.check_capabilities(call.tool.options.required_capabilities or {})
         except ProtocolError:
-            arguments, caller = context.message.params.get("arguments"), context.caller
-            if refused := self.get_dispatcher().find_permission_refusal(tool, arguments, caller):
+            if refused := self.get_dispatcher().find_permission_refusal(call):
                 return refused.changed(request_id=new_request_id())
             raise
         return None

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.features import features, find_app
+from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.option_types.tool_options import COLLECTIONS, KINDS, VIEW_KINDS
 from drf_mcp.outcomes import MISSING

@@ -9,13 +9,13 @@ from typing import Any
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
-from drf_mcp.features import features
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.json_text import OBJECTS
+from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -64,13 +64,17 @@ class LocalEndpoint:
         view = self.make_view(request)
         if view is None:
             classes = resolve_authentication_classes()
-            caller = Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
-            caller.throttles = [made() for made in mcp_settings.THROTTLE_CLASSES]
-            return caller
+            return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
         caller = Caller(request, None, view.get_authenticators(), view.get_permissions())
         caller.narrowings += tuple(view.get_narrowings())
-        caller.throttles = view.get_throttles()
         return caller
+
+    def get_throttles(self) -> Sequence[Any]:
+        """Return what decides how often the tools may be called."""
+        if self.found is None:
+            return [made() for made in mcp_settings.THROTTLE_CLASSES]
+        throttles: Sequence[Any] = self.make_view(self.make_request()).get_throttles()
+        return throttles
 
     def make_request(self, user: Any = None, authorization: str | None = None) -> Any:
         # ".example.com" allows example.com itself, and "*" any host.

@@ -224,7 +224,7 @@ MUTANTS = (
     ),
     Mutant(
         "resources that the caller may not read",
-        "resources/reading.py",
+        "contrib/resources/reading.py",
         "HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})",
         "HIDDEN = frozenset({Category.NOT_FOUND})",
         ("resources/test_reading.py",),
@@ -311,7 +311,7 @@ MUTANTS = (
     Mutant(
         "a confirmation that was given to another caller",
         "guards/confirmation.py",
-        "FOREIGN: shorten_hash(pending.caller.principal),",
+        "FOREIGN: shorten_hash(call.caller.principal),",
         'FOREIGN: shorten_hash(""),',
         ("guards/confirmation/test_tokens.py",),
     ),
@@ -381,7 +381,7 @@ MUTANTS = (
     Mutant(
         "permissions before arguments",
         "dispatch/failures.py",
-        "if refused := self.find_permission_refusal(tool, pending.arguments, pending.caller):",
+        "if refused := self.find_permission_refusal(call):",
         "if refused := None:",
         ("dispatch/test_permissions_first.py",),
     ),
@@ -402,7 +402,7 @@ MUTANTS = (
     ),
     Mutant(
         "rows of prompts are those of the caller's list",
-        "prompts/capability.py",
+        "contrib/prompts/capability.py",
         "                field.queryset = self.find_rows(field.queryset, arguments)",
         "                pass",
         ("guards/shown_rows/test_shown_rows.py",),
@@ -474,7 +474,7 @@ MUTANTS = (
     Mutant(
         "replays under other rights",
         "guards/idempotency/guard.py",
-        "if pending.stored_answer.find_rights() != rights:",
+        "if call.dispatcher.get_stored_answer(call).find_rights() != rights:",
         "if False:",
         ("guards/idempotency/test_calls.py",),
     ),
@@ -530,9 +530,9 @@ MUTANTS = (
     ),
     Mutant(
         "no call without its record",
-        "guards/limits.py",
-        "            raise CallRefused(exc) from exc\n        return proceed(pending)",
-        "            pass\n        return proceed(pending)",
+        "contrib/audit/guard.py",
+        "            raise CallRefused(exc) from exc\n        return proceed(call)",
+        "            pass\n        return proceed(call)",
         ("contrib/audit/test_strict.py",),
     ),
     Mutant(
@@ -551,7 +551,7 @@ MUTANTS = (
     ),
     Mutant(
         "how many streams a caller has",
-        "subscriptions/places.py",
+        "contrib/subscriptions/places.py",
         "            if self.taken[owner] >= most:",
         "            if False:",
         ("subscriptions/test_places.py",),

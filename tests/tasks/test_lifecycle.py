@@ -22,7 +22,7 @@ MISSING = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
 
 def test_the_extension_is_declared(agent):
     capabilities = agent.result("server/discover")["capabilities"]
-    assert capabilities["extensions"] == {EXTENSION: {}}
+    assert capabilities["extensions"][EXTENSION] == {}
     assert "tasks" not in capabilities
 
 
@@ -30,7 +30,8 @@ def test_nothing_is_declared_without_workers(subtests, agent, settings):
     for backend in ["default", None, "nobody"]:
         with subtests.test(backend=backend):
             settings.DRF_MCP = {"TASKS_BACKEND": backend}
-            assert "extensions" not in agent.result("server/discover")["capabilities"]
+            offered = agent.result("server/discover")["capabilities"]
+            assert EXTENSION not in offered.get("extensions", {})
             assert agent.error("tasks/get", taskId="x")["code"] == -32601
             assert agent.call("audit_required").data == {"done": True}
 

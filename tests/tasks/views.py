@@ -131,7 +131,7 @@ class StoppableView(APIView):
 
     def post(self, request):
         context = call_context(request)
-        context.caller.channel.cancel()
+        context.call.channel.cancel()
         if self.looks and context.cancelled:
             return Response({"partly": True})
         return Response({"done": True})
@@ -146,7 +146,7 @@ class AwaitingView(APIView):
         view = super().as_view(**initkwargs)
 
         async def asynchronous(request, *args, **kwargs):
-            threading.Timer(0.05, request.caller.channel.cancel).start()
+            threading.Timer(0.05, request.mcp_call.channel.cancel).start()
             await asyncio.sleep(30)
 
         wrapped = functools.wraps(view)(asynchronous)

@@ -23,6 +23,7 @@ class AuditConfig(AppConfig):
     verbose_name = _("MCP audit")
     default_auto_field = "django.db.models.BigAutoField"
     auditor_class = "drf_mcp.contrib.audit.auditor.Auditor"
+    mcp_features = ("drf_mcp.contrib.audit.feature.AuditFeature",)
 
     @cached_property
     def auditor(self) -> Any:

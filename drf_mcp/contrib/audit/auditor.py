@@ -23,6 +23,7 @@ from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, contain
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import CallRecord
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
+from drf_mcp.protocol.context import MessageObserver
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.masking import escape_unprintable
 
@@ -136,7 +137,7 @@ class Auditor:
         return deleted
 
 
-class Audit:
+class Audit(MessageObserver):
     """Follows one message until it is answered.
 
     Attributes:
@@ -156,6 +157,12 @@ class Audit:
         self.time, self.started = timezone.now(), time.perf_counter()
         # The row of a call that is under way, in strict mode.
         self.row: AuditedCall | None = None
+
+    def end_call(self, record: CallRecord) -> None:
+        self.record = record
+
+    def fail(self, exc: Exception) -> None:
+        self.error = exc
 
     def begin(self, tool: Any, arguments: Any) -> None:
         """Write the row before the call of a caller who is known, in strict mode.

@@ -10,7 +10,7 @@ from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from drf_mcp.access.limits import counted_once
+from drf_mcp.access.limits import count_once
 from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.contrib.prompts.rows import ListedRows
 from drf_mcp.dispatch.encoding import encode_data
@@ -91,10 +91,7 @@ class PromptsCapability(Capability):
         return members if following is None else {**members, "nextCursor": following}
 
     def get_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
-        with counted_once(context.caller):
-            return self.write_prompt(context)
-
-    def write_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
+        context = count_once(context)
         request, params = context.caller.authenticate(), context.message.params
         prompt = self.find_prompt(params.get("name"))
         arguments = params.get("arguments", {})
@@ -145,7 +142,7 @@ class PromptArguments:
         self.server = server
         self.context = context
         self.prompt = prompt
-        context.caller.rounds = self.rounds = Rounds(context, f"prompts/get {prompt.name}")
+        self.rounds = Rounds(context, f"prompts/get {prompt.name}")
 
     def get_serializer(self, arguments: Mapping[str, Any]) -> Any:
         """Return the serializer of arguments, which is asked whether they are valid.

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.access.limits import counted_once
+from drf_mcp.access.limits import count_once
 from drf_mcp.contrib.prompts.candidates import NOTHING, Candidates, Completion
 from drf_mcp.contrib.prompts.rows import ListedRows
 from drf_mcp.exceptions import InvalidParams
@@ -38,10 +38,7 @@ class CompletionCapability(Capability):
         return super().get_result_members(method, era) if self.is_on else None
 
     def complete(self, context: RequestContext) -> dict[str, Any]:
-        with counted_once(context.caller):
-            return self.find_values(context)
-
-    def find_values(self, context: RequestContext) -> dict[str, Any]:
+        context = count_once(context)
         params = context.message.params
         ref, argument = params.get("ref"), params.get("argument")
         if not isinstance(ref, Mapping) or not isinstance(argument, Mapping):

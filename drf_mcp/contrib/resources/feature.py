@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from drf_mcp.features import Feature, Setting
+from drf_mcp.features import Feature
+from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Either, Flag, Kind, Text
 
 # ISO 8601, as far as it names a moment.

@@ -19,6 +19,7 @@ from drf_mcp.exceptions import (
     ResourceNotFound,
     contain,
 )
+from drf_mcp.features import CallState
 from drf_mcp.observability.logging import Observer
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import Encoded, jsonrpc
@@ -76,13 +77,14 @@ class Reading:
             ProtocolError: if there are none for the caller.
         """
         started, caller = time.perf_counter(), self.context.caller
-        outcome = self.dispatcher.dispatch(self.resource, {"uri": self.uri}, caller)
+        throttles = self.context.throttles
+        call = CallState(self.resource, {"uri": self.uri}, caller, self.context, throttles)
+        outcome = self.dispatcher.dispatch(call)
         contents: list[dict[str, Any]] = []
 
         def fail(exc: Exception) -> None:
             nonlocal outcome
-            crash = self.dispatcher.get_crash_outcome
-            outcome = crash(self.resource, caller.request, exc, outcome.request_id)
+            outcome = self.dispatcher.get_crash_outcome(call, caller.request, exc)
 
         if not outcome.is_error:
             contain(lambda: contents.extend(self.write(outcome)), fail)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.access.limits import counted_once, get_address
+from drf_mcp.access.limits import count_once, get_address
 from drf_mcp.contrib.subscriptions.bus import get_bus
 from drf_mcp.contrib.subscriptions.listening import Listener
 from drf_mcp.contrib.subscriptions.news import LISTS
@@ -70,9 +70,7 @@ class SubscriptionsCapability(Capability):
 
     def listen(self, context: RequestContext) -> MessageStream:
         # Nothing that the stream reads later counts: no call asks for it.
-        with counted_once(context.caller):
-            listener, agreed = self.make_listener(context)
-        context.caller.throttles = ()
+        listener, agreed = self.make_listener(count_once(context))
         return MessageStream(listener.get_messages(agreed))
 
     def make_listener(self, context: RequestContext) -> tuple[Listener, dict[str, Any]]:

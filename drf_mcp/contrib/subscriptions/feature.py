@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from drf_mcp.features import Feature, Setting
+from drf_mcp.features import Feature
+from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Class
 
 BUS = "drf_mcp.contrib.subscriptions.Bus"

@@ -10,7 +10,9 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.codes import Category
 from drf_mcp.exceptions import contain
-from drf_mcp.guards.base import CallCrashed, CallRefused, Guard, PendingCall, Proceed
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.guards.base import CallCrashed, CallRefused
+from drf_mcp.guards.dry_run import is_dry_run
 from drf_mcp.guards.idempotency.answers import REPLAYED, read_outcome, write_outcome
 from drf_mcp.guards.idempotency.records import (
     ANONYMOUS,
@@ -45,29 +47,33 @@ class IdempotencyGuard(Guard):
 
     name: ClassVar[str] = "idempotency"
     control: ClassVar[str] = "idempotency_key"
+    order = 500
 
-    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        key = self.get_key(pending)
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        key = self.get_key(call)
         # A trial changes nothing that could have an answer.
-        if pending.is_dry_run:
-            return proceed(pending)
-        if key and getattr(pending.tool.endpoint.view_class, "takes_idempotency_key", False):
+        if is_dry_run(call):
+            return proceed(call)
+        if key and getattr(call.tool.endpoint.view_class, "takes_idempotency_key", False):
             # The view does the same over HTTP.
-            pending.call = replace(pending.call, headers={KeyHeader.meta: KeyHeader.write(key)})
-            return proceed(pending)
-        change = self.get_change(pending, key)
-        return proceed(pending) if change is None else self.make(change, pending, proceed)
+            call.bound = replace(call.bound, headers={KeyHeader.meta: KeyHeader.write(key)})
+            return proceed(call)
+        change = self.get_change(call, key)
+        return proceed(call) if change is None else self.make(change, call, proceed)
 
-    def make(self, change: IntendedChange, pending: PendingCall, proceed: Proceed) -> Outcome:
+    def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
         def perform(claim: Claim) -> Outcome:
-            outcome = proceed(pending)
+            outcome, stored = proceed(call), call.dispatcher.get_stored_answer(call)
             if outcome.status >= 500:
                 claim.undo()
             elif outcome.failure is not None or outcome.questions:
                 claim.free()
             else:
                 # The first answer is read as all others are, so that they are the same.
-                claim.keep(text := write_outcome(outcome), pending.stored_answer.note_rights())
+                claim.keep(
+                    text := write_outcome(outcome),
+                    stored.note_rights(),
+                )
                 kept = read_outcome(text)
                 return outcome.changed(
                     data=kept.data, meta=kept.meta, telemetry=kept.telemetry, content=kept.content
@@ -76,14 +82,14 @@ class IdempotencyGuard(Guard):
 
         def replay(answer: str, rights: str) -> Outcome:
             # The handler is not run: a caller who may not call it any more is refused here.
-            if pending.stored_answer.find_rights() != rights:
-                return self.get_made(pending)
+            if call.dispatcher.get_stored_answer(call).find_rights() != rights:
+                return self.get_made(call)
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})
 
         def fail(exc: Exception) -> Outcome:
             if isinstance(exc, KeyReused):
-                return self.get_conflict(exc, pending)
+                return self.get_conflict(exc, call)
             if isinstance(exc, APIException):
                 raise CallRefused(exc) from exc
             if isinstance(exc, (CallRefused, ArgumentsRefused)):
@@ -92,36 +98,36 @@ class IdempotencyGuard(Guard):
 
         return contain(lambda: change.make(perform, replay), fail)
 
-    def get_key(self, pending: PendingCall) -> str:
+    def get_key(self, call: CallState) -> str:
         """Return the key of a call, "" for none.
 
         Raises:
             ArgumentsRefused: if it is no key, is missing, or nothing tells who is calling.
         """
-        view_class, controls = pending.tool.endpoint.view_class, pending.call.controls
-        pointer = pending.tool.arguments.get_control_pointer(self.control)
+        view_class, controls = call.tool.endpoint.view_class, call.bound.controls
+        pointer = call.tool.arguments.get_control_pointer(self.control)
         if self.control not in controls:
             if not getattr(view_class, "idempotency_key_required", False):
                 return ""
             problem = ArgumentErrors().missing_argument(self.control)
         elif not is_key(key := controls[self.control]):
             problem = Problem("invalid", _(NO_KEY), received=key, remediation=_(NAME_IT))
-        elif not pending.caller.principal:
+        elif not call.caller.principal:
             problem = Problem("invalid", _(ANONYMOUS), remediation=_(SIGN_IN))
         else:
             return str(key)
         raise ArgumentsRefused([replace(problem, pointer=pointer)])
 
-    def get_change(self, pending: PendingCall, key: str) -> IntendedChange | None:
+    def get_change(self, call: CallState, key: str) -> IntendedChange | None:
         seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
-        if not seconds or not pending.caller.principal:
+        if not seconds or not call.caller.principal:
             return None
-        values = dict(self.find_values(pending))
-        return IntendedChange(pending.caller.principal, key, pending.tool.name, values, seconds)
+        values = dict(self.find_values(call))
+        return IntendedChange(call.caller.principal, key, call.tool.name, values, seconds)
 
-    def find_values(self, pending: PendingCall) -> Iterator[tuple[str, str]]:
-        arguments, sent = pending.tool.arguments, dict(pending.call.arguments)
-        if pending.call.items:
+    def find_values(self, call: CallState) -> Iterator[tuple[str, str]]:
+        arguments, sent = call.tool.arguments, dict(call.bound.arguments)
+        if call.bound.items:
             name = arguments.items.name
             items = parse_json_text(sent.pop(name), list)
             yield f"/{name}", fingerprint([dict(self.read(arguments, item)) for item in items])
@@ -134,16 +140,16 @@ class IdempotencyGuard(Guard):
             if argument.location != CONTROL:
                 yield argument.pointer, argument.read(value)
 
-    def get_made(self, pending: PendingCall) -> Outcome:
+    def get_made(self, call: CallState) -> Outcome:
         """Return the outcome of a change that was made under other rights."""
         warning = Warning(RIGHTS_CHANGED, _(MADE))
-        return Outcome(pending.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
+        return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
 
-    def get_conflict(self, exc: KeyReused, pending: PendingCall) -> Outcome:
+    def get_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
         differs, advice = _(DIFFERS), _(REMEDIATION)
         problems = (
             Problem("differs", differs, pointer, remediation=advice) for pointer in exc.differing
         )
         message = str(exc.detail)
         failure = Failure("CONFLICT", Category.CONFLICT, message, advice, tuple(problems))
-        return Outcome(pending.tool.name, exc.status_code, failure=failure)
+        return Outcome(call.tool.name, exc.status_code, failure=failure)

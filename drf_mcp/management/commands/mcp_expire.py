@@ -4,7 +4,6 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.apps import apps
 from django.db import router
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -14,7 +13,7 @@ from django.utils.translation import ngettext_lazy
 from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.models import CallTask, UsedConfirmation
-from drf_mcp.observability.auditing import find_auditor
+from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 
 # By the names of the numbers.
@@ -26,9 +25,6 @@ DELETED: Mapping[str, Any] = {
         "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
     ),
     "tasks": ngettext_lazy("Deleted %(count)d task.", "Deleted %(count)d tasks.", "count"),
-    "audited_calls": ngettext_lazy(
-        "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", "count"
-    ),
     "answers_to_changes": ngettext_lazy(
         "Deleted %(count)d answer to a change.", "Deleted %(count)d answers to changes.", "count"
     ),
@@ -36,9 +32,8 @@ DELETED: Mapping[str, Any] = {
 
 
 def find_of_apps() -> Mapping[str, tuple[str, Any]]:
-    """Return what installed apps want to be deleted: ``mcp_expires`` of their AppConfig."""
-    configs = apps.get_app_configs()
-    return {n: each for c in configs for n, each in getattr(c, "mcp_expires", {}).items()}
+    """Return what the features of installed apps want to be deleted."""
+    return {name: each for f in features.installed for name, each in f.expires.items()}
 
 
 class Command(MCPCommand):
@@ -54,12 +49,11 @@ class Command(MCPCommand):
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        auditor, archive_class = find_auditor(), mcp_settings.ARCHIVE_CLASS
+        archive_class = mcp_settings.ARCHIVE_CLASS
         deleted = {
             "expired_archives": archive_class and archive_class().expire(),
             "confirmations": self.expire_rows(UsedConfirmation),
             "tasks": self.expire_rows(CallTask),
-            "audited_calls": None if auditor is None else auditor.expire(),
             "answers_to_changes": IntendedChange.expire(),
             **{name: import_string(path)() for name, (path, _text) in find_of_apps().items()},
         }

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.urls import path
 from django.utils import timezone
 
+from drf_mcp.features import CallState
 from drf_mcp.guards import confirmation
-from drf_mcp.guards.base import PendingCall
 from drf_mcp.models import UsedConfirmation
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.views import MCPView
@@ -211,8 +211,8 @@ def test_a_secret_among_the_arguments_is_not_said_again(agent, press):
 def test_a_dry_run_passes(serve, press):
     # The guard of dry runs is further in: what it needs is that nobody asks.
     ran = []
-    pending = PendingCall(None, {}, None, "", None)
-    pending.__dict__["call"] = type("Call", (), {"controls": {"dry_run": True}})
+    pending = CallState(None, {}, None)
+    pending.bound = type("Call", (), {"controls": {"dry_run": True}})
     confirmation.ConfirmationGuard()(pending, ran.append)
     assert ran == [pending]
 

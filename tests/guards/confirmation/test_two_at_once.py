@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, connections
 
-from drf_mcp.guards.base import PendingCall
+from drf_mcp.features import CallState
 from drf_mcp.guards.confirmation import Confirmation
 from drf_mcp.guards.preview import Preview
 from drf_mcp.models import UsedConfirmation
@@ -36,8 +36,8 @@ class AnyCaller:
 
 
 def make_confirmation() -> Confirmation:
-    pending = PendingCall(AnyTool, {"pk": 1}, AnyCaller, "")
-    pending.__dict__["call"] = Call({"pk": 1})
+    pending = CallState(AnyTool, {"pk": 1}, AnyCaller)
+    pending.bound = Call({"pk": 1})
     return Confirmation(pending, Preview(state="as shown"))
 
 

@@ -1,0 +1,100 @@
+"""The features of the installed apps, with the settings and options that they bring."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.apps import apps
+from django.core.signals import setting_changed
+from django.utils.module_loading import import_string
+
+# Which app of this package brings a setting or an option: python -m docs.reference_pages --write.
+KNOWN = Path(__file__).parents[1] / "contrib" / "settings.json"
+
+
+class Setting(NamedTuple):
+    """A key of ``DRF_MCP``, or an option of tools.
+
+    Attributes:
+        default: its value where the project gives none.
+        kind: a `drf_mcp.option_types.kinds.Kind`, which says what values it takes.
+    """
+
+    default: Any
+    kind: Any
+
+
+class Features:
+    """The features of the installed apps; none before Django has loaded the apps."""
+
+    @property
+    def installed(self) -> Sequence[Any]:
+        """The features, in the order of INSTALLED_APPS."""
+        return self._installed if apps.apps_ready else ()
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        return self._settings if apps.apps_ready else {}
+
+    @property
+    def tool_options(self) -> Mapping[str, Setting]:
+        return self._tool_options if apps.apps_ready else {}
+
+    @functools.cached_property
+    def capability_classes(self) -> Sequence[type]:
+        paths = (path for feature in self._installed for path in feature.capability_classes)
+        return [import_string(path) for path in paths]
+
+    def overriding(self, hook: str) -> Sequence[Any]:
+        """Return the installed features that override a method of `Feature`."""
+        found = self._overriding.get(hook)
+        if found is None:
+            found = [f for f in self.installed if f.overrides(hook)]
+            if apps.apps_ready:
+                self._overriding[hook] = found
+        return found
+
+    @functools.cached_property
+    def _overriding(self) -> dict[str, Sequence[Any]]:
+        return {}
+
+    @functools.cached_property
+    def _installed(self) -> Sequence[Any]:
+        configs = apps.get_app_configs()
+        paths = (path for config in configs for path in getattr(config, "mcp_features", ()))
+        return [import_string(path)() for path in paths]
+
+    @functools.cached_property
+    def _settings(self) -> Mapping[str, Setting]:
+        return join(feature.settings for feature in self._installed)
+
+    @functools.cached_property
+    def _tool_options(self) -> Mapping[str, Setting]:
+        return join(feature.tool_options for feature in self._installed)
+
+    def forget(self, *, setting: str = "INSTALLED_APPS", **kwargs: Any) -> None:
+        """Find the features anew, as when the apps of a test are others."""
+        if setting == "INSTALLED_APPS":
+            vars(self).clear()
+
+
+def join(groups: Iterable[Mapping[str, Setting]]) -> Mapping[str, Setting]:
+    return {name: setting for group in groups for name, setting in group.items()}
+
+
+def find_app(kind: str, name: str) -> str:
+    """Return the app of this package that brings a setting or an option, "" for none.
+
+    Args:
+        kind: ``"settings"`` or ``"tool_options"``.
+    """
+    known: Mapping[str, str] = json.loads(KNOWN.read_text(encoding="utf-8"))[kind]
+    return known.get(name, "")
+
+
+features = Features()
+setting_changed.connect(features.forget)
