@@ -81,7 +81,7 @@ test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
-	  tests/guards/idempotency tests/subscriptions/test_postgresql.py tests/guards/dry_run \
+	  tests/guards/idempotency tests/contrib/subscriptions/test_postgresql.py tests/guards/dry_run \
 	  tests/access_matrix/test_awkward.py
 
 test-sites: .venv/installed-test

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.models import ArchivedContent, CallTask, IdempotencyRecord
+from drf_mcp.models import ArchivedContent, IdempotencyRecord
 
 # How much of a content a page shows.
 MAX_SHOWN = 100_000
@@ -70,17 +70,4 @@ class IdempotencyRecordAdmin(ReadOnlyAdmin):
     ordering = ("-created",)
     date_hierarchy = "created"
     fields = list_display
-    readonly_fields = fields
-
-
-@admin.register(CallTask)
-class CallTaskAdmin(ReadOnlyAdmin):
-    """Calls that workers make, newest first, without what is in them."""
-
-    list_display = ("task_id", "tool", "owner", "status", "message", "created", "expires")
-    list_filter = ("status", "tool", "created")
-    search_fields = ("task_id", "owner")
-    ordering = ("-created",)
-    date_hierarchy = "created"
-    fields = (*list_display, "is_cancelled", "started", "updated")
     readonly_fields = fields

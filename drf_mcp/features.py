@@ -11,10 +11,11 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.interaction.progress import Channel, Progress
-from drf_mcp.interaction.slots import Slot
-from drf_mcp.option_types.installed import Setting
+from drf_mcp.interaction.slots import Slot as Slot
+from drf_mcp.option_types.installed import Setting as Setting
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.context import MessageObserver, RequestContext
+from drf_mcp.protocol.context import MessageObserver as MessageObserver
+from drf_mcp.protocol.context import RequestContext
 from drf_mcp.tools.arguments.call import Call
 
 
@@ -27,6 +28,8 @@ class CallState:
         caller: who is calling.
         request_id: the id under which the log knows the call.
         context: the request message, None for a call that no message asks for.
+        sent: the request message as the client sent it, where a feature makes another call of it.
+        server: the `Server` that answers the message.
         dispatcher: the `Dispatcher` that makes the call.
         throttles: those of the endpoint that count the call.
         deadline: when the call has to end, None for never.
@@ -37,6 +40,7 @@ class CallState:
         is_trial: whether nothing that the call changes is kept.
         explain: returns what a guard answers in the place of an exception of the view, None for
             the exception itself.
+        locate: returns an outcome in terms of the arguments that the client sent.
         slots: what features keep of the call: see `Slot`.
     """
 
@@ -46,13 +50,14 @@ class CallState:
         arguments: Any,
         caller: Caller,
         context: RequestContext | None = None,
-        throttles: Sequence[Any] = (),
+        server: Any = None,
     ) -> None:
         self.tool = tool
         self.arguments = arguments
         self.caller = caller
-        self.context = context
-        self.throttles = throttles
+        self.context = self.sent = context
+        self.server = server
+        self.throttles: Sequence[Any] = () if context is None else context.throttles
         self.request_id = ""
         self.dispatcher: Any = None
         self.deadline: Any = None
@@ -62,6 +67,7 @@ class CallState:
         self.is_rerun = False
         self.is_trial = False
         self.explain: Callable[[Exception], APIException | None] = lambda exc: None
+        self.locate: Callable[[Outcome], Outcome] = lambda outcome: outcome
         self.slots: dict[Slot[Any], Any] = {}
 
     @cached_property
@@ -116,6 +122,7 @@ class Feature:
     Attributes:
         settings: keys of ``DRF_MCP``, each with its default and its kind.
         tool_options: options of tools, each with its default and its kind.
+        view_attributes: attributes of `MCPView`, each with its default and its kind.
         capability_classes: dotted paths of capabilities of the protocol.
         expires: what `manage.py mcp_expire` deletes, by the name of the number: the dotted path of
             a function that deletes it and returns the number, None where nothing is kept; and the
@@ -124,6 +131,7 @@ class Feature:
 
     settings: ClassVar[Mapping[str, Setting]] = {}
     tool_options: ClassVar[Mapping[str, Setting]] = {}
+    view_attributes: ClassVar[Mapping[str, Setting]] = {}
     capability_classes: ClassVar[Sequence[str]] = ()
     expires: ClassVar[Mapping[str, tuple[str, Any]]] = {}
 
@@ -138,6 +146,13 @@ class Feature:
         """
         return {}
 
+    def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
+        """Make what the calls of an endpoint share, before a process forks its workers.
+
+        Args:
+            tools: those that the endpoint leaves, whoever calls, by name.
+        """
+
     def observe(self, message: Any, caller: Caller) -> MessageObserver | None:
         """Return what follows a message, None for nothing.
 
@@ -146,6 +161,65 @@ class Feature:
         """
         return None
 
+    def shortens_list(self, view: Any) -> bool:
+        """Return whether an endpoint lists few of its tools.
+
+        Args:
+            view: the `MCPView`.
+        """
+        return False
+
+    def get_listed_tools(
+        self, tools: Sequence[Any], context: RequestContext, server: Any
+    ) -> Sequence[Any] | None:
+        """Return the tools that ``tools/list`` shows in the place of others, None for the others.
+
+        Args:
+            tools: those that the caller is offered.
+            server: the `Server` that answers.
+        """
+        return None
+
+    def get_hints(self, context: RequestContext, server: Any) -> Sequence[str]:
+        """Return sentences for the instructions of the server."""
+        return ()
+
+    def find_tool(self, name: str, context: RequestContext, server: Any) -> Any:
+        """Return the tool of a name that no tool of the registry has, None for no tool."""
+        return None
+
+    def redirect(self, call: CallState) -> None:
+        """Make another call of a call: its tool, arguments and context may be replaced."""
+
+    def prepare(self, call: CallState) -> None:
+        """Give a call what the feature needs of it, before the guards.
+
+        Raises:
+            ProtocolError: if the message cannot be answered.
+        """
+
+    def open_rounds(self, context: RequestContext, subject: str) -> Any:
+        """Return what asks the user of a client, None for a feature that asks nobody.
+
+        Args:
+            subject: what is called: the method, and the name of the tool or prompt.
+        """
+        return None
+
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         """Return what stands between a call and its view."""
         return ()
+
+    def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
+        """Return the result that leaves a call open, None for one that is complete."""
+        return None
+
+    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
+        """Return the outcome of a call that is over, before its envelope is written."""
+        return outcome
+
+    def finish_result(
+        self, result: dict[str, Any], outcome: Outcome, call: CallState
+    ) -> dict[str, Any]:
+        """Return the result of a call, such as one with a further content block."""
+        return result

@@ -161,3 +161,9 @@ class JSONBody:
 
     def __getitem__(self, name: str) -> Any:
         return self.as_json()[name]
+
+
+def hash_json(value: Any) -> str:
+    """Return the hash of a JSON value, the same for any order of members."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -253,7 +253,6 @@ class Outcome:
             their model, None where the caller may not list it), ``bulk_statements`` ({statement,
             model, rows}) that these counts leave out, and the fields of the object that would
             change, ``before`` and ``after``.
-        is_deferred: the call goes on as a task, and this is all that there is of it.
     """
 
     tool: str
@@ -278,7 +277,6 @@ class Outcome:
     media_type: str = ""
     questions: tuple[Question, ...] = ()
     dry_run: Mapping[str, Any] | None = None
-    is_deferred: bool = False
 
     @property
     def is_page(self) -> bool:

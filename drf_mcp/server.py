@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from django.utils.encoding import force_str
@@ -37,7 +38,6 @@ from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
 from drf_mcp.protocol.reply import Reply as Reply
 from drf_mcp.settings import in_chosen_language, mcp_settings, override_language
-from drf_mcp.tasks.capability import TasksCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 
@@ -54,8 +54,9 @@ class Server:
         capability_classes: what the server offers beside the lifecycle; installed apps bring more.
         force_envelope: takes the envelope class chosen for a tool and returns the class that is
             used in its place; None to use the one chosen. For tests and operators' commands.
-        name, title, version, instructions, tool_search, pinned: None for SERVER_NAME,
-            SERVER_TITLE, SERVER_VERSION, INSTRUCTIONS, TOOL_SEARCH and PINNED_TOOLS.
+        name, title, version, instructions: None for SERVER_NAME, SERVER_TITLE, SERVER_VERSION and
+            INSTRUCTIONS.
+        view_attributes: the attributes of the endpoint that installed apps bring, by name.
         toolset: the toolset that the URL named, "" for none.
         tool_options: options of every tool that has none of its own by that name.
         is_live: whether the door can keep a response open, and send what comes up meanwhile.
@@ -65,10 +66,7 @@ class Server:
         envelope_class: the shape of results; None for ENVELOPE_CLASS.
     """
 
-    capability_classes: ClassVar[Sequence[type[Capability]]] = [
-        ToolsCapability,
-        TasksCapability,
-    ]
+    capability_classes: ClassVar[Sequence[type[Capability]]] = [ToolsCapability]
     # The handlers of the methods that every server has, where the era has them.
     lifecycle: ClassVar[Mapping[str, str]] = {
         "initialize": "initialize",
@@ -82,8 +80,7 @@ class Server:
     instructions: Any = None
     toolset: str = ""
     tool_options: Mapping[str, Any] | None = None
-    tool_search: bool | None = None
-    pinned: Sequence[str] | None = None
+    view_attributes: Mapping[str, Any] = MappingProxyType({})
     is_live: bool = False
 
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:

@@ -92,11 +92,6 @@ SETTINGS: dict[str, Setting] = {
     # Seconds after which a call is stopped where that can be done: before its next statement on
     # a database, and at the next await of an async view. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
-    # The alias in TASKS, of Django's tasks framework, whose workers make calls of tools with the
-    # option task. None, or a backend without workers: clients wait. See docs/tasks.md.
-    "TASKS_BACKEND": Setting("default", Text(none=True)),
-    # Seconds for which a task and its result are kept.
-    "TASK_TTL": Setting(24 * 3600, Number()),
     # True asks before each call of a DELETE, and of a tool with destructive=True in its options:
     # the first call answers what would happen. See docs/writes.md.
     "CONFIRM": Setting(False, Flag()),
@@ -168,12 +163,6 @@ SETTINGS: dict[str, Setting] = {
     "MAX_QUERY_LENGTH": Setting(8190, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
-    # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
-    # tools_write run them. Wise above 60 tools. See docs/large_apis.md.
-    "TOOL_SEARCH": Setting(False, Flag()),
-    # The tools that are pinned, beside those with pinned=True in their options: patterns as those
-    # of INCLUDE.
-    "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
     # Seconds for which a client may keep tools/list and what else it may cache (``ttlMs``, since
     # 2026-07-28). A tool that is taken away in the meantime is refused at the call. 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
@@ -29,6 +30,7 @@ from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
 from drf_mcp.observability.observers import report_refusal
 from drf_mcp.option_types.endpoint_options import KINDS
+from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
@@ -58,7 +60,7 @@ class MCPView(View):
             TOOLSETS. A URL asks with the path argument ``toolset``.
         tool_options: options of every tool that has none of its own by that name, as `ToolOptions`
             has them.
-        tool_search, pinned: as TOOL_SEARCH and PINNED_TOOLS.
+        feature_attributes: attributes of installed apps, each of which `as_view` takes by its name.
         server_name, server_title, server_version, instructions: what the server says of itself.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
@@ -78,8 +80,7 @@ class MCPView(View):
     read_only: bool = False
     toolsets: Mapping[str, Sequence[str]] | None = None
     tool_options: Mapping[str, Any] | None = None
-    tool_search: bool | None = None
-    pinned: Sequence[str] | None = None
+    feature_attributes: Mapping[str, Any] = MappingProxyType({})
     server_name: str | None = None
     server_title: Any = None
     server_version: str | None = None
@@ -101,14 +102,32 @@ class MCPView(View):
         Raises:
             ImproperlyConfigured: on an attribute of a wrong kind.
         """
+        own = {
+            name: initkwargs.pop(name) for name in features.view_attributes if name in initkwargs
+        }
         options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
-        refuse_wrong_values(KINDS, options, f"{cls.__name__}.as_view()")
+        kinds = {name: each.kind for name, each in features.view_attributes.items()}
+        refuse_wrong_values(
+            {**KINDS, **kinds},
+            {**options, **cls.get_feature_attributes(own)},
+            f"{cls.__name__}.as_view()",
+        )
+        for name in initkwargs:
+            if not hasattr(cls, name) and (app := find_app("view_attributes", name)):
+                text = f"The attribute {name} is of an app: add {app!r} to INSTALLED_APPS."
+                raise ImproperlyConfigured(text)
         ToolOptions.of(**options["tool_options"] or {})
-        view: Any = csrf_exempt(super().as_view(**initkwargs))
+        view: Any = csrf_exempt(super().as_view(feature_attributes=own, **initkwargs))
         view.login_required = False
         for alias in connections:
             view = transaction.non_atomic_requests(using=alias)(view)
         return view  # type: ignore[no-any-return]
+
+    @classmethod
+    def get_feature_attributes(cls, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the attributes of installed apps: of `as_view`, of the class or by default."""
+        known = features.view_attributes.items()
+        return {name: own.get(name, getattr(cls, name, each.default)) for name, each in known}
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         # The last line, behind which there is no other.
@@ -158,7 +177,7 @@ class MCPView(View):
         server.title = self.server_title or server.title
         server.version = self.server_version or server.version
         server.tool_options = self.tool_options or server.tool_options
-        server.tool_search, server.pinned = self.tool_search, self.pinned
+        server.view_attributes = self.get_feature_attributes(self.feature_attributes)
         server.is_live = hasattr(self.request, "scope")
         server.get_throttles = self.get_throttles  # type: ignore[method-assign]
         if self.instructions is not None:

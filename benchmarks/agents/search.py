@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drf_mcp.surface.ranking import ToolRanking, split_words
+from drf_mcp.contrib.search.ranking import ToolRanking, split_words
 
 
 class Search(ToolRanking):

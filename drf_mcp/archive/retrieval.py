@@ -148,7 +148,6 @@ class ItemsById(BaseFilterBackend):
     title=gettext_lazy("Fetch the rest of a result"),
     description=DESCRIPTION,
     read_only=True,
-    pinned=True,
     condition=can_archive,
 )
 class ContentRetrieveView(GenericAPIView[Any]):

@@ -41,13 +41,11 @@ from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.guards.base import CallCrashed, CallRefused, pass_guards
 from drf_mcp.guards.confirmation import ConfirmationGuard
-from drf_mcp.guards.deferral import DeferralGuard
 from drf_mcp.guards.dry_run import DryRunGuard
 from drf_mcp.guards.idempotency.guard import IdempotencyGuard
 from drf_mcp.guards.limits import ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
-from drf_mcp.interaction.call_context import TASK
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.option_types.installed import features
@@ -102,7 +100,7 @@ class Dispatcher(FailureOutcomes):
             inner = self.get_request(call, call.tool.endpoint.route.path)
             outcome = self.get_exception_outcome(call, inner, exc.cause)
         except Deferred:
-            outcome = Outcome(call.tool.name, 202, is_deferred=True)
+            outcome = Outcome(call.tool.name, 202)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
@@ -130,8 +128,6 @@ class Dispatcher(FailureOutcomes):
             guards.append(TimeLimitGuard())
         if guarded_by := call.tool.guarded_by:
             guards += [guard() for guard in self.write_guards if guard.name in guarded_by]
-        if TASK.get(call) is not None:
-            guards.append(DeferralGuard())
         for feature in features.overriding("get_guards"):
             guards += feature.get_guards(call)
         guards.sort(key=attrgetter("order"))

@@ -24,8 +24,8 @@ from drf_mcp.features import CallState
 from drf_mcp.guards.preview import Preview
 from drf_mcp.guards.rollback import Rollback
 from drf_mcp.interaction.exchange import ROUNDS, Asked
-from drf_mcp.interaction.state import hash_json
 from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Outcome
 
 # A method of a view by this name and that of a handler says what the handler would do.

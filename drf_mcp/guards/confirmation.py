@@ -18,8 +18,8 @@ from django.utils.translation import gettext_noop
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.guards.dry_run import is_dry_run
 from drf_mcp.guards.preview import Preview
-from drf_mcp.interaction.exchange import Asked, get_exchange
-from drf_mcp.interaction.state import MAX_AGE, hash_json
+from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
+from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
 # What the answer of the client's user is found by, beside those to a view's own questions.
@@ -128,7 +128,7 @@ class ConfirmationGuard(Guard):
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
                 return self.decline(call)
-            text, max_age = exchange.memory[KEY], MAX_AGE
+            text, max_age = exchange.memory[KEY], ANSWER_SECONDS
         fault = "" if text is None else confirmation.find_fault(text, max_age)
         if text is None or fault:
             return self.ask(call, preview, confirmation, fault)

@@ -54,6 +54,8 @@ class Exchange:
 
 
 SILENT = Exchange()
+# In which a question can be answered.
+ANSWER_SECONDS = 600
 # What has the `exchange` of a request, where its client can be asked.
 ROUNDS: Slot[Any] = Slot()
 

@@ -1,18 +1,29 @@
-"""The table of archived content."""
-
-from __future__ import annotations
-
+import django.db.models.deletion
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Makes the table."""
-
     initial = True
 
     dependencies = []
 
     operations = [
+        migrations.CreateModel(
+            name="UsedConfirmation",
+            fields=[
+                (
+                    "nonce",
+                    models.CharField(
+                        max_length=32, primary_key=True, serialize=False, verbose_name="nonce"
+                    ),
+                ),
+                ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
+            ],
+            options={
+                "verbose_name": "used confirmation",
+                "verbose_name_plural": "used confirmations",
+            },
+        ),
         migrations.CreateModel(
             name="ArchivedContent",
             fields=[
@@ -24,8 +35,22 @@ class Migration(migrations.Migration):
                 ),
                 ("owner", models.CharField(blank=True, max_length=255, verbose_name="owner")),
                 ("tool", models.CharField(max_length=64, verbose_name="tool")),
-                ("content", models.TextField(verbose_name="content")),
+                ("kwargs", models.JSONField(default=dict, verbose_name="kwargs of the call")),
+                ("query_string", models.TextField(blank=True, verbose_name="query of the call")),
                 ("content_hash", models.CharField(max_length=71, verbose_name="content hash")),
+                ("size", models.PositiveBigIntegerField(verbose_name="characters")),
+                (
+                    "index",
+                    models.JSONField(
+                        default=list,
+                        verbose_name="numbers of chunks and of the items they begin with",
+                    ),
+                ),
+                ("terms", models.JSONField(default=dict, verbose_name="rights that it is read by")),
+                (
+                    "rows",
+                    models.JSONField(default=list, verbose_name="keys of the rows of its items"),
+                ),
                 ("created", models.DateTimeField(verbose_name="created")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
             ],
@@ -34,6 +59,69 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "archived contents",
                 "indexes": [
                     models.Index(fields=["owner", "content_hash"], name="drf_mcp_owner_hash")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="IdempotencyRecord",
+            fields=[
+                (
+                    "digest",
+                    models.CharField(
+                        max_length=32, primary_key=True, serialize=False, verbose_name="digest"
+                    ),
+                ),
+                ("owner", models.CharField(max_length=255, verbose_name="owner")),
+                ("key", models.CharField(blank=True, max_length=255, verbose_name="key")),
+                ("operation", models.CharField(max_length=255, verbose_name="operation")),
+                (
+                    "arguments",
+                    models.JSONField(default=dict, verbose_name="hashes of the arguments"),
+                ),
+                ("answer", models.TextField(blank=True, verbose_name="answer")),
+                ("size", models.PositiveBigIntegerField(default=0, verbose_name="characters")),
+                (
+                    "rights",
+                    models.CharField(
+                        blank=True, max_length=64, verbose_name="hash of the caller's rights"
+                    ),
+                ),
+                ("created", models.DateTimeField(verbose_name="created")),
+                ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
+            ],
+            options={
+                "verbose_name": "idempotency record",
+                "verbose_name_plural": "idempotency records",
+                "indexes": [models.Index(fields=["owner"], name="drf_mcp_key_owner")],
+            },
+        ),
+        migrations.CreateModel(
+            name="ArchivedChunk",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(verbose_name="position")),
+                ("text", models.TextField(verbose_name="text")),
+                (
+                    "content",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="chunks",
+                        to="drf_mcp.archivedcontent",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "archived chunk",
+                "verbose_name_plural": "archived chunks",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("content", "position"), name="drf_mcp_chunk_position"
+                    )
                 ],
             },
         ),

@@ -30,8 +30,6 @@ KINDS: Mapping[str, Kind] = {
     "tools": ListOf(ToolPattern(), none=True),
     "read_only": Flag(),
     "toolsets": NamedPatterns(none=True),
-    "tool_search": Flag(none=True),
-    "pinned": ListOf(ToolPattern(), none=True),
     "tool_options": MappingOf(Kind(none=True), "a dict of options of tools", none=True),
     "server_name": Text(none=True),
     "server_title": Text(lazy=True, none=True),

@@ -44,6 +44,10 @@ class Features:
     def tool_options(self) -> Mapping[str, Setting]:
         return self._tool_options if apps.apps_ready else {}
 
+    @property
+    def view_attributes(self) -> Mapping[str, Setting]:
+        return self._view_attributes if apps.apps_ready else {}
+
     @functools.cached_property
     def capability_classes(self) -> Sequence[type]:
         paths = (path for feature in self._installed for path in feature.capability_classes)
@@ -76,6 +80,10 @@ class Features:
     def _tool_options(self) -> Mapping[str, Setting]:
         return join(feature.tool_options for feature in self._installed)
 
+    @functools.cached_property
+    def _view_attributes(self) -> Mapping[str, Setting]:
+        return join(feature.view_attributes for feature in self._installed)
+
     def forget(self, *, setting: str = "INSTALLED_APPS", **kwargs: Any) -> None:
         """Find the features anew, as when the apps of a test are others."""
         if setting == "INSTALLED_APPS":
@@ -90,10 +98,10 @@ def find_app(kind: str, name: str) -> str:
     """Return the app of this package that brings a setting or an option, "" for none.
 
     Args:
-        kind: ``"settings"`` or ``"tool_options"``.
+        kind: ``"settings"``, ``"tool_options"`` or ``"view_attributes"``.
     """
-    known: Mapping[str, str] = json.loads(KNOWN.read_text(encoding="utf-8"))[kind]
-    return known.get(name, "")
+    known: Mapping[str, Mapping[str, str]] = json.loads(KNOWN.read_text(encoding="utf-8"))
+    return known.get(kind, {}).get(name, "")
 
 
 features = Features()

@@ -12,6 +12,9 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 
+# The members of ``params`` that bring back what was asked.
+STATE, RESPONSES = "requestState", "inputResponses"
+
 
 class Unfinished:
     """The result of a request that is not complete yet (2026-07-28, ``resultType``)."""
@@ -85,7 +88,7 @@ def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]
     Raises:
         InvalidParams: if there is something else in their place.
     """
-    responses = params.get("inputResponses", {})
+    responses = params.get(RESPONSES, {})
     if not isinstance(responses, Mapping):
         raise InvalidParams(_('The member "inputResponses" must be an object.'))
     for key, response in responses.items():

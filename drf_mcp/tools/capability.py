@@ -15,26 +15,21 @@ from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.questions import Audience
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
 from drf_mcp.features import CallState
-from drf_mcp.interaction.call_context import TASK
-from drf_mcp.interaction.exchange import ROUNDS
 from drf_mcp.interaction.progress import Progress
-from drf_mcp.interaction.rounds import Rounds
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
+from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
-from drf_mcp.protocol.constants import CACHE_MEMBERS, TASKS_EXTENSION
+from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.surface.surface import Surface, SurfaceInstructions
-from drf_mcp.surface.tools import SEARCH, RunTool
 from drf_mcp.tools.chosen_envelopes import (
     choose_envelope_class,
     get_output_schema,
@@ -44,7 +39,6 @@ from drf_mcp.tools.definitions import DEFINITIONS
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
-from drf_mcp.tools.undo import Undo
 from drf_mcp.truncation import RETRIEVAL_TOOL
 
 logger = logging.getLogger("drf_mcp")
@@ -117,16 +111,15 @@ class ToolsCapability(Capability):
     @override_language()
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
-        tools = self.get_offered_tools(context).values()
-        instructions_class = SurfaceInstructions if Surface.of(self, context) else Instructions
-        return instructions_class(self.find_visible(tools, context), RETRIEVAL_TOOL).get_text()
+        tools, overriding = self.get_offered_tools(context).values(), features.overriding
+        hints = [h for f in overriding("get_hints") for h in f.get_hints(context, self.server)]
+        return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL, hints).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
         every = tuple(self.get_offered_tools(context).values())
-        surface = Surface.of(self, context)
-        page, following = self.paginate(surface.listed if surface else every, context)
+        page, following = self.paginate(self.get_listed_tools(every, context), context)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
@@ -135,6 +128,13 @@ class ToolsCapability(Capability):
         if context.caller.narrowings and "cursor" not in context.message.params:
             members["_meta"] = {NARROWING_KEY: self.describe_narrowing(context)}
         return members
+
+    def get_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
+        """Return the tools that the list shows, of those that the caller is offered."""
+        for feature in features.overriding("get_listed_tools"):
+            listed = feature.get_listed_tools(tools, context, self.server)
+            tools = tools if listed is None else listed
+        return tools
 
     def describe_narrowing(self, context: RequestContext) -> dict[str, Any]:
         # Tools that the caller would not see anyhow are no loss.
@@ -195,98 +195,74 @@ class ToolsCapability(Capability):
     # --- tools/call -----------------------------------------------------------------------
 
     def call_tool(self, context: RequestContext) -> dict[str, Any] | Unfinished:
-        tool, run, sent = self.get_tool(context), None, context
-        if isinstance(tool, RunTool) and (surface := Surface.of(self, context)):
-            run = surface.run(tool)
-            context = run.context
-            tool = run.refused or self.get_tool(context)
-        call, budget = self.make_call(tool, context), self.get_budget(tool, context)
-        has_terms = tool.mirrored or tool.options.required_capabilities
-        refused = self.check_request(call, context) if has_terms else None
-        tasks = self.server.find_capability(TASKS_EXTENSION)
-        if tool.options.task and tasks:
-            tasks.prepare(call, context)
-        task = TASK.get(call)
-        subject = f"tools/call {tool.name}"
-        rounds = Rounds(context, subject) if task is None else task.get_rounds(context, subject)
-        ROUNDS.set(call, rounds)
-        if rounds.is_retry:
-            rounds.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
-        if call.channel is not None:
-            call.progress = Progress.wanted(context.message.meta, call.channel)
-        if surface := Surface.of(self, context):
-            surface.prepare(call)
-        if tool.name in (RETRIEVAL_TOOL, SEARCH):
-            # Their slices are as long as the client takes them.
-            call.client_limit = budget.get_client_limit()
+        call = self.make_call(context)
+        assert call.context is not None
+        refused = self.check_request(call)
+        for feature in features.overriding("prepare"):
+            feature.prepare(call)
         started = time.perf_counter()
-        outcome = refused or self.get_dispatcher().dispatch(call)
-        if outcome.questions and (asked := rounds.write(outcome.questions)):
-            Observer(context).record(tool, outcome, {}, started)
-            return asked
-        if outcome.is_deferred:
-            Observer(context).record(tool, outcome, {}, started)
-            return tasks.create(call, sent)  # type: ignore[no-any-return]
-        if tool.options.undo and not tool.reads and outcome.failure is None:
-            outcome = self.add_undo(outcome, tool, context)
-        if task is not None and task.is_running:
-            task.terms = StoredAnswer(context.caller, tool, **outcome.call).note_terms()
-        outcome = run.locate(outcome) if run else outcome
-        result, outcome = self.write_result(outcome, call, budget, context)
-        if tool.options.untrusted or tool.name == RETRIEVAL_TOOL:
-            labels = self.get_labels(tool, outcome, context)
-            result |= {"_meta": {**result.get("_meta", {}), **labels}} if labels else {}
-        Observer(context).record(tool, outcome, result, started)
+        outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
+        observer = Observer(call.context)
+        for feature in features.overriding("get_unfinished"):
+            if (unfinished := feature.get_unfinished(outcome, call)) is not None:
+                observer.record(call.tool, outcome, {}, started)
+                return unfinished  # type: ignore[no-any-return]
+        for feature in features.overriding("finish_outcome"):
+            outcome = feature.finish_outcome(outcome, call)
+        result, outcome = self.write_result(call.locate(outcome), call)
+        for feature in features.overriding("finish_result"):
+            result = feature.finish_result(result, outcome, call)
+        observer.record(call.tool, outcome, result, started)
         if outcome.scopes and not context.caller.in_batch:
             raise refuse_scopes(context.caller, outcome.scopes)
         return result
 
-    def make_call(self, tool: Tool, context: RequestContext) -> CallState:
+    def make_call(self, context: RequestContext) -> CallState:
+        """Return the state of the call that a message asks for."""
         arguments = context.message.params.get("arguments")
-        return CallState(tool, arguments, context.caller, context, context.throttles)
+        call = CallState(self.get_tool(context), arguments, context.caller, context, self.server)
+        for feature in features.overriding("redirect"):
+            feature.redirect(call)
+        if call.tool.is_sliced:
+            call.client_limit = self.get_budget(call.tool, context).get_client_limit()
+        if call.channel is not None:
+            call.progress = Progress.wanted(context.message.meta, call.channel)
+        return call
 
-    def write_result(
-        self, outcome: Outcome, call: CallState, budget: ToolBudget, context: RequestContext
-    ) -> tuple[dict[str, Any], Outcome]:
+    def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:
         # An outcome that cannot be written is a failure, whose result is written in its place.
+        context = call.context
+        assert context is not None
+        budget = self.get_budget(call.tool, context)
         writer = ResultWriter(self.get_envelope(call.tool), context.era)
 
         def write_failure(exc: Exception) -> tuple[dict[str, Any], Outcome]:
-            failure = call.dispatcher.get_crash_outcome(call, context.caller.request, exc)
+            failure = self.get_dispatcher().get_crash_outcome(call, context.caller.request, exc)
             failure = writer.explain(failure, outcome, exc).changed(dry_run=outcome.dry_run)
             return ResultWriter(writer.envelope, context.era).write(failure), failure
 
-        return contain(lambda: (writer.write(outcome, budget), outcome), write_failure)
+        result, outcome = contain(lambda: (writer.write(outcome, budget), outcome), write_failure)
+        if labels := self.get_labels(outcome, call):
+            result["_meta"] = {**result.get("_meta", {}), **labels}
+        return result, outcome
 
-    def check_request(self, call: CallState, context: RequestContext) -> Outcome | None:
+    def check_request(self, call: CallState) -> Outcome | None:
+        tool, context = call.tool, call.context
+        if context is None or not (tool.mirrored or tool.options.required_capabilities):
+            return None
         # Who may not call the tool does not learn which headers and capabilities it wants.
         try:
-            context.check_headers(call.tool.mirrored)
-            context.check_capabilities(call.tool.options.required_capabilities or {})
+            context.check_headers(tool.mirrored)
+            context.check_capabilities(tool.options.required_capabilities or {})
         except ProtocolError:
             if refused := self.get_dispatcher().find_permission_refusal(call):
                 return refused.changed(request_id=new_request_id())
             raise
         return None
 
-    def add_undo(self, outcome: Outcome, tool: Tool, context: RequestContext) -> Outcome:
-        # A tool that the caller does not see is not named.
-        inverse = self.get_offered_tools(context).get(tool.options.undo or "")
-        if outcome.dry_run is not None or inverse is None:
-            return outcome
-        if not Visibility(context.caller).find_first([inverse], 1):
-            return outcome
-
-        def go_without(exc: Exception) -> Outcome:
-            logger.warning("What takes %s back cannot be told", tool.name, exc_info=exc)
-            return outcome
-
-        return contain(lambda: Undo(tool, inverse).add_to(outcome), go_without)
-
-    def get_labels(
-        self, tool: Tool, outcome: Outcome, context: RequestContext
-    ) -> Mapping[str, Any]:
-        if outcome.is_error:
+    def get_labels(self, outcome: Outcome, call: CallState) -> Mapping[str, Any]:
+        tool, context = call.tool, call.context
+        if outcome.is_error or context is None:
             return {}
         if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
             # What a result left out keeps the labels of the tool that gave it.
@@ -299,8 +275,8 @@ class ToolsCapability(Capability):
             raise InvalidParams(_('The params of tools/call must name a tool: "name", a string.'))
         tools = self.get_tools(context)
         tool = tools.get(name)
-        if tool is None and (surface := Surface.of(self, context)):
-            tool = surface.find(name)
+        for feature in () if tool else features.overriding("find_tool"):
+            tool = tool or feature.find_tool(name, context, self.server)
         if tool is None:
             offered = self.get_offered_tools(context)
             raise UnknownTool.named(name, Visibility(context.caller).find_nearest(name, offered))

@@ -20,9 +20,13 @@ class Instructions:
     Args:
         tools: the tools that a caller sees.
         retrieval_tool: the name of the tool that fetches what a shortened result left out.
+        hints: sentences before those of `get_hints`.
     """
 
-    def __init__(self, tools: Iterable[Tool], retrieval_tool: str = "") -> None:
+    def __init__(
+        self, tools: Iterable[Tool], retrieval_tool: str = "", hints: Iterable[str] = ()
+    ) -> None:
+        self.hints = tuple(hints)
         self.tools = {tool.name: tool for tool in tools}
         self.retrieval_tool = retrieval_tool if retrieval_tool in self.tools else ""
 
@@ -30,7 +34,7 @@ class Instructions:
         """Return the text, "" without a tool, in 2,048 characters at most."""
         if not self.groups:
             return ""
-        hints = " ".join(self.get_hints())
+        hints = " ".join([*self.hints, *self.get_hints()])
         room = MAX_LENGTH - len(hints) - 1
         return f"{self.describe_groups(room)}\n{hints}".strip()
 

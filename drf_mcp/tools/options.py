@@ -58,14 +58,9 @@ class ToolOptions:
         bulk: True lets a tool that creates or updates one object take several as ``items``, each
             by a request of its own, all of them or none; ``"partial"`` keeps those that work.
         bulk_limit: the most of them in a call, 50 by default.
-        task: ``"optional"`` leaves calls to a worker, for clients that take a task; others wait.
-            ``"required"`` refuses others.
-        defers: True lets the view say, by ``call_context(request).defer()``, whether and from
-            where on a call is left to a worker.
         archive: False keeps nothing of what a result has no room for.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
-        pinned: an endpoint lists the tool where TOOL_SEARCH leaves others out of its list.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
         examples: arguments of calls, each a dict; the first is the one that commands, the page
             and tests use. Without any, those of ``@extend_schema`` count.
@@ -105,9 +100,6 @@ class ToolOptions:
     undo: str | None = None
     bulk: bool | str | None = None
     bulk_limit: int | None = None
-    task: str | None = None
-    defers: bool | None = None
-    pinned: bool | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

@@ -234,6 +234,11 @@ class Tool:
         by_default = method in SAFE_METHODS
         return (by_default or method == "POST") and self.options.get_flag("read_only", by_default)
 
+    @property
+    def is_sliced(self) -> bool:
+        """Whether a result is as long as the client takes it."""
+        return self.endpoint.is_built_in
+
     def matches(self, patterns: Iterable[str]) -> bool:
         """Return whether one of these patterns is about the tool."""
         endpoint, tags = self.endpoint, self.options.tags

@@ -11,9 +11,8 @@ from django.db import connections
 
 from drf_mcp.access.metadata import WellKnownConverter
 from drf_mcp.introspection.source.overrides import forget_trees
+from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import ERAS
-from drf_mcp.surface.catalogue import Catalogue
-from drf_mcp.surface.surface import Surface
 from drf_mcp.transports.in_process import ServedEndpoint
 
 
@@ -68,8 +67,8 @@ def describe_endpoint(endpoint: ServedEndpoint) -> PreloadedEndpoint:
         # Most revisions write the same bytes.
         once = {definition: definition for definition in tool.definitions.values()}
         tool.definitions.update({key: once[value] for key, value in tool.definitions.items()})
-    if Surface.is_on(server):
-        Catalogue.rank(server.registry, tools)
+    for feature in features.overriding("prepare_endpoint"):
+        feature.prepare_endpoint(server, tools)
     seconds = round(time.perf_counter() - started, 3)
     return PreloadedEndpoint(endpoint.path, len(tools), size, seconds)
 

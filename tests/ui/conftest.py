@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.prompts.conftest import serve
+from tests.contrib.prompts.conftest import serve
 
 __all__ = ["serve"]

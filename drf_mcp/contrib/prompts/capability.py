@@ -15,10 +15,11 @@ from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.contrib.prompts.rows import ListedRows
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.interaction.rounds import Rounds
+from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.introspection.forms import Form
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.logging import Observer
+from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
@@ -142,7 +143,13 @@ class PromptArguments:
         self.server = server
         self.context = context
         self.prompt = prompt
-        self.rounds = Rounds(context, f"prompts/get {prompt.name}")
+        opening = features.overriding("open_rounds")
+        subject = f"prompts/get {prompt.name}"
+        self.rounds = next((f.open_rounds(context, subject) for f in opening), None)
+
+    @property
+    def exchange(self) -> Exchange:
+        return SILENT if self.rounds is None else self.rounds.exchange
 
     def get_serializer(self, arguments: Mapping[str, Any]) -> Any:
         """Return the serializer of arguments, which is asked whether they are valid.
@@ -167,7 +174,7 @@ class PromptArguments:
         """
         # A form that leaves a field empty sends an empty text.
         sent = {name: value for name, value in sent.items() if value not in ("", None)}
-        answer = self.rounds.exchange.answers.get(self.prompt.name)
+        answer = self.exchange.answers.get(self.prompt.name)
         arguments = {**(answer.content if answer else {}), **sent}
         serializer = self.get_serializer(arguments)
         if serializer.is_valid():
@@ -183,11 +190,14 @@ class PromptArguments:
     def ask(
         self, serializer: Any, sent: Mapping[str, Any], reasons: Sequence[str]
     ) -> InputRequired | None:
-        if "form" not in self.rounds.exchange.modes:
+        if self.rounds is None or "form" not in self.exchange.modes:
             return None
         schema = Form(serializer).get_schema(sent)
         message = " ".join([force_str(self.prompt.label), *reasons])
-        return self.rounds.write((Question(self.prompt.name, message, schema),))
+        asked: InputRequired | None = self.rounds.write(
+            (Question(self.prompt.name, message, schema),)
+        )
+        return asked
 
     def parse(self, field: Any, value: Any) -> Any:
         # Arguments are texts, in which lists and objects are JSON.

@@ -77,8 +77,7 @@ class Reading:
             ProtocolError: if there are none for the caller.
         """
         started, caller = time.perf_counter(), self.context.caller
-        throttles = self.context.throttles
-        call = CallState(self.resource, {"uri": self.uri}, caller, self.context, throttles)
+        call = CallState(self.resource, {"uri": self.uri}, caller, self.context)
         outcome = self.dispatcher.dispatch(call)
         contents: list[dict[str, Any]] = []
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext_lazy
 
 from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.models import CallTask, UsedConfirmation
+from drf_mcp.models import UsedConfirmation
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 
@@ -24,7 +24,6 @@ DELETED: Mapping[str, Any] = {
     "confirmations": ngettext_lazy(
         "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
     ),
-    "tasks": ngettext_lazy("Deleted %(count)d task.", "Deleted %(count)d tasks.", "count"),
     "answers_to_changes": ngettext_lazy(
         "Deleted %(count)d answer to a change.", "Deleted %(count)d answers to changes.", "count"
     ),
@@ -53,7 +52,6 @@ class Command(MCPCommand):
         deleted = {
             "expired_archives": archive_class and archive_class().expire(),
             "confirmations": self.expire_rows(UsedConfirmation),
-            "tasks": self.expire_rows(CallTask),
             "answers_to_changes": IntendedChange.expire(),
             **{name: import_string(path)() for name, (path, _text) in find_of_apps().items()},
         }

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.core.checks import CheckMessage, Error, Info, Warning
+from django.core.checks import CheckMessage, Info, Warning
 
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.operators.checks.project import MountedEndpoint, Project, register_check
-from drf_mcp.settings import mcp_settings
-from drf_mcp.surface.tools import SURFACE_TOOLS
+from drf_mcp.option_types.installed import features
 from drf_mcp.tools.tool import Tool
 
 # Above that, searching costs a model fewer tokens than the list.
@@ -38,21 +37,9 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-@register_check()
-def check_surface(project: Project) -> Iterator[CheckMessage]:
-    shadowed = sorted(set(SURFACE_TOOLS) & project.tools.keys())
-    if shadowed and any(map(is_searched, project.endpoints)):
-        yield Error(
-            f"The project has a tool named {', '.join(shadowed)}, which stands in the way of the "
-            "tool of TOOL_SEARCH by that name.",
-            hint="Give the tool another name with @mcp_tool(name=...).",
-            id="drf_mcp.E017",
-        )
-
-
 def is_searched(endpoint: MountedEndpoint) -> bool:
-    own = endpoint.view.tool_search
-    return bool(mcp_settings.TOOL_SEARCH if own is None else own)
+    shortening = features.overriding("shortens_list")
+    return any(feature.shortens_list(endpoint.view) for feature in shortening)
 
 
 def find_lists(project: Project) -> Iterator[list[Tool]]:

@@ -17,10 +17,10 @@ from rest_framework import serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 import drf_mcp
+from drf_mcp.contrib.search import tool_index
+from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.introspection import Describer
 from drf_mcp.introspection.source.trees import parse_function
-from drf_mcp.surface import catalogue
-from drf_mcp.surface.ranking import FieldRanking
 from drf_mcp.transports.in_process import InProcessClient, ServedEndpoint
 from drf_mcp.views import MCPView
 
@@ -96,7 +96,7 @@ def test_every_endpoint_is_described_once(groups):
 
 def test_an_endpoint_that_searches_has_its_index_beforehand(groups, settings):
     drf_mcp.preload()
-    with mock.patch.object(catalogue, "FieldRanking", wraps=FieldRanking) as made:
+    with mock.patch.object(tool_index, "FieldRanking", wraps=FieldRanking) as made:
         drf_mcp.preload()
         assert made.call_count == 0
         settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}

@@ -1,0 +1,60 @@
+"""From the questions of a call to those of the protocol, and back with their answers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from drf_mcp.contrib.asking.state import RequestState
+from drf_mcp.interaction.exchange import SILENT, Answer, Exchange
+from drf_mcp.outcomes import Question
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.input import RESPONSES, STATE, InputRequired, read_modes, read_responses
+
+
+class Rounds:
+    """The rounds of one request, of which each is a request of its own.
+
+    Args:
+        context: the request of this round.
+        subject: what is called: the method, and the name of the tool.
+
+    Attributes:
+        is_retry: whether the request brings answers, or what was signed for them.
+    """
+
+    def __init__(self, context: RequestContext, subject: str) -> None:
+        self.context = context
+        self.subject = subject
+        params = context.message.params
+        self.is_retry = STATE in params or RESPONSES in params
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """What was asked and answered before.
+
+        Raises:
+            InvalidParams: if the client's part of it cannot be read or trusted.
+        """
+        if not self.context.era.asks_for_input:
+            return SILENT
+        message = self.context.message
+        state = message.params.get(STATE)
+        earlier = SILENT if state is None else self.get_state().read(state)
+        answers = {key: Answer(result) for key, result in read_responses(message.params).items()}
+        return Exchange(
+            read_modes(message.meta), {**earlier.answers, **answers}, earlier.memory, earlier.round
+        )
+
+    def write(self, questions: tuple[Question, ...]) -> InputRequired | None:
+        """Return the result that asks the questions; None where the client cannot ask them."""
+        exchange = self.exchange
+        if not questions or not all(map(exchange.can_ask, questions)):
+            return None
+        return InputRequired(questions, self.get_state().write(exchange, questions))
+
+    def get_state(self) -> RequestState:
+        # It is the caller's own, who has to be known for it.
+        caller = self.context.caller
+        caller.authenticate()
+        arguments = self.context.message.params.get("arguments")
+        return RequestState(caller.principal, self.subject, arguments)

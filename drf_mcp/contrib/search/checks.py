@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.core.checks import CheckMessage, Error
+
+from drf_mcp.contrib.search.tools import SEARCH_TOOLS
+from drf_mcp.operators.checks.lists import is_searched
+from drf_mcp.operators.checks.project import Project, register_check
+
+
+@register_check()
+def check_names(project: Project) -> Iterator[CheckMessage]:
+    shadowed = sorted(set(SEARCH_TOOLS) & project.tools.keys())
+    if shadowed and any(map(is_searched, project.endpoints)):
+        yield Error(
+            f"The project has a tool named {', '.join(shadowed)}, which stands in the way of the "
+            "tool of TOOL_SEARCH by that name.",
+            hint="Give the tool another name with @mcp_tool(name=...).",
+            id="drf_mcp.E017",
+        )

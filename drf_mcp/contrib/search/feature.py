@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drf_mcp.features import CallState, Feature, Setting
+from drf_mcp.option_types.kinds import Flag, ListOf, ToolPattern
+
+
+class SearchFeature(Feature):
+    settings = {
+        # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
+        # tools_write run them. Wise above 60 tools. See docs/large_apis.md.
+        "TOOL_SEARCH": Setting(False, Flag()),
+        # The tools that are pinned, beside those with pinned=True in their options: patterns as
+        # those of INCLUDE.
+        "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
+    }
+    tool_options = {
+        # An endpoint lists the tool where TOOL_SEARCH leaves others out of its list.
+        "pinned": Setting(None, Flag(none=True)),
+    }
+    view_attributes = {
+        # As TOOL_SEARCH and PINNED_TOOLS, for one endpoint.
+        "tool_search": Setting(None, Flag(none=True)),
+        "pinned": Setting(None, ListOf(ToolPattern(), none=True)),
+    }
+
+    def shortens_list(self, view: Any) -> bool:
+        from drf_mcp.contrib.search.tool_search import is_on
+
+        return is_on(view.get_feature_attributes(view.feature_attributes))
+
+    def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
+        search = self._open(context, server)
+        return None if search is None else search.listed
+
+    def get_hints(self, context: Any, server: Any) -> Sequence[str]:
+        search = self._open(context, server)
+        return () if search is None else [search.hint]
+
+    def find_tool(self, name: str, context: Any, server: Any) -> Any:
+        search = self._open(context, server)
+        return None if search is None else search.find(name)
+
+    def redirect(self, call: CallState) -> None:
+        if call.tool.name in self._own_names and (search := self._open(call.context, call.server)):
+            search.redirect(call)
+
+    def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
+        from drf_mcp.contrib.search.tool_index import ToolIndex
+        from drf_mcp.contrib.search.tool_search import is_on
+
+        if is_on(server.view_attributes):
+            ToolIndex.rank(server.registry, tools)
+
+    @property
+    def _own_names(self) -> Sequence[str]:
+        from drf_mcp.contrib.search.tools import SEARCH_TOOLS
+
+        return SEARCH_TOOLS
+
+    def _open(self, context: Any, server: Any) -> Any:
+        from drf_mcp.contrib.search.tool_search import ToolSearch
+
+        return ToolSearch.of(server, context)

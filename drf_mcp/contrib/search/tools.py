@@ -1,0 +1,173 @@
+"""The three tools that stand for those which are not listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import ResolverMatch
+from django.urls.resolvers import RegexPattern, RoutePattern
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from drf_mcp.contrib.search.views import READ, WRITE, SearchView, ToolSearchView
+from drf_mcp.json_text import OBJECTS, parse_json_text
+from drf_mcp.outcomes import Problem
+from drf_mcp.settings import override_language
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.arguments.masking import MASK
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.related_tools import Finders
+from drf_mcp.tools.routes import Route
+from drf_mcp.tools.tool import Tool
+
+SEARCH = "tools_search"
+SEARCH_TOOLS = (SEARCH, READ, WRITE)
+RUNS = {READ: "GET", WRITE: "POST"}
+INNER = "arguments"
+RUN_TEXTS = {
+    READ: (
+        gettext_noop("Run a tool that reads"),
+        gettext_noop("Run a tool that only reads, listed or not. %(search)s finds it."),
+    ),
+    WRITE: (
+        gettext_noop("Run a tool that changes something"),
+        gettext_noop(
+            "Run a tool that creates, changes, deletes or sends, listed or not."
+            " %(search)s finds it."
+        ),
+    ),
+}
+
+
+def get_search_options() -> ToolOptions:
+    query = _(
+        "Words for what to do and with what; or names of tools. None: the groups that there are."
+    )
+    return ToolOptions(
+        title=_("Find tools"),
+        description=_(
+            "Find the tools that are not listed. Answers names, descriptions and what runs each "
+            "tool, with the arguments of the best; go on at next_offset until it is null. A query "
+            "of a tool's exact name answers its whole inputSchema; add names of other_arguments "
+            "for those alone."
+        ),
+        query={
+            "query": {"type": "string", "description": query},
+            "offset": {"type": "integer", "minimum": 0},
+        },
+    )
+
+
+def get_run_options(name: str) -> ToolOptions:
+    title, description = RUN_TEXTS[name]
+    tool = _("The tool, as %(search)s or an answer names it.") % {"search": SEARCH}
+    inner = _("The tool's own arguments, by its inputSchema.")
+    input_schema = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": tool},
+            INNER: {"type": "object", "description": inner},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    return ToolOptions(
+        title=_(title),
+        description=_(description) % {"search": SEARCH},
+        input_schema=input_schema,
+        output_schema=None,
+    )
+
+
+class OwnRoute(Route):
+    """The route of a tool to which no URL leads."""
+
+    def match(
+        self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
+    ) -> ResolverMatch | None:
+        return ResolverMatch(self.callback, (), {}, route=self.match_route)
+
+
+class OwnEndpoint(Endpoint):
+    """The endpoint of such a tool."""
+
+    has_http_request = False
+
+
+class SearchTool(Tool):
+    """Finds tools."""
+
+    selects = False
+    is_sliced = True
+
+
+@dataclass(frozen=True, eq=False)
+class RunTool(Tool):
+    """Runs the tool that its arguments name.
+
+    Attributes:
+        problems: why it cannot, where it cannot.
+    """
+
+    problems: tuple[Problem, ...] = ()
+
+    guarded_by = frozenset()
+
+    def bind(self, arguments: Any) -> Call:
+        # Nothing but a refusal comes here: the tool that is named is called by itself.
+        raise ArgumentsRefused(self.problems)
+
+    def sanitize_arguments(self, arguments: Any) -> Any:
+        # Which of the others are secret only the tool knows that they are for.
+        if not isinstance(arguments, Mapping):
+            return None if arguments is None else MASK
+        return {name: str(v)[:128] if name == "name" else MASK for name, v in arguments.items()}
+
+    def read(self, arguments: Any) -> tuple[str, Any]:
+        """Return the name of the tool to run, and its arguments.
+
+        Raises:
+            ArgumentsRefused: where they cannot be read.
+        """
+        arguments = {} if arguments is None else arguments
+        if not isinstance(arguments, OBJECTS):
+            raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
+        # Some clients send an object as a string.
+        inner = parse_json_text(arguments.get(INNER), dict)
+        if problems := list(self.find_problems(arguments, inner)):
+            raise ArgumentsRefused(problems)
+        return arguments["name"], inner
+
+    def find_problems(self, arguments: Mapping[str, Any], inner: Any) -> Iterator[Problem]:
+        errors = ArgumentErrors(known=("name", INNER), holder=INNER)
+        name = arguments.get("name")
+        if name is None:
+            yield errors.missing_argument("name")
+        elif not isinstance(name, str):
+            advice = _("Send the name of a tool, as %(search)s gives it.") % {"search": SEARCH}
+            yield Problem("invalid", _("Must be a string."), "/name", name, remediation=advice)
+        if inner is not None and not isinstance(inner, OBJECTS):
+            yield ArgumentErrors(f"/{INNER}").not_an_object(inner)
+        yield from errors.find_unknown(arguments)
+
+    def refusing(self, *problems: Problem) -> RunTool:
+        """Return the tool as it answers a call that cannot be made."""
+        return replace(self, problems=problems)
+
+
+def make_tool(name: str, **options: Any) -> Tool:
+    """Return one of the three tools, with further options."""
+    view_class: type[SearchView] = ToolSearchView if name == SEARCH else SearchView
+    tool_class: type[Tool] = SearchTool if name == SEARCH else RunTool
+    patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
+    route = OwnRoute(None, patterns, view_class.as_view())
+    endpoint = OwnEndpoint(route, RUNS.get(name, "GET"), None)
+    # Made once, in the project's own language, whoever happens to ask first.
+    with override_language():
+        own = get_search_options() if name == SEARCH else get_run_options(name)
+    return tool_class(name, endpoint, replace(own, **options), Finders({}))

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from drf_mcp.contrib.tasks.backends import find_backend
+from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
+from drf_mcp.contrib.tasks.ledger import COMPLETED, FAILED, Ledger
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import (
+    InternalError,
+    InvalidParams,
+    MissingClientCapability,
+    contain,
+)
+from drf_mcp.features import CallState
+from drf_mcp.guards.idempotency.records import MADE
+from drf_mcp.interaction.call_context import TASK
+from drf_mcp.interaction.exchange import Deferred, get_exchange
+from drf_mcp.protocol import Capability, Era
+from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.input import RESPONSES, STATE, TaskCreated, read_responses
+from drf_mcp.settings import mcp_settings
+
+FORBIDDEN = 403
+CALL_AGAIN = gettext_noop(
+    "The result is not given: your rights are others than when the call was made. Call the tool "
+    "again."
+)
+ACKNOWLEDGED = frozenset({"resultType", "_meta"})
+TASK_MEMBERS = ACKNOWLEDGED | {
+    "taskId",
+    "status",
+    "statusMessage",
+    "createdAt",
+    "lastUpdatedAt",
+    "ttlMs",
+}
+TASK_MEMBERS |= {"pollIntervalMs", "inputRequests", "result", "error"}
+
+
+class Deferral:
+    """Makes a task of a call: the ``task`` of a `Caller` whose client takes one.
+
+    Args:
+        credential: who calls.
+        check_quota: raises Throttled where the caller has too many tasks.
+    """
+
+    is_running = False
+    is_deferred = False
+
+    def __init__(self, credential: Credential, check_quota: Callable[[], None]) -> None:
+        self.credential = credential
+        self.check_quota = check_quota
+
+    def defer(self) -> None:
+        """End the call here, to be made again by a worker.
+
+        Raises:
+            Throttled: if the caller has too many tasks.
+        """
+        self.check_quota()
+        self.is_deferred = True
+        raise Deferred
+
+
+class TasksCapability(Capability):
+    """Makes tasks of calls, tells how they stand, takes answers and cancels (SEP-2663)."""
+
+    name = TASKS_EXTENSION
+    is_extension = True
+    methods = {
+        "tasks/get": "get_task",
+        "tasks/update": "update_task",
+        "tasks/cancel": "cancel_task",
+    }
+    name_parameters = dict.fromkeys(methods, "taskId")
+    result_members = {
+        STATELESS_REVISION: {
+            "tasks/get": TASK_MEMBERS,
+            "tasks/update": ACKNOWLEDGED,
+            "tasks/cancel": ACKNOWLEDGED,
+        },
+    }
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the project has workers that calls can be left to."""
+        return find_backend() is not None
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger()
+
+    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
+        return super().get_capability_object(era) if self.is_on else None
+
+    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
+        members = super().get_result_members(method, era)
+        return members if members is not None and self.is_on else None
+
+    # --- tools/call ------------------------------------------------------------------------------
+
+    def prepare(self, call: CallState) -> None:
+        """Give a call what makes a task of it, or is running it.
+
+        Raises:
+            MissingClientCapability: if the tool takes no call that waits.
+        """
+        run = getattr(call.caller.request, "mcp_task", None)
+        if run is not None:
+            run.prepare(call)
+        TASK.set(call, run or self.make_deferral(call))
+
+    def make_deferral(self, call: CallState) -> Deferral | None:
+        tool, context, caller = call.tool, call.context, call.caller
+        assert context is not None
+        # A door of this process has no URL at which a worker could make the call.
+        if caller.view is None or not self.is_on:
+            return None
+        if context.has_extension(TASKS_EXTENSION):
+            credential = Credential.of(caller.authenticate())
+            check_quota = partial(self.ledger.check_quota, caller.principal)
+            return None if credential is None else Deferral(credential, check_quota)
+        if tool.options.task == "required":
+            self.require(context)
+        return None
+
+    def create(self, call: CallState) -> TaskCreated:
+        """Return the result that tells of a new task, which a worker is going to run."""
+        context, caller = call.sent, call.caller
+        exchange, deferral = get_exchange(call), TASK.get(call)
+        assert context is not None
+        assert deferral is not None
+        params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}
+        # A worker is always told how far the work is.
+        params["_meta"] = {**context.message.meta, "progressToken": 0}
+        request = {
+            "params": params,
+            "environ": keep_environ(caller.request),
+            "credential": vars(deferral.credential),
+        }
+        rounds = {
+            "answers": {key: answer.result for key, answer in exchange.answers.items()},
+            "memory": dict(exchange.memory),
+            "number": exchange.round,
+        }
+        row = self.ledger.create(caller.principal, call.tool.name, request, rounds)
+        self.enqueue(row)
+        return TaskCreated(self.ledger.describe(row))
+
+    def enqueue(self, row: Any) -> None:
+        from drf_mcp.contrib.tasks.work import run_call
+
+        def send() -> None:
+            sent = False
+            try:
+                run_call.using(backend=mcp_settings.TASKS_BACKEND).enqueue(row.task_id)
+                sent = True
+            finally:
+                if not sent:
+                    error = {"code": InternalError.code, "message": _("No worker could be told.")}
+                    self.ledger.finish(row, FAILED, {"error": error})
+
+        # Outside of a transaction that is at once: a worker has to find the row.
+        transaction.on_commit(send, using=row._state.db)
+
+    def require(self, context: RequestContext) -> None:
+        context.caller.authenticate()
+        if not context.has_extension(TASKS_EXTENSION):
+            raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
+
+    # --- tasks/get, tasks/update, tasks/cancel --------------------------------------------------
+
+    def get_task(self, context: RequestContext) -> dict[str, Any]:
+        row = self.find(context)
+        tool = self.get_tool(row, context)
+        if row.status != COMPLETED or self.may_read(row, tool, context):
+            return self.ledger.describe_fully(row)
+        message = _(CALL_AGAIN) if tool.reads else _(MADE)
+        error = {"code": FORBIDDEN, "message": message}
+        return {**self.ledger.describe(row), "status": FAILED, "error": error}
+
+    def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
+        """Return whether the caller has the rights that the result was made under."""
+        terms = row.terms
+        answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])
+
+        def check() -> bool:
+            answer.check(terms)
+            return True
+
+        def refuse(exc: Exception) -> bool:
+            if isinstance(exc, REFUSALS) and getattr(exc, "status_code", FORBIDDEN) < 500:
+                return False
+            raise exc
+
+        return contain(check, refuse)
+
+    def get_tool(self, row: Any, context: RequestContext) -> Any:
+        """Return the tool of a task, None where the caller may not call it any more."""
+        server = self.server
+        tool = server.registry.tools(context.urlconf, server.tool_options).get(row.tool)
+        narrowed = tool is not None and context.caller.find_narrowing(tool) is not None
+        return None if narrowed else tool
+
+    def update_task(self, context: RequestContext) -> dict[str, Any]:
+        row = self.find(context)
+        if self.ledger.answer(row, read_responses(context.message.params)):
+            self.enqueue(row)
+        return {}
+
+    def cancel_task(self, context: RequestContext) -> dict[str, Any]:
+        self.ledger.cancel(self.find(context))
+        return {}
+
+    def find(self, context: RequestContext) -> Any:
+        self.require(context)
+        row = self.ledger.find(context.message.params.get("taskId"), context.caller.principal)
+        if row is None or self.get_tool(row, context) is None:
+            raise InvalidParams(_("There is no such task."), http_status=200)
+        return row

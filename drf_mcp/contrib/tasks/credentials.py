@@ -1,0 +1,121 @@
+"""Who called, in a form that can be kept and looked up again: nothing that opens a door."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.apps import apps
+from django.db.models import CharField, Model
+from django.utils.crypto import salted_hmac
+from rest_framework.request import Request
+
+from drf_mcp.access.principals import is_gone
+
+# Headers that say who is calling, or speak of the message that they came with.
+LEFT_OUT = re.compile(
+    r"HTTP_(?:ACCEPT$|ACCEPT_ENCODING|CONNECTION|COOKIE|ORIGIN|REFERER|RANGE|SEC_FETCH|IF_"
+    r"|TRANSFER_|CONTENT_|LAST_EVENT)|AUTH|TOKEN|SECRET|PASSW|SESSION|SIGNATURE|API_?KEY|CSRF"
+    r"|CREDENTIAL|ASSERTION|JWT|OIDC"
+)
+KEPT = frozenset({"SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_METHOD", "REMOTE_ADDR"})
+KEPT |= {"SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL"}
+
+
+class CallerGone(Exception):
+    """Who called is not known any more."""
+
+
+def keep_environ(request: Any) -> dict[str, str]:
+    """Return what the request of a caller says beside its body and its credentials."""
+    kept = {
+        name: value
+        for name, value in request.META.items()
+        if isinstance(value, str) and (name in KEPT or is_harmless(name))
+    }
+    # An ASGI server's own environment has none of these.
+    protocol = {"SERVER_PROTOCOL": "HTTP/1.1", "wsgi.url_scheme": request._get_scheme()}
+    return {**protocol, **kept}
+
+
+def is_harmless(name: str) -> bool:
+    # Those of MCP repeat what the body says, and are held against it again.
+    return name.startswith("HTTP_MCP_") or (name.startswith("HTTP_") and not LEFT_OUT.search(name))
+
+
+@dataclass(frozen=True)
+class Credential:
+    """The rows of the user and of the credential, each by its model and its key.
+
+    Attributes:
+        user: ``[label, pk]``, None for an anonymous user.
+        auth: the same of ``request.auth``, None if it is none. A key that is text may be the
+            secret itself, as that of REST framework's own tokens: then it is the hash of the key.
+    """
+
+    user: list[Any] | None
+    auth: list[Any] | None
+
+    @classmethod
+    def of(cls, request: Request) -> Credential | None:
+        """Return who sent an authenticated request, None where that cannot be looked up again."""
+        user, auth = request.user, request.auth
+        known = bool(user and user.is_authenticated)
+        if (known and not is_row(user)) or (auth is not None and not is_row(auth)):
+            return None
+        made = cls(refer(user, user.pk) if known else None, None)
+        if auth is None:
+            return made
+        if not isinstance(auth.pk, str):
+            return replace(made, auth=refer(auth, auth.pk))
+        hashed = replace(made, auth=refer(auth, hash_key(auth.pk)))
+        return hashed if known and hashed.find_auth(user) == auth else None
+
+    def put_on(self, request: Any) -> None:
+        """Have a request be the caller's, as REST framework's test client does.
+
+        Raises:
+            CallerGone: if the user or the credential is no longer there, or no longer valid.
+        """
+        user = None
+        if self.user is not None:
+            user = look_up(*self.user)
+            if user is None or is_gone(user):
+                raise CallerGone()
+            request._force_auth_user = user
+        if self.auth is not None:
+            auth = self.find_auth(user)
+            get_fault = getattr(auth, "get_fault", None)
+            if auth is None or (get_fault is not None and get_fault()):
+                raise CallerGone()
+            request._force_auth_token = auth
+
+    def find_auth(self, user: Any) -> Any:
+        """Return the row of the credential, None if it is gone."""
+        assert self.auth is not None
+        label, key = self.auth
+        model = apps.get_model(label)
+        if not isinstance(model._meta.pk, CharField):
+            return look_up(label, key)
+        owners = [f for f in model._meta.fields if f.many_to_one or f.one_to_one]
+        own = [f.name for f in owners if isinstance(user, f.related_model)]
+        found = (row for name in own for row in model._base_manager.filter(**{name: user}))
+        return next((row for row in found if hash_key(row.pk) == key), None)
+
+
+def is_row(value: Any) -> bool:
+    # Not `type`: the user may be one of Django's lazy objects.
+    return issubclass(value.__class__, Model) and value.pk is not None
+
+
+def refer(row: Any, key: Any) -> list[Any]:
+    return [row._meta.concrete_model._meta.label, str(key)]
+
+
+def hash_key(key: str) -> str:
+    return salted_hmac("drf_mcp.contrib.tasks.credentials", key, algorithm="sha256").hexdigest()
+
+
+def look_up(label: str, key: str) -> Any:
+    return apps.get_model(label)._base_manager.filter(pk=key).first()

@@ -1,0 +1,202 @@
+"""The rows of tasks, and every change of their state.
+
+Each change is conditional: where two happen at once, the row decides which.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from django.db import router, transaction
+from django.utils import timezone as django_timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import Throttled
+
+from drf_mcp.outcomes import Question
+from drf_mcp.protocol.input import InputRequired
+from drf_mcp.settings import mcp_settings
+
+# Milliseconds after which a client asks again.
+POLL_INTERVAL = 2000
+WORKING, INPUT_REQUIRED = "working", "input_required"
+COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
+
+
+class Ledger:
+    """The tasks of all callers.
+
+    Attributes:
+        max_unfinished: how many tasks of an owner may wait or run at once.
+        max_kept: how many tasks an owner may have with those that have ended and are kept.
+    """
+
+    max_unfinished = 20
+    max_kept = 500
+
+    @property
+    def model(self) -> Any:
+        # Django's models are loaded after the views that a project's settings name.
+        from drf_mcp.contrib.tasks.models import CallTask
+
+        return CallTask
+
+    @property
+    def rows(self) -> Any:
+        return self.model._default_manager.using(router.db_for_write(self.model))
+
+    def expire(self) -> int:
+        """Delete the rows whose time is over, and return their number."""
+        count: int = self.rows.filter(expires__lte=django_timezone.now()).delete()[0]
+        return count
+
+    def create(self, owner: str, tool: str, request: Any, rounds: Any) -> Any:
+        """Return the row of a new task.
+
+        Args:
+            owner: the principal of the caller.
+            tool: the name of the tool.
+            request: what the call is made from again, a JSON value.
+            rounds: what was asked and answered before the task: ``answers`` and ``memory`` by the
+                key of the question, and the ``number`` of rounds.
+        """
+        now = django_timezone.now()
+        return self.rows.create(
+            task_id=secrets.token_urlsafe(24),
+            owner=owner,
+            tool=tool,
+            status=WORKING,
+            created=now,
+            updated=now,
+            expires=now + timedelta(seconds=mcp_settings.TASK_TTL),
+            request=request,
+            rounds={**rounds, "open": {}, "used": []},
+        )
+
+    def check_quota(self, owner: str) -> None:
+        """Raise Throttled if an owner has as many tasks as they may have."""
+        kept = self.rows.filter(owner=owner, expires__gt=django_timezone.now())
+        unfinished = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).count()
+        if unfinished >= self.max_unfinished:
+            text = _("%(count)d tasks of yours have not ended. Wait for one, or cancel one.")
+            raise Throttled(detail=text % {"count": unfinished})
+        if kept.count() >= self.max_kept:
+            first = kept.order_by("expires").values_list("expires", flat=True)[0]
+            text = _("%(count)d tasks of yours are kept, which is as many as there may be.")
+            wait = (first - django_timezone.now()).total_seconds()
+            raise Throttled(wait, text % {"count": self.max_kept})
+
+    def find(self, task_id: Any, owner: str) -> Any:
+        """Return the row of a caller's task, None where there is none."""
+        found = self.rows.filter(expires__gt=django_timezone.now(), owner=owner)
+        return found.filter(task_id=str(task_id)).first()
+
+    def describe(self, row: Any) -> dict[str, Any]:
+        """Return a task as the protocol has it, without what came of it."""
+        message = {"statusMessage": row.message} if row.message else {}
+        return {
+            "taskId": row.task_id,
+            "status": row.status,
+            **message,
+            "createdAt": write_time(row.created),
+            "lastUpdatedAt": write_time(row.updated),
+            "ttlMs": round((row.expires - row.created).total_seconds() * 1000),
+            "pollIntervalMs": POLL_INTERVAL,
+        }
+
+    def describe_fully(self, row: Any) -> dict[str, Any]:
+        """Return a task with what it asks, or with its result or error."""
+        further: dict[str, Any] = row.answer or {}
+        if row.status == INPUT_REQUIRED:
+            asked = row.rounds["open"].items()
+            requests = {key: each["request"] for key, each in asked if "response" not in each}
+            further = {"inputRequests": requests}
+        return {**self.describe(row), **further}
+
+    # --- What the worker does ------------------------------------------------------------------
+
+    def begin(self, task_id: str) -> Any:
+        """Return the row of a task that nobody runs yet, None if there is none."""
+        waiting = self.rows.filter(task_id=task_id, status=WORKING, started=None)
+        now = django_timezone.now()
+        if not waiting.filter(expires__gt=now).update(started=now):
+            return None
+        return self.rows.get(task_id=task_id)
+
+    def tell(self, row: Any, message: str) -> None:
+        """Keep how far the work is."""
+        running = self.rows.filter(task_id=row.task_id, status=WORKING, is_cancelled=False)
+        running.update(message=message, updated=django_timezone.now())
+
+    def is_cancelled(self, row: Any) -> bool:
+        """Return whether the client wants the work no more."""
+        found: bool = self.rows.filter(task_id=row.task_id, is_cancelled=True).exists()
+        return found
+
+    def ask(self, row: Any, questions: Sequence[Question]) -> None:
+        """Wait for the client's answers, unless it wants them asked no more."""
+        rounds, written = row.rounds, InputRequired(questions, "").members["inputRequests"]
+        for question in questions:
+            # No key is used twice in a task, since a client shows each question once.
+            count = sum(1 for used in rounds["used"] if used == question.key)
+            key = f"{question.key}.{count + 1}" if count else question.key
+            rounds["open"][key] = {"key": question.key, "request": written[question.key]}
+            rounds["memory"][question.key] = question.memory
+            rounds["used"].append(question.key)
+        rounds["number"] += 1
+        asking = {"status": INPUT_REQUIRED, "rounds": rounds, "started": None, "message": ""}
+        running = self.rows.filter(task_id=row.task_id, is_cancelled=False)
+        if not running.update(**asking, updated=django_timezone.now()):
+            self.finish(row, CANCELLED)
+
+    def finish(
+        self,
+        row: Any,
+        status: str,
+        answer: Mapping[str, Any] | None = None,
+        terms: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Keep what came of a task, and no longer what it was called with.
+
+        Args:
+            terms: what has to hold when the answer is read.
+        """
+        ended = {"status": status, "answer": answer, "request": {}, "message": ""}
+        ended["terms"] = terms or {}
+        running = self.rows.filter(task_id=row.task_id, status=WORKING)
+        running.update(**ended, updated=django_timezone.now())
+
+    # --- What the client does ------------------------------------------------------------------
+
+    def cancel(self, row: Any) -> None:
+        """End a task that nobody runs, and have the others asked to stop."""
+        now = django_timezone.now()
+        unfinished = self.rows.filter(task_id=row.task_id, status__in=[WORKING, INPUT_REQUIRED])
+        ended = {"status": CANCELLED, "request": {}, "message": ""}
+        if not unfinished.filter(started=None).update(**ended, updated=now):
+            unfinished.update(is_cancelled=True, message=_("Asked to stop."), updated=now)
+
+    def answer(self, row: Any, responses: Mapping[str, Any]) -> bool:
+        """Keep answers to open questions; return whether the work can go on."""
+        with transaction.atomic(using=self.rows.db):
+            locked = self.rows.select_for_update().get(task_id=row.task_id)
+            if locked.status != INPUT_REQUIRED:
+                return False
+            asked = locked.rounds["open"]
+            for key in asked.keys() & responses.keys():
+                asked[key].setdefault("response", responses[key])
+            locked.updated = django_timezone.now()
+            if is_complete := all("response" in each for each in asked.values()):
+                answers = {each["key"]: each["response"] for each in asked.values()}
+                locked.rounds["answers"].update(answers)
+                locked.rounds["open"] = {}
+                locked.status = WORKING
+            locked.save()
+        return is_complete
+
+
+def write_time(moment: datetime) -> str:
+    aware = moment if django_timezone.is_aware(moment) else django_timezone.make_aware(moment)
+    return aware.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,228 @@
+"""A call that a worker makes again for its caller, through the project's middleware."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import Error, connections
+from django.utils.translation import gettext as _
+
+from drf_mcp.contrib.tasks.credentials import CallerGone, Credential
+from drf_mcp.contrib.tasks.ledger import CANCELLED, COMPLETED, FAILED, Ledger
+from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import InternalError
+from drf_mcp.features import CallState
+from drf_mcp.interaction.exchange import ROUNDS, Answer, Exchange
+from drf_mcp.interaction.progress import Channel
+from drf_mcp.outcomes import Outcome, Question
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.input import InputRequired, read_modes
+from drf_mcp.settings import override_language
+
+GONE = 401
+
+
+def make_error(code: int, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}
+
+
+class TaskChannel(Channel):
+    """Keeps what a running call tells, and whether it looked when it was cancelled.
+
+    Attributes:
+        message: how far the call is, "" for nothing new.
+        was_seen: whether the view read that the client wants no more.
+    """
+
+    was_seen = False
+
+    def __init__(self) -> None:
+        super().__init__(self.keep)
+        self.message = ""
+
+    @property
+    def is_cancelled(self) -> bool:
+        self.was_seen = self.was_seen or self._is_cancelled
+        return self._is_cancelled
+
+    @is_cancelled.setter
+    def is_cancelled(self, value: bool) -> None:
+        self._is_cancelled = value
+
+    def keep(self, method: str, params: Mapping[str, Any]) -> None:
+        if message := params.get("message"):
+            self.message = message
+        else:
+            text = _("%(progress)g of %(total)g") if "total" in params else "%(progress)g"
+            self.message = text % params
+
+
+class Watch:
+    """Looks after a running call from a thread with database connections of its own.
+
+    The call's own may be in a transaction, out of which nobody sees anything before its end.
+
+    Attributes:
+        interval: seconds between two looks.
+    """
+
+    interval: ClassVar[float] = 1.0
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.watch, daemon=True)
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def __exit__(self, *exc_info: Any) -> None:
+        self.is_over.set()
+        self.thread.join()
+
+    def watch(self) -> None:
+        try:
+            while not self.is_over.wait(self.interval):
+                self.look()
+        finally:
+            connections.close_all()
+
+    def look(self) -> None:
+        """Write how far the call is, and read whether the client wants no more."""
+        channel, ledger, row = self.run.channel, self.run.ledger, self.run.row
+        try:
+            if message := channel.message:
+                ledger.tell(row, message)
+                channel.message = ""
+            if ledger.is_cancelled(row):
+                channel.cancel()
+        except Error:
+            # A database that one writes at a time is busy: the next look may find it free.
+            connections.close_all()
+
+
+class TaskRounds:
+    """The rounds of a call, of which its row keeps what was asked and answered."""
+
+    is_retry = False
+
+    def __init__(self, run: Run, context: RequestContext | None) -> None:
+        assert context is not None
+        kept = run.row.rounds
+        answers = {key: Answer(result) for key, result in kept["answers"].items()}
+        modes = read_modes(context.message.meta)
+        self.run = run
+        self.exchange = Exchange(modes, answers, kept["memory"], kept["number"])
+
+    def write(self, questions: tuple[Question, ...]) -> InputRequired | None:
+        if not all(map(self.exchange.can_ask, questions)):
+            return None
+        self.run.asked = questions
+        return InputRequired(questions, "")
+
+
+class Run:
+    """A task that is being run: the ``task`` of its `Caller`.
+
+    Args:
+        row: of the task.
+    """
+
+    is_running = True
+    is_deferred = False
+    handler_class: ClassVar[type[BaseHandler]] = BaseHandler
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
+        self.ledger = Ledger()
+        self.channel = TaskChannel()
+        self.asked: Sequence[Question] = ()
+        # What has to hold when the result is read.
+        self.terms: Mapping[str, Any] = {}
+
+    @classmethod
+    def begin(cls, task_id: str) -> Run | None:
+        """Return the run of a task that nobody runs yet, None if there is none."""
+        row = Ledger().begin(task_id)
+        return None if row is None else cls(row)
+
+    @property
+    def principal(self) -> str:
+        """Who called, as the caller's credential told."""
+        owner: str = self.row.owner
+        return owner
+
+    def defer(self) -> None:
+        """Go on: this is where the call went."""
+
+    def prepare(self, call: CallState) -> None:
+        """Let a call tell the task how far it is, and ask what the task keeps."""
+        call.channel, call.is_rerun = self.channel, True
+        ROUNDS.set(call, TaskRounds(self, call.context))
+
+    def note_terms(self, outcome: Outcome, call: CallState) -> None:
+        """Keep the rights that the result is read by."""
+        self.terms = StoredAnswer(call.caller, call.tool, **outcome.call).note_terms()
+
+    def perform(self) -> None:
+        """Make the call, and keep what came of it."""
+        # What stays of a worker that has to end, and of an async view that was cancelled.
+        answer: Mapping[str, Any] | None = None
+        # Middleware may leave the language of its caller to the next task of the thread.
+        with override_language():
+            try:
+                with Watch(self):
+                    answer = self.get_answer()
+            finally:
+                self.keep(answer)
+
+    def keep(self, answer: Mapping[str, Any] | None) -> None:
+        if self.asked:
+            self.ledger.ask(self.row, self.asked)
+        elif self.channel.was_seen or (answer is None and self.channel.is_cancelled):
+            self.ledger.finish(self.row, CANCELLED)
+        else:
+            if answer is None:
+                answer = make_error(InternalError.code, _("The work was stopped."))
+            status = COMPLETED if "result" in answer else FAILED
+            self.ledger.finish(self.row, status, answer, self.terms)
+
+    def get_answer(self) -> Mapping[str, Any]:
+        """Return the ``result`` or the ``error`` of the call."""
+        try:
+            request = self.make_request()
+        except CallerGone:
+            return make_error(GONE, _("The caller of the task is no longer let in."))
+        handler = self.handler_class()
+        handler.load_middleware()
+        response: Any = handler.get_response(request)
+        try:
+            message = json.loads(response.content)
+            return {name: message[name] for name in ("result", "error") if name in message}
+        except ValueError:
+            # Middleware answered in the place of the endpoint.
+            text = _("The call was answered with %(status)d.")
+            return make_error(InternalError.code, text % {"status": response.status_code})
+
+    def make_request(self) -> WSGIRequest:
+        """Return the request of the call, on behalf of its caller as they are known today."""
+        kept = self.row.request
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": kept["params"]}
+        body = json.dumps(message).encode()
+        request = WSGIRequest(
+            {
+                **kept["environ"],
+                "CONTENT_LENGTH": str(len(body)),
+                "CONTENT_TYPE": "application/json",
+                "wsgi.input": io.BytesIO(body),
+            }
+        )
+        Credential(**kept["credential"]).put_on(request)
+        request.mcp_task = self  # type: ignore[attr-defined]
+        return request

@@ -1,0 +1,14 @@
+"""What a worker runs; imported where there is a backend alone."""
+
+from __future__ import annotations
+
+from drf_mcp.contrib.tasks.backends import find_framework
+from drf_mcp.contrib.tasks.run import Run
+from drf_mcp.settings import mcp_settings
+
+
+@find_framework().task(backend=mcp_settings.TASKS_BACKEND)  # type: ignore[untyped-decorator]
+def run_call(task_id: str) -> None:
+    """Make the call of a task, unless it was cancelled, or is being made."""
+    if (run := Run.begin(task_id)) is not None:
+        run.perform()

@@ -1,1 +1,0 @@
-"""Large surfaces: a list of pinned tools, and three tools that search, read and write the rest."""

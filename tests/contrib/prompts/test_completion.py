@@ -1,0 +1,169 @@
+"""completion/complete: what arguments and variables may be, for whoever asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from drf_mcp.contrib.prompts import Prompt
+from example_project.shop.models import Customer, Order, Product
+from tests.agents import REVISIONS
+from tests.contrib.prompts.prompts import (
+    ComplaintSerializer,
+    CustomersSerializer,
+    ProductSerializer,
+)
+
+COMPLAINT = Prompt("complaint", text="a", serializer_class=ComplaintSerializer)
+PRODUCT = Prompt("product", text="a", serializer_class=ProductSerializer)
+CUSTOMERS = Prompt("customers", text="a", serializer_class=CustomersSerializer)
+
+
+def complete(agent, ref: dict, name: str, value: str = "", **chosen: str) -> dict:
+    params = {"context": {"arguments": chosen}} if chosen else {}
+    asked = {"name": name, "value": value}
+    answer = agent.result("completion/complete", ref=ref, argument=asked, **params)
+    return answer["completion"]
+
+
+def of_prompt(name: str) -> dict:
+    return {"type": "ref/prompt", "name": name}
+
+
+def of_template(uri: str) -> dict:
+    return {"type": "ref/resource", "uri": uri}
+
+
+# --- Prompts ------------------------------------------------------------------------------------
+
+
+def test_choices_that_the_text_begins_come_first(subtests, serve):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            agent = serve(COMPLAINT, revision=revision)
+            found = complete(agent, of_prompt("complaint"), "tone", "k")
+            assert found == {"values": ["kind", "formal"], "total": 2, "hasMore": False}
+
+
+def test_a_label_finds_its_choice(serve):
+    assert complete(serve(COMPLAINT), of_prompt("complaint"), "tone", "warm")["values"] == ["kind"]
+
+
+def test_a_boolean_is_true_or_false(serve):
+    found = complete(serve(COMPLAINT), of_prompt("complaint"), "urgent", "f")
+    assert found["values"] == ["false"]
+
+
+def test_a_number_has_nothing_to_choose_from(serve):
+    assert complete(serve(COMPLAINT), of_prompt("complaint"), "days", "1")["values"] == []
+
+
+def test_related_objects_are_those_that_the_list_shows_the_caller(subtests, serve, http_of):
+    for username in ["alice", "bob", "carol"]:
+        with subtests.test(username=username):
+            agent = serve(CUSTOMERS, username=username)
+            found = complete(agent, of_prompt("customers"), "customers")
+            listed = http_of(username).get("/api/customers/", {"page_size": 100}).json()["results"]
+            assert sorted(found["values"]) == sorted(str(row["id"]) for row in listed)
+
+
+def test_no_more_than_a_hundred_values(serve, db):
+    Product.objects.bulk_create(
+        Product(name=f"P{n}", slug=f"p-{n:03}", sku=f"X-{n}", price=1) for n in range(150)
+    )
+    found = complete(serve(PRODUCT), of_prompt("product"), "product", "p-")
+    assert (len(found["values"]), found["hasMore"]) == (100, True)
+    assert found["values"][0] == "p-000"
+
+
+def test_a_slug_is_completed_from_its_beginning(serve):
+    found = complete(serve(PRODUCT), of_prompt("product"), "product", "cast")
+    assert found["values"] == ["cast-iron-pan"]
+
+
+def test_a_list_that_is_taken_away_completes_nothing(serve):
+    agent = serve(CUSTOMERS, endpoint={"tools": ["orders_*"]})
+    assert complete(agent, of_prompt("customers"), "customers")["values"] == []
+
+
+def test_unknown_prompts_and_arguments_are_refused(serve):
+    agent = serve(COMPLAINT)
+    asked = {"name": "tome", "value": ""}
+    error = agent.error("completion/complete", ref=of_prompt("complaint"), argument=asked)
+    assert (error["code"], "Did you mean tone?" in error["message"]) == (-32602, True)
+    error = agent.error("completion/complete", ref=of_prompt("nothing"), argument=asked)
+    assert error["code"] == -32602
+
+
+# --- Templates ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_keys_are_those_of_the_rows_that_the_list_shows(subtests, serve):
+    for username in ["alice", "bob", "carol"]:
+        with subtests.test(username=username):
+            orders = Order.objects.all()
+            if username != "carol":
+                orders = orders.filter(customer__owner__username=username)
+            found = complete(serve(username=username), of_template("shop://api/orders/{pk}"), "pk")
+            keys = {str(pk) for pk in orders.values_list("pk", flat=True)}
+            assert set(found["values"]) <= keys
+            assert len(found["values"]) == min(len(keys), 100)
+
+
+def test_keys_are_completed_from_their_beginning(serve):
+    template = of_template("shop://api/products/{slug}")
+    assert complete(serve(), template, "slug", "cast-i")["values"] == ["cast-iron-pan"]
+
+
+def test_what_was_chosen_before_decides_what_is_left(serve):
+    customer = Customer.objects.filter(owner__username="alice", orders__isnull=False).first()
+    template = of_template("shop://api/customers/{customer_pk}/orders/{pk}")
+    found = complete(serve(), template, "pk", customer_pk=str(customer.pk))
+    assert set(found["values"]) == {str(o.pk) for o in customer.orders.all()}
+    assert complete(serve(), template, "pk")["values"] == []
+
+
+def test_a_parent_is_one_of_its_own_list(serve):
+    template = of_template("shop://api/customers/{customer_pk}/orders/{pk}")
+    found = complete(serve(), template, "customer_pk")["values"]
+    own = Customer.objects.filter(owner__username="alice").values_list("pk", flat=True)
+    assert set(found) == {str(pk) for pk in own}
+
+
+def test_choices_of_filters_complete_a_list(serve):
+    [template] = [
+        each["uriTemplate"]
+        for each in serve().result("resources/templates/list")["resourceTemplates"]
+        if each["name"] == "products_list"
+    ]
+    values = complete(serve(), of_template(template), "category", "k")["values"]
+    assert values[0] == "kitchen"
+
+
+def test_an_unknown_template_is_not_found(serve):
+    asked = {"name": "pk", "value": ""}
+    ref = of_template("shop://api/nothing/{pk}")
+    error = serve().error("completion/complete", ref=ref, argument=asked)
+    assert error["message"] == "Resource not found"
+
+
+def test_a_template_that_is_taken_away_is_not_found(serve):
+    agent = serve(endpoint={"tools": ["products_*"]})
+    asked, ref = {"name": "pk", "value": ""}, of_template("shop://api/orders/{pk}")
+    assert agent.error("completion/complete", ref=ref, argument=asked)["code"] == -32602
+
+
+def test_malformed_requests_are_refused(subtests, serve):
+    for params in [
+        {},
+        {"ref": {"type": "ref/prompt", "name": "complaint"}},
+        {"ref": [], "argument": {}},
+        {"ref": {"type": "ref/prompt"}, "argument": {"name": "a", "value": ""}},
+        {"ref": {"type": "ref/resource"}, "argument": {"name": "a", "value": ""}},
+        {"ref": {"type": "ref/other"}, "argument": {"name": "a", "value": ""}},
+        {"ref": {"type": "ref/prompt", "name": "complaint"}, "argument": {"name": 1, "value": ""}},
+    ]:
+        with subtests.test(params=params):
+            agent = serve(COMPLAINT)
+            message, headers = agent.frame("completion/complete", params)
+            assert agent.post(message, headers).json()["error"]["code"] == -32602

@@ -1,0 +1,266 @@
+"""prompts/list and prompts/get."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.template import TemplateDoesNotExist, TemplateSyntaxError
+from django.utils import translation
+
+from drf_mcp.contrib.prompts import Prompt
+from drf_mcp.contrib.resources import Document
+from example_project.shop.models import Order
+from tests.agents import REVISIONS
+from tests.contrib.prompts.prompts import TRANSLATED, AttachedSerializer, ComplaintSerializer
+
+COMPLAINT = Prompt(
+    "complaint",
+    text="Settle {{ order.number }}{% if tone %}, {{ tone }}{% endif %}."
+    "{% if urgent %} Now!{% endif %}",
+    serializer_class=ComplaintSerializer,
+    title="A complaint",
+)
+PLAIN = Prompt("plain", text="What sells best?", description="Look at what sells.")
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def own_order(db):
+    return Order.objects.filter(customer__owner__username="alice").first()
+
+
+def text_of(agent, name: str, **arguments: str) -> str:
+    [message] = agent.result("prompts/get", name=name, arguments=arguments)["messages"]
+    assert message["role"] == "user"
+    return message["content"]["text"]
+
+
+# --- Off ----------------------------------------------------------------------------------------
+
+
+def test_without_prompts_there_are_no_methods(subtests, serve):
+    for revision in REVISIONS:
+        for method in ["prompts/list", "prompts/get"]:
+            with subtests.test(revision=revision, method=method):
+                params = {"name": "plain"} if method == "prompts/get" else {}
+                assert serve(revision=revision).error(method, **params)["code"] == -32601
+
+
+def test_prompts_and_completions_are_declared_where_there_are_any(serve):
+    assert "prompts" not in serve().result("server/discover")["capabilities"]
+    declared = serve(PLAIN).result("server/discover")["capabilities"]
+    assert (declared["prompts"], declared["completions"]) == ({}, {})
+
+
+# --- The list -----------------------------------------------------------------------------------
+
+
+def test_arguments_are_the_fields_of_the_serializer(serve):
+    [prompt] = serve(COMPLAINT).result("prompts/list")["prompts"]
+    assert prompt["title"] == "A complaint"
+    assert prompt["description"] == "Settle a complaint about an order."
+    assert [(each["name"], each["required"]) for each in prompt["arguments"]] == [
+        ("order", True),
+        ("tone", False),
+        ("days", False),
+        ("urgent", False),
+    ]
+    assert prompt["arguments"][0]["description"] == "The order that the customer wrote about."
+
+
+def test_members_that_the_revision_does_not_have_are_left_out(subtests, serve):
+    for revision in REVISIONS:
+        with subtests.test(revision=revision):
+            icon = {"src": "https://shop.example/prompt.png"}
+            rich = Prompt(
+                "p", text="a", title="P", icons=[icon], serializer_class=ComplaintSerializer
+            )
+            [listed] = serve(rich, revision=revision).result("prompts/list")["prompts"]
+            assert ("title" in listed) is (revision >= "2025-06-18")
+            assert ("title" in listed["arguments"][0]) is (revision >= "2025-06-18")
+            assert ("icons" in listed) is (revision >= "2025-11-25")
+
+
+def test_pages_of_the_list_make_up_the_whole(serve):
+    agent = serve(*(Prompt(f"p{n}", text="a") for n in range(5)), TOOLS_PAGE_SIZE=2)
+    found, cursor = [], {}
+    while True:
+        page = agent.result("prompts/list", **cursor)
+        found += [each["name"] for each in page["prompts"]]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert found == ["p0", "p1", "p2", "p3", "p4"]
+
+
+def test_titles_are_in_the_language_of_the_request(serve):
+    agent = serve(Prompt("p", text="{% load i18n %}{% translate 'Home' %}", title=TRANSLATED))
+    with translation.override("de"):
+        [listed] = agent.result("prompts/list")["prompts"]
+        assert listed["title"] == "Start"
+        assert text_of(agent, "p") == "Start"
+
+
+# --- One prompt ---------------------------------------------------------------------------------
+
+
+def test_the_template_has_validated_values(serve, own_order):
+    agent = serve(COMPLAINT)
+    text = text_of(agent, "complaint", order=str(own_order.pk), tone="kind", urgent="true")
+    assert text == f"Settle {own_order.number}, kind. Now!"
+
+
+def test_arguments_that_were_left_empty_are_none(serve, own_order):
+    text = text_of(serve(COMPLAINT), "complaint", order=str(own_order.pk), tone="", days="")
+    assert text == f"Settle {own_order.number}."
+
+
+def test_nothing_is_escaped(serve, own_order):
+    prompt = Prompt("p", text="Say {{ order }}", serializer_class=AttachedSerializer)
+    assert text_of(serve(prompt), "p", order="<b> & 'c'") == "Say <b> & 'c'"
+
+
+def test_a_template_of_the_project_is_found_by_its_name(serve):
+    prompt = Prompt("p", "shop/prompts/complaint.md", serializer_class=ComplaintSerializer)
+    assert prompt.template.origin.name.endswith("complaint.md")
+
+
+def test_wrong_arguments_are_refused_in_words(subtests, serve):
+    for arguments, told in [
+        ({}, "order: This field is required."),
+        ({"order": "x"}, "order: Incorrect type"),
+        ({"order": "1", "tone": "rude"}, "tone:"),
+        ({"order": "1", "tome": "kind"}, "Did you mean tone?"),
+    ]:
+        with subtests.test(arguments=arguments, told=told):
+            error = serve(COMPLAINT).error("prompts/get", name="complaint", arguments=arguments)
+            assert error["code"] == -32602
+            assert told in error["message"]
+
+
+def test_an_unknown_prompt_is_refused_with_the_nearest(serve):
+    error = serve(COMPLAINT).error("prompts/get", name="complain")
+    assert (error["code"], error["message"]) == (
+        -32602,
+        "Unknown prompt: complain. Did you mean complaint?",
+    )
+
+
+def test_an_object_that_no_list_shows_the_caller_does_not_exist(serve):
+    foreign = Order.objects.exclude(customer__owner__username="alice").first()
+    agent = serve(COMPLAINT)
+    error = agent.error("prompts/get", name="complaint", arguments={"order": str(foreign.pk)})
+    assert "object does not exist" in error["message"]
+    assert foreign.number not in str(error)
+
+
+def test_without_the_list_there_is_no_object(serve, own_order):
+    agent = serve(COMPLAINT, endpoint={"tools": ["products_*"]})
+    error = agent.error("prompts/get", name="complaint", arguments={"order": str(own_order.pk)})
+    assert "object does not exist" in error["message"]
+
+
+def test_nobody_gets_a_prompt_without_a_credential(serve):
+    agent = serve(PLAIN, username=None)
+    message, headers = agent.frame("prompts/get", {"name": "plain"})
+    assert agent.post(message, headers).status_code == 401
+
+
+# --- Resources in prompts -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def attaching():
+    return Prompt(
+        "about",
+        text="Sum it up.",
+        resources=["api/orders/{order}"],
+        serializer_class=AttachedSerializer,
+    )
+
+
+def test_resources_stand_before_the_text(serve, attaching, own_order):
+    arguments = {"order": str(own_order.pk)}
+    result = serve(attaching).result("prompts/get", name="about", arguments=arguments)
+    first, last = result["messages"]
+    resource = first["content"]["resource"]
+    assert resource["uri"] == f"shop://api/orders/{own_order.pk}"
+    assert json.loads(resource["text"])["number"] == own_order.number
+    assert last["content"]["text"] == "Sum it up."
+
+
+def test_a_resource_that_the_caller_may_not_read_refuses_the_prompt(serve, attaching):
+    foreign = Order.objects.exclude(customer__owner__username="alice").first()
+    arguments = {"order": str(foreign.pk)}
+    error = serve(attaching).error("prompts/get", name="about", arguments=arguments)
+    assert error["message"] == "Resource not found"
+
+
+def test_an_argument_cannot_reach_another_resource(serve, attaching):
+    arguments = {"order": "../products/cast-iron-pan"}
+    error = serve(attaching).error("prompts/get", name="about", arguments=arguments)
+    assert error["message"] == "Resource not found"
+
+
+def test_an_image_is_a_block_of_its_own(serve):
+    prompt = Prompt("logo", text="Describe it.", resources=["logo"])
+    agent = serve(prompt, Document("logo", PNG, mime_type="image/png"))
+    block = agent.result("prompts/get", name="logo")["messages"][0]["content"]
+    assert (block["type"], base64.b64decode(block["data"])) == ("image", PNG)
+
+
+def test_a_subclass_says_several_things(serve):
+    class Dialogue(Prompt):
+        def get_messages(self, values, request):
+            asked = super().get_messages(values, request)
+            answer = {"type": "text", "text": f"Gladly, {request.user.username}."}
+            return [*asked, {"role": "assistant", "content": answer}]
+
+    result = serve(Dialogue("d", text="Help me.")).result("prompts/get", name="d")
+    assert [message["role"] for message in result["messages"]] == ["user", "assistant"]
+    assert result["messages"][1]["content"]["text"] == "Gladly, alice."
+
+
+# --- Watching -----------------------------------------------------------------------------------
+
+
+def test_a_prompt_is_one_log_record(serve, own_order, caplog):
+    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
+    text_of(serve(COMPLAINT, LOG_ARGUMENTS=True), "complaint", order=str(own_order.pk))
+    [record] = [each for each in caplog.records if each.name == "drf_mcp.calls"]
+    assert (record.tool, record.method) == ("complaint", "prompts/get")
+    assert record.arguments == {"order": str(own_order.pk)}
+
+
+# --- Wrong prompts ------------------------------------------------------------------------------
+
+
+def test_a_prompt_that_cannot_be_served_is_refused_at_once(subtests):
+    for options, exception in [
+        ({"template": "no/such.md"}, TemplateDoesNotExist),
+        ({"text": "{% if %}"}, TemplateSyntaxError),
+        ({}, ImproperlyConfigured),
+        ({"text": "a", "template": "b"}, ImproperlyConfigured),
+        ({"text": "a", "serializer_class": dict}, ImproperlyConfigured),
+        ({"text": "a", "resources": "api/orders"}, ImproperlyConfigured),
+        ({"text": "a", "icons": ["x"]}, ImproperlyConfigured),
+    ]:
+        with subtests.test(options=options, exception=exception), pytest.raises(exception):
+            Prompt("p", **options)
+
+
+# --- The example project ------------------------------------------------------------------------
+
+
+def test_the_shops_prompt_has_the_order_and_the_guide(alice, own_order):
+    arguments = {"order": str(own_order.pk)}
+    messages = alice.result("prompts/get", name="complaint", arguments=arguments)["messages"]
+    order, guide, text = (message["content"] for message in messages)
+    assert json.loads(order["resource"]["text"])["number"] == own_order.number
+    assert "30 days" in guide["resource"]["text"]
+    assert own_order.number in text["text"]
+    assert "kind tone" in text["text"]

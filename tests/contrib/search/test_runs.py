@@ -1,0 +1,340 @@
+"""A tool that another one runs answers as if it was called itself."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, success_response
+from drf_mcp.observability.logging import calls
+from drf_mcp.signals import tool_called
+from drf_mcp.tools import registry
+from example_project.library.indexes import current_index
+from example_project.shop.models import Customer, Order, Ticket
+from tests.agents import STATELESS, Agent
+from tests.contrib.search.conftest import SurfaceAgent
+from tests.parity.answers import called, observed
+from tests.parity.conftest import NOW
+from tests.parity.shop_requests import REQUESTS, ShopRequest, rows_of_alice
+
+pytestmark = pytest.mark.django_db
+
+
+def order_of(username: str, status: str = "paid") -> Order:
+    return Order.objects.filter(customer__owner__username=username, status=status).first()
+
+
+@pytest.fixture
+def standing_clock(monkeypatch) -> None:
+    monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
+    monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(int=7))
+    for model, name in ((Order, "placed_at"), (Ticket, "created")):
+        monkeypatch.setattr(model._meta.get_field(name), "_get_default", lambda: NOW)
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+def test_every_tool_answers_and_writes_as_when_it_is_called_itself(
+    agent_of, configured, standing_clock
+):
+    """The requests of the access matrix, by both ways; of bob, those about rows of alice."""
+    configured(INCLUDE=["PUT *"])
+    rows = rows_of_alice()
+    current_index()
+    own = [request for request in REQUESTS if request.tool != "content_retrieve"]
+    hers = {request.tool: request for request in own if "{" in str(request.arguments)}.values()
+    for username, requests in (("alice", own), ("bob", hers)):
+        for request in requests:
+            check_run(agent_of(username), request.about(rows))
+
+
+def check_run(agent: Agent, request: ShopRequest) -> None:
+    direct, expected = observed(lambda: called(agent, request.tool, request.arguments))
+    runner = "tools_read" if registry.tool(request.tool).reads else "tools_write"
+    arguments = {"name": request.tool, "arguments": request.arguments}
+    run, effect = observed(lambda: called(agent, runner, arguments))
+    assert run.is_error == direct.is_error, request
+    if run.is_error:
+        assert run.code == direct.code, request
+    else:
+        assert run.data == direct.data, request
+    assert effect == expected, request
+
+
+# --- What cannot be run ---------------------------------------------------------------------
+
+
+def test_a_tool_that_writes_is_not_run_by_the_one_that_reads(agent):
+    order = order_of("alice")
+    arguments = {"pk": order.pk, "reason": "late"}
+    result = agent.call("tools_read", name="orders_refund", arguments=arguments)
+    assert result.is_error
+    assert result.data["remediation"] == "Call tools_write with the same name and arguments."
+    assert "orders_refund changes something. Nothing was run." in result.envelope["error"]
+    order.refresh_from_db()
+    assert order.status == "paid"
+
+
+@pytest.mark.slow
+def test_every_tool_is_run_by_the_one_that_says_so_alone(agent_of):
+    agent = SurfaceAgent(agent_of("carol").http)
+    for name, tool in registry.tools().items():
+        wrong = "tools_write" if tool.reads else "tools_read"
+        result = agent.call(wrong, name=name)
+        (problem,) = result.problems
+        assert (problem["pointer"], problem["code"]) == ("/name", "wrong_tool")
+
+
+def test_an_unknown_name_is_told_the_nearest_that_the_caller_sees(agent):
+    result = agent.call("tools_read", name="order_list")
+    assert result.is_error
+    assert result.data["remediation"].startswith("Did you mean orders_list")
+    assert result.data["remediation"].endswith("find the name with tools_search.")
+
+
+@pytest.mark.slow
+def test_names_that_the_caller_does_not_see_are_not_told(agent):
+    hidden = set(registry.tools()) - set(agent.find_all(" ".join(registry.tools())))
+    for name in hidden:
+        result = agent.call("tools_read", name=f"{name}s")
+        assert name not in result.data["remediation"].split()
+    assert hidden
+
+
+def test_the_three_tools_do_not_run_each_other(agent):
+    result = agent.call("tools_read", name="tools_search")
+    assert result.data["remediation"] == "Call tools_search itself."
+
+
+@pytest.mark.slow
+def test_arguments_that_name_no_call_are_refused(agent, subtests):
+    for arguments, pointer in (
+        ({}, "/name"),
+        ({"name": 3}, "/name"),
+        ({"name": None}, "/name"),
+        ({"name": "orders_list", "arguments": [1]}, "/arguments"),
+        ({"name": "orders_list", "arguments": "status=paid"}, "/arguments"),
+        ({"name": "orders_list", "status": "paid"}, "/status"),
+    ):
+        with subtests.test(arguments=arguments):
+            (problem,) = agent.call("tools_read", **arguments).problems
+            assert problem["pointer"] == pointer
+
+
+def test_arguments_beside_their_place_are_told_it(agent):
+    result = agent.call("tools_read", name="orders_list", status="paid")
+    assert "put 'status' into 'arguments'" in result.data["remediation"]
+
+
+def test_arguments_that_are_no_object_are_refused(agent):
+    raw = agent.post(*agent.frame("tools/call", {"name": "tools_read", "arguments": [1]}))
+    assert raw.json()["result"]["isError"]
+
+
+# --- What is said of arguments --------------------------------------------------------------
+
+
+def test_an_unknown_argument_is_pointed_at_where_it_was_sent(agent):
+    result = agent.run("orders_list", {"statu": "paid"})
+    (problem,) = result.problems
+    assert (problem["pointer"], problem["accepted"]) == ("/arguments/statu", "status")
+    assert result.data["details"]["field"] == "arguments.statu"
+    assert result.envelope["error"] == "arguments.statu: Unknown argument."
+    problem = agent.run("orders_create", {"total": "1.00"}).problems[-1]
+    assert (problem["pointer"], problem["code"]) == ("/arguments/total", "read_only")
+    assert problem["remediation"] == "Leave 'total' out: the server sets it."
+
+
+def test_what_the_view_refuses_is_pointed_at_where_it_was_sent(agent):
+    customer = Customer.objects.filter(owner__username="alice").first()
+    lines = [{"product": 10**9, "quantity": 1}]
+    problems = agent.run("orders_create", {"customer": customer.pk, "lines": lines}).problems
+    assert "/arguments/lines/0/product" in {problem["pointer"] for problem in problems}
+
+
+def test_other_envelopes_say_so_too(agent, configured):
+    configured(ENVELOPE_CLASS=OkEnvelope)
+    (error,) = agent.run("orders_list", {"statu": "paid"}).envelope["errors"]
+    assert error["path"] == "arguments.statu"
+    configured(ENVELOPE_CLASS=PlainEnvelope)
+    raw = agent.result("tools/call", name="tools_read", arguments={"name": "nothing"})
+    assert "tools_search" in raw["content"][0]["text"]
+
+
+def test_an_object_sent_as_text_is_read(agent):
+    result = agent.call("tools_read", name="orders_list", arguments='{"page_size": 1}')
+    assert len(result.data["results"]) == 1
+
+
+def test_arguments_may_be_left_out(agent):
+    assert agent.call("tools_read", name="orders_list").data["results"]
+
+
+def test_the_next_page_is_ready_to_send(agent):
+    first = agent.run("orders_list", {"page_size": 1})
+    following = first.envelope["meta"]["pagination"]["next"]
+    second = agent.call("tools_read", **following)
+    assert second.data["results"][0]["id"] != first.data["results"][0]["id"]
+
+
+# --- Guards -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def confirmed(configured) -> None:
+    configured(CONFIRM=True)
+
+
+def test_a_confirmation_is_given_in_two_steps(agent, confirmed):
+    order = order_of("alice")
+    asked = agent.run("orders_refund", {"pk": order.pk, "reason": "late", "amount": "1.00"})
+    assert asked.data["error_code"] == "CONFIRMATION_REQUIRED"
+    assert agent.call("tools_write", **asked.data["next"]).data["refunded_amount"] == "1.00"
+
+
+def test_a_confirmation_of_a_run_is_one_of_the_tool_itself(agent, confirmed):
+    order = order_of("alice")
+    asked = agent.run("orders_refund", {"pk": order.pk, "reason": "late", "amount": "1.00"})
+    own = asked.data["next"]["arguments"]
+    assert agent.call("orders_refund", **own).data["refunded_amount"] == "1.00"
+
+
+def test_a_dry_run_changes_nothing(agent):
+    customer = Customer.objects.filter(owner__username="alice").first()
+    result = agent.run("customers_partial_update", {"pk": customer.pk, "name": "N", "dry_run": 1})
+    assert result.is_error
+    assert result.problems[0]["pointer"] == "/arguments/dry_run"
+
+
+@pytest.fixture
+def new_customer():
+    return {"name": "Ada", "email": "ada@mail.example", "country": "ES"}
+
+
+def test_a_key_makes_one_change_of_two_calls(agent, configured, new_customer):
+    configured(IDEMPOTENCY_KEYS=True)
+    arguments = {**new_customer, "idempotency_key": "k1"}
+    first = agent.run("customers_create", arguments)
+    again = agent.run("customers_create", arguments)
+    itself = agent.call("customers_create", **arguments)
+    assert first.data == again.data == itself.data
+    assert Customer.objects.filter(email=new_customer["email"]).count() == 1
+
+
+@pytest.mark.slow
+def test_a_call_is_counted_under_the_name_of_the_tool(agent, configured):
+    throttle = "rest_framework.throttling.ScopedRateThrottle"
+    configured(THROTTLE_CLASSES=[throttle])
+    assert not agent.run("orders_list").is_error
+    assert agent.search("order")["tools"]
+
+
+def test_a_tool_that_a_narrowing_takes_away_is_refused_with_the_reason(agent, configured):
+    configured(READ_ONLY=True)
+    result = agent.call("tools_write", name="orders_refund", arguments={"pk": 1})
+    assert "orders_refund is not available here" in result.envelope["error"]
+
+
+def test_a_caller_who_may_not_is_answered_by_the_view(agent_of):
+    agent = SurfaceAgent(agent_of("bob").http)
+    result = agent.run("orders_retrieve", {"pk": order_of("alice").pk})
+    assert result.code == "FORBIDDEN"
+
+
+def test_without_a_credential_nobody_is_let_in(agent_of):
+    anonymous = agent_of(None)
+    for name in ("tools_search", "tools_read"):
+        params = {"name": name, "arguments": {"name": "orders_list"}}
+        assert anonymous.post(*anonymous.frame("tools/call", params)).status_code == 401
+
+
+# --- Who watches ------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_logs_and_signals_name_the_tool_that_ran(agent, caplog):
+    names = []
+
+    def receive(tool, **kwargs) -> None:
+        names.append(tool.name)
+
+    tool_called.connect(receive)
+    try:
+        with caplog.at_level("INFO", logger=calls.name):
+            agent.run("orders_list", {"page_size": 1})
+            agent.call("tools_read", name="nothing")
+            agent.search("order")
+    finally:
+        tool_called.disconnect(receive)
+    assert names == ["orders_list", "tools_read", "tools_search"]
+    assert [record.tool for record in caplog.records] == names
+
+
+def test_arguments_of_a_refused_run_are_not_logged(agent, configured, caplog):
+    configured(LOG_ARGUMENTS=True)
+    with caplog.at_level("INFO", logger=calls.name):
+        agent.call("tools_read", name="users_create", arguments={"pin": "4711"})
+        agent.run("orders_list", {"page_size": 1})
+    refused, made = (record.arguments for record in caplog.records)
+    assert (refused["name"], made) == ("users_create", {"page_size": 1})
+    assert "4711" not in json.dumps(refused)
+
+
+@pytest.mark.slow
+def test_what_a_result_left_out_is_fetched_as_that_of_the_tool(agent, configured):
+    configured(MAX_RESULT_TOKENS=1000)
+    result = agent.run("orders_list", {"page_size": 50})
+    archive = next(iter(result.envelope["meta"]["content_archive_hashes"]))
+    rest = agent.call("content_retrieve", archive_id=archive)
+    assert rest.data["tool"] == "orders_list"
+
+
+@pytest.mark.slow
+def test_the_rounds_of_a_question_are_those_of_one_run(agent, confirmed):
+    order = order_of("alice")
+    params = {
+        "name": "tools_write",
+        "arguments": {"name": "orders_cancel", "arguments": {"pk": order.pk}},
+        "_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}},
+    }
+    asked = agent.result("tools/call", **params)
+    assert asked["resultType"] == "input_required"
+    responses = {key: {"action": "accept", "content": {}} for key in asked["inputRequests"]}
+    done = agent.result(
+        "tools/call", **params, inputResponses=responses, requestState=asked["requestState"]
+    )
+    assert agent.revision == STATELESS
+    assert done["structuredContent"]["data"]["status"] == "cancelled"
+
+
+# --- After the call ---------------------------------------------------------------------------
+
+
+class Words(APIView):
+    authentication_classes = permission_classes = []
+    undo = None
+
+    @mcp_tool(name="words_create")
+    def post(self, request) -> Response:
+        Group.objects.create(name=f"red {Group.objects.count()}")
+        return Response(success_response(None, meta={"undo": self.undo}))
+
+
+def test_what_a_view_says_of_undoing_in_its_own_words_is_told_as_it_is(expose, caplog):
+    said = ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
+    expose(path("words/", Words.as_view()), TOOL_SEARCH=True)
+    for number, Words.undo in enumerate(said):
+        with caplog.at_level("WARNING", logger="drf_mcp"):
+            result = SurfaceAgent(Client()).run("words_create")
+        assert (result.is_error, result.envelope["meta"]["undo"]) == (False, Words.undo)
+        assert Group.objects.filter(name__startswith="red").count() == number + 1
+        assert "words_create" in caplog.records[number].getMessage()
+    assert len(caplog.records) == len(said)

@@ -1,0 +1,271 @@
+"""What a search finds: what the list would show, and no other tool."""
+
+from __future__ import annotations
+
+import json
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.contrib.search import tool_index
+from drf_mcp.contrib.search.ranking import FieldRanking, ToolRanking, split_words
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
+from drf_mcp.tools import registry
+from drf_mcp.truncation import count_tokens
+from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
+from tests.agents import Agent
+from tests.contrib.search.conftest import SurfaceAgent
+
+USERS = ["alice", "bob", "carol"]
+
+
+@pytest.fixture
+def listed_for(agent_of, configured):
+    """What the list shows a user where all tools are listed."""
+
+    def listed_for(username: str) -> dict:
+        configured(TOOL_SEARCH=False)
+        tools = Agent(agent_of(username).http).tools()
+        configured(TOOL_SEARCH=True)
+        return tools
+
+    return listed_for
+
+
+@pytest.mark.slow
+def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(agent_of, listed_for, configured):
+    for username, listed in {username: listed_for(username) for username in USERS}.items():
+        agent = SurfaceAgent(agent_of(username).http)
+        found, offset = {}, 0
+        while page := agent.search(" ".join(registry.tools()), offset=offset)["tools"]:
+            found |= {hit["name"]: hit for hit in page}
+            offset += len(page)
+        assert found.keys() == listed.keys()
+        for name, hit in found.items():
+            schema, hints = listed[name]["inputSchema"], listed[name]["annotations"]
+            assert hit["description"] == listed[name]["description"]
+            assert hit.get("inputSchema", schema) == schema
+            assert set(hit["annotations"]) == {hint for hint, holds in hints.items() if holds}
+
+
+@pytest.mark.slow
+@given(words=st.lists(st.sampled_from(["order", "customer", "refund", "ticket", "list", "zebra"])))
+def test_pages_of_a_search_hold_each_visible_tool_once(words, agent, listed_names):
+    names = agent.find_all(" ".join(words)) if words else []
+    assert len(names) == len(set(names))
+    assert set(names) <= listed_names
+
+
+@pytest.fixture
+def listed_names(agent, listed_for) -> set[str]:
+    return set(listed_for("alice"))
+
+
+@pytest.mark.slow
+def test_without_a_query_there_are_the_groups_of_all_tools(agent, listed_for):
+    listed = listed_for("alice")
+    answer = agent.search()
+    assert answer["total"] == len(listed)
+    assert answer["groups"]["orders"] == sum(n.startswith("orders_") for n in listed)
+    assert sum(answer["groups"].values()) == len(listed.keys() - {"content_retrieve"})
+    assert answer["next_offset"] is None
+
+
+def test_many_groups_come_in_pages(agent):
+    whole = agent.search()["groups"]
+    with mock.patch.object(tool_index, "MOST_GROUPS", 5):
+        first = agent.search()
+        second = agent.search(offset=first["next_offset"])
+    assert list((first["groups"] | second["groups"]).items()) == list(whole.items())[:10]
+
+
+@pytest.mark.slow
+def test_what_is_narrowed_away_is_not_found(agent_of, configured):
+    configured(READ_ONLY=True)
+    agent = SurfaceAgent(agent_of("alice").http)
+    assert "orders_refund" not in agent.find_all("refund order orders_refund")
+
+
+def test_the_best_hits_have_their_schemas(agent):
+    hits = agent.search("refund an order")["tools"]
+    assert hits[0]["name"] == "orders_refund"
+    assert hits[0]["run_with"] == "tools_write"
+    assert ["inputSchema" in hit for hit in hits] == [True] * 3 + [False] * (len(hits) - 3)
+
+
+@pytest.mark.slow
+def test_schemas_of_further_hits_come_as_far_as_they_fit_the_budget(agent):
+    tokens = count_schemas(agent.search("refund an order")["tools"])
+    with mock.patch.object(tool_index, "SCHEMA_TOKENS", sum(tokens[:2]) + 20):
+        assert count_schemas(agent.search("refund an order")["tools"]) == tokens[:2]
+    with mock.patch.object(tool_index, "SCHEMA_TOKENS", 0):
+        assert count_schemas(agent.search("refund an order")["tools"]) == tokens[:1]
+
+
+def count_schemas(hits: list[dict]) -> list[int]:
+    """Return the tokens of each schema among hits."""
+    found = [hit["inputSchema"] for hit in hits if "inputSchema" in hit]
+    return [count_tokens(json.dumps(schema, separators=(",", ":"))) for schema in found]
+
+
+@pytest.mark.slow
+def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(agent):
+    properties = registry.tool("orders_create").input_schema["properties"]
+    with mock.patch.object(tool_index, "LONGEST_SCHEMA", 20):
+        best = agent.search("create an order")["tools"][0]
+        (whole,) = agent.search("orders_create")["tools"]
+    assert best["name"] == "orders_create"
+    assert "inputSchema" not in best
+    assert best["arguments"] == {name: properties[name] for name in best["arguments"]}
+    assert {*best["arguments"], *best["other_arguments"]} == set(properties)
+    assert set(best["arguments"]) == set(whole["inputSchema"]["required"])
+
+
+def test_arguments_that_the_query_names_keep_their_schemas(agent):
+    properties = registry.tool("orders_list").input_schema["properties"]
+    with mock.patch.object(tool_index, "LONGEST_SCHEMA", 20):
+        best = agent.search("orders_list status")["tools"][0]
+    assert best["name"] == "orders_list"
+    assert best["arguments"] == {"status": properties["status"]}
+    assert "status" not in best["other_arguments"]
+
+
+def test_names_alone_find_those_tools_with_their_schemas(agent):
+    answer = agent.search("orders_cancel, customers_list")
+    assert [hit["name"] for hit in answer["tools"]] == ["orders_cancel", "customers_list"]
+    assert all("inputSchema" in hit for hit in answer["tools"])
+    assert answer["next_offset"] is None
+
+
+def test_a_name_among_other_words_comes_first(agent):
+    names = agent.find_all("refund an order orders_cancel")
+    assert names[0] == "orders_cancel"
+    assert "orders_refund" in names
+
+
+def test_a_name_of_one_word_is_also_that_word():
+    tools = {**registry.tools(), "orders": registry.tool("customers_list")}
+    with mock.patch.object(tool_index, "Visibility") as everything:
+        everything.return_value.find_first = lambda tools, most: list(tools)
+        found = tool_index.ToolIndex(registry, tools, None).find("orders", 10)
+    assert found[0] is tools["orders"]
+    assert tools["orders_list"] in found
+
+
+def test_words_that_no_tool_has_find_none_and_advice(agent):
+    result = agent.call("tools_search", query="zebra")
+    assert result.data == {"tools": [], "next_offset": None}
+    assert "leave the query out" in str(result.envelope["meta"])
+
+
+def test_a_client_that_takes_little_gets_fewer_hits_and_can_go_on(agent):
+    meta = {CLIENT_LIMIT_KEY: 1000, CLIENT_CAPABILITIES_KEY: {}}
+    arguments = {"query": "order", "offset": 0}
+    raw = agent.result("tools/call", name="tools_search", arguments=arguments, _meta=meta)
+    data = raw["structuredContent"]["data"]
+    assert len(raw["content"][0]["text"]) <= 4000
+    assert 0 < data["next_offset"] == len(data["tools"]) < 10
+    following = agent.search("order", offset=data["next_offset"])["tools"]
+    assert following[0]["name"] not in {hit["name"] for hit in data["tools"]}
+
+
+def test_wrong_arguments_are_refused(subtests, agent):
+    for arguments, pointer in [
+        ({"offset": -1}, "/offset"),
+        ({"offset": "x"}, "/offset"),
+        ({"qery": "order"}, "/qery"),
+    ]:
+        with subtests.test(arguments=arguments, pointer=pointer):
+            (problem,) = agent.call("tools_search", **arguments).problems
+            assert problem["pointer"] == pointer
+
+
+@pytest.mark.slow
+def test_tools_are_described_once_for_all_searches(agent, agent_of):
+    agent.search("order")
+    with mock.patch.object(tool_index, "FieldRanking", side_effect=AssertionError):
+        agent.search("customer")
+        SurfaceAgent(agent_of("bob").http).search("customer")
+    registry.reload()
+    with mock.patch.object(tool_index, "FieldRanking", wraps=FieldRanking) as made:
+        agent.search("order")
+    assert made.call_count == 1
+
+
+def test_a_search_asks_the_permissions_of_hits_alone(agent, django_assert_max_num_queries):
+    agent.search("order")
+    # The token with its user.
+    with django_assert_max_num_queries(1):
+        agent.search("order")
+
+
+# --- Ranking --------------------------------------------------------------------------------
+
+
+def make_tool(name: str, description: str = "", **properties: str) -> dict:
+    arguments = {n: {"type": "string", "description": d} for n, d in properties.items()}
+    schema = {"type": "object", "properties": arguments}
+    return {"name": name, "description": description, "inputSchema": schema}
+
+
+def ranking(*tools: dict) -> ToolRanking:
+    return ToolRanking({tool["name"]: tool for tool in tools})
+
+
+def test_a_rare_word_counts_more_than_a_common_one():
+    tools = [make_tool(f"orders_{n}", "Orders.") for n in "abc"]
+    found = ranking(*tools, make_tool("refund", "Give back.")).find("orders refund")
+    assert found[0] == "refund"
+
+
+def test_arguments_are_searched_with_their_descriptions():
+    tools = ranking(make_tool("a", colour="Shade of the paint."), make_tool("b", size="Inches."))
+    assert tools.find("paint") == ["a"]
+    assert tools.find("size") == ["b"]
+
+
+def test_many_arguments_do_not_hide_a_name():
+    filters = {f"filter_{n}": "Rows of devices in a rack at a site." for n in range(100)}
+    tools = [
+        make_tool("sites_list", "Find sites.", **filters),
+        make_tool("racks_sync", "Compare.", note="Of the list of a site."),
+        make_tool("racks_list", "Find racks.", **filters),
+    ]
+    assert ranking(*tools).find("list sites")[0] == "racks_sync"
+    assert (
+        FieldRanking({tool["name"]: tool for tool in tools}).find("list sites")[0] == "sites_list"
+    )
+
+
+def test_a_word_of_the_arguments_alone_finds_tools_by_fields():
+    tools = [make_tool("a", colour="Shade of the paint."), make_tool("b", size="Inches.")]
+    found = FieldRanking({tool["name"]: tool for tool in tools})
+    assert found.find("paint") == ["a"]
+    assert found.find("size") == ["b"]
+
+
+def test_a_title_is_searched_with_the_name():
+    tools = [make_tool("a"), {**make_tool("b"), "title": "Refund an order"}]
+    assert FieldRanking({tool["name"]: tool for tool in tools}).find("refund") == ["b"]
+
+
+def test_texts_of_other_languages_are_found():
+    tools = ranking(
+        make_tool("a", "Заказы клиентов."),
+        make_tool("b", "注文の一覧を取得する"),
+        make_tool("c", "Größe"),
+    )
+    assert tools.find("заказы") == ["a"]
+    assert tools.find("注文") == ["b"]
+    assert tools.find("größe") == ["c"]
+
+
+def test_no_tool_is_found_among_none():
+    assert ToolRanking({}).find("order") == FieldRanking({}).find("order") == []
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_taken_apart(text):
+    assert all(word == word.lower() and word for word in split_words(text))

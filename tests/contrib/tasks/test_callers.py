@@ -1,0 +1,189 @@
+"""A task belongs to its caller, who is looked up and asked again when it runs."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.contrib.tokens.models import AgentToken
+from tests.contrib.tasks import views
+
+GONE = {"code": 401, "message": "The caller of the task is no longer let in."}
+
+
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_nobody_else_sees_a_task(agent, agent_of, method):
+    task = agent.start("report")
+    other = agent_of(User.objects.create_user("other"))
+    error = other.error(method, taskId=task["taskId"], inputResponses={})
+    assert (error["code"], error["message"]) == (-32602, "There is no such task.")
+    assert agent.get(task)["status"] == "working"
+
+
+def test_a_header_that_names_another_task_is_refused(agent):
+    task = agent.start("report")
+    message, headers = agent.frame("tasks/get", {"taskId": task["taskId"]})
+    response = agent.post(message, {**headers, "Mcp-Name": "another"})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
+
+
+def test_the_work_is_done_as_the_caller(agent, work, user):
+    task = agent.start("report")
+    work()
+    assert agent.get(task)["result"]["structuredContent"]["data"]["user"] == "tina"
+    assert [{"user": user.pk, "auth": Token.objects.get(user=user)}] == views.SEEN
+
+
+def test_the_request_is_the_callers_without_the_credential(agent_of, user, work):
+    headers = {"Host": "localhost", "Accept-Language": "de", "X-Tenant": "north"}
+    agent = agent_of(user, **headers)
+    task = agent.start("report")
+    key = Token.objects.get(user=user).key
+    assert key not in str(CallTask.objects.values())
+    work()
+    data = agent.get(task)["result"]["structuredContent"]["data"]
+    assert data == {
+        "user": "tina",
+        "url": "http://localhost/x",
+        "language": "de",
+        "tenant": "north",
+        "authorization": "",
+    }
+
+
+def test_a_call_that_the_view_refuses_becomes_no_task(agent, user):
+    user.user_permissions.clear()
+    assert agent.call("groups_create", name="editors").code == "FORBIDDEN"
+    assert not CallTask.objects.exists()
+
+
+def test_permissions_are_asked_again_when_it_runs(agent, user, work):
+    task = agent.start("groups_create", name="editors")
+    user.user_permissions.remove(Permission.objects.get(codename="add_group"))
+    work()
+    envelope = agent.get(task)["result"]["structuredContent"]
+    assert envelope["data"]["error_code"] == "FORBIDDEN"
+
+
+def test_a_caller_who_is_not_active_any_more_is_not_served(agent, user, work):
+    task = agent.start("report")
+    User.objects.update(is_active=False)
+    work()
+    User.objects.update(is_active=True)
+    told = agent.get(task)
+    assert (told["status"], told["error"]) == ("failed", GONE)
+    assert views.SEEN == []
+
+
+def test_a_credential_that_is_gone_is_not_served(agent, user, work):
+    task = agent.start("report")
+    Token.objects.all().delete()
+    work()
+    assert CallTask.objects.get().answer == {"error": GONE}
+    assert task["taskId"] == CallTask.objects.get().task_id
+
+
+def test_an_agent_token_that_was_revoked_is_not_served(agent_of, user, work):
+    key, token = make_agent_token(user)
+    agent = agent_of(None, Authorization=f"Bearer {key}")
+    agent.start("report")
+    token.revoke()
+    work()
+    assert CallTask.objects.get().answer == {"error": GONE}
+
+
+def test_an_agent_tokens_own_limits_hold_for_the_work(agent_of, user, work):
+    key, _ = make_agent_token(user)
+    agent = agent_of(None, Authorization=f"Bearer {key}")
+    task = agent.start("report")
+    AgentToken.objects.update(read_only=True)
+    work()
+    envelope = CallTask.objects.get().answer["result"]["structuredContent"]
+    assert envelope["data"]["error_code"] == "FORBIDDEN"
+    assert views.SEEN == []
+    assert agent.error("tasks/get", taskId=task["taskId"])["message"] == "There is no such task."
+
+
+def test_a_call_whose_credential_cannot_be_looked_up_waits(agent_of, user):
+    agent = agent_of(None)
+    agent.http = APIClient()
+    agent.http.force_authenticate(user, token=object())
+    result = agent.result("tools/call", name="report", arguments={})
+    assert result["resultType"] == "complete"
+
+
+@pytest.mark.parametrize("name", ["rare", "rare_deferring"])
+def test_the_views_throttle_counts_a_task_once(agent, work, name):
+    task = agent.start(name)
+    work()
+    assert agent.get(task)["result"]["structuredContent"]["data"] == {"done": True}
+    assert agent.call(name).code == "RATE_LIMIT_EXCEEDED"
+
+
+def test_an_anonymous_caller_has_tasks_by_their_id(agent_of, settings, work):
+    settings.DRF_MCP = {
+        "TASKS_BACKEND": "background",
+        "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    }
+    task = agent_of(None).start("audit_required")
+    work()
+    assert agent_of(None).get(task)["status"] == "completed"
+
+
+def test_a_door_without_a_url_waits(user):
+    from drf_mcp.transports.in_process import InProcessClient
+
+    client = InProcessClient(user)
+    capabilities = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+    meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
+    params = {"name": "audit_required", "arguments": {}, "_meta": meta}
+    assert client.send("tools/call", params)["result"]["resultType"] == "complete"
+
+
+def test_over_plain_http_nothing_is_left_to_workers(user):
+    http = APIClient()
+    http.force_authenticate(user)
+    assert http.post("/import", {"rows": 50}).json() == {"rows": 50, "by": ""}
+
+
+def make_agent_token(user):
+    token = AgentToken(user=user, name="laptop")
+    key = token.issue()
+    token.save()
+    return key, token
+
+
+# --- Results that are read later --------------------------------------------------------------
+
+
+def test_the_result_is_not_given_to_a_caller_whose_rights_have_changed(agent, user, work):
+    task = agent.start("report")
+    work()
+    assert agent.get(task)["status"] == "completed"
+    user.user_permissions.clear()
+    told = agent.get(task)
+    assert (told["status"], told["error"]["code"]) == ("failed", 403)
+    assert "result" not in told
+    # Not deleted: the rights may come back.
+    user.user_permissions.add(Permission.objects.get(codename="add_group"))
+    assert agent.get(task)["status"] == "completed"
+
+
+def test_of_a_change_it_is_said_that_it_was_made(agent, user, work):
+    task = agent.start("groups_create", name="editors")
+    work()
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+    assert "is not made again" in agent.get(task)["error"]["message"]
+
+
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_a_token_for_other_tools_does_not_see_the_task_of_its_user(agent_of, agent, user, method):
+    task = agent.start("report")
+    key, _ = make_agent_token(user)
+    AgentToken.objects.update(tools=["groups_*"])
+    other = agent_of(None, Authorization=f"Bearer {key}")
+    error = other.error(method, taskId=task["taskId"], inputResponses={})
+    assert error["message"] == "There is no such task."

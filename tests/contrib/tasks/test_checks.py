@@ -1,0 +1,31 @@
+"""The check tells of options that have no effect."""
+
+from __future__ import annotations
+
+from django.core.checks import run_checks
+
+from drf_mcp.tools import registry
+from tests.contrib.tasks import views
+
+
+def find_warnings() -> list[str]:
+    return [found.msg for found in run_checks(tags=["drf_mcp"]) if found.id == "drf_mcp.W030"]
+
+
+def test_a_project_with_workers_is_told_nothing():
+    assert find_warnings() == []
+
+
+def test_a_required_task_without_workers_is_told(settings):
+    settings.DRF_MCP = {"TASKS_BACKEND": "default"}
+    (message,) = find_warnings()
+    assert message.startswith('The tool audit_required has task="required"')
+
+
+def test_deferring_without_a_task_is_told(settings, monkeypatch):
+    options = dict(vars(views.ImportView.mcp_tool))
+    monkeypatch.setattr(
+        views.ImportView, "mcp_tool", type(views.ImportView.mcp_tool)(**{**options, "task": None})
+    )
+    registry.reload()
+    assert find_warnings() == ["The tool import_rows has defers=True, but no task: its calls wait."]

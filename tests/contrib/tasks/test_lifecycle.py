@@ -1,0 +1,336 @@
+"""A call becomes a task, a worker makes it, and its caller reads what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+from django_tasks_db.backend import DatabaseBackend
+
+from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.contrib.tasks.run import Run, Watch
+from tests.contrib.tasks import views
+from tests.contrib.tasks.conftest import EXTENSION
+
+MISSING = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+
+
+def test_the_extension_is_declared(agent):
+    capabilities = agent.result("server/discover")["capabilities"]
+    assert capabilities["extensions"][EXTENSION] == {}
+    assert "tasks" not in capabilities
+
+
+def test_nothing_is_declared_without_workers(subtests, agent, settings):
+    for backend in ["default", None, "nobody"]:
+        with subtests.test(backend=backend):
+            settings.DRF_MCP = {"TASKS_BACKEND": backend}
+            offered = agent.result("server/discover")["capabilities"]
+            assert EXTENSION not in offered.get("extensions", {})
+            assert agent.error("tasks/get", taskId="x")["code"] == -32601
+            assert agent.call("audit_required").data == {"done": True}
+
+
+def test_a_call_is_answered_with_a_task_and_made_by_a_worker(agent, work):
+    task = agent.start("groups_create", name="editors")
+    assert task["status"] == "working"
+    assert not Group.objects.filter(name="editors").exists()
+    assert agent.get(task)["status"] == "working"
+    assert work() == 1
+    done = agent.get(task)
+    assert done["status"] == "completed"
+    assert done["result"]["structuredContent"]["data"]["name"] == "editors"
+    assert Group.objects.filter(name="editors").exists()
+
+
+def test_a_tool_that_another_one_runs_becomes_a_task(agent, work, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    run = {"name": "groups_create", "arguments": {"name": ""}}
+    task = agent.start("tools_write", **run)
+    assert work() == 1
+    done = agent.get(task)
+    assert done["status"] == "completed"
+    details = done["result"]["structuredContent"]["data"]["details"]
+    assert details["field"] == "arguments.name"
+    assert CallTask.objects.get().tool == "groups_create"
+
+
+@pytest.mark.slow
+def test_a_failed_call_is_a_completed_task(agent, work):
+    task = agent.start("groups_create", name="")
+    work()
+    done = agent.get(task)
+    assert (done["status"], done["result"]["isError"]) == ("completed", True)
+
+
+def test_a_crash_is_told_as_that_of_any_call(agent, work):
+    task = agent.start("broken")
+    work()
+    envelope = agent.get(task)["result"]["structuredContent"]
+    assert envelope["data"]["error_code"] == "INTERNAL_ERROR"
+
+
+def test_a_call_that_ends_its_worker_is_a_failed_task(agent, work):
+    task = agent.start("panic")
+    with pytest.raises(views.Panic):
+        work()
+    done = agent.get(task)
+    assert done["status"] == "failed"
+    assert done["error"] == {"code": -32603, "message": "The work was stopped."}
+
+
+def test_middleware_that_answers_itself_fails_the_task(agent, work, settings, monkeypatch):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.contrib.tasks.views.Turnstile"]
+    task = agent.start("report")
+    monkeypatch.setattr(views.Turnstile, "is_closed", True)
+    work()
+    monkeypatch.setattr(views.Turnstile, "is_closed", False)
+    assert agent.get(task)["error"]["message"] == "The call was answered with 503."
+
+
+def test_a_queue_that_is_down_fails_the_call_and_the_task(agent, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr(DatabaseBackend, "enqueue", refuse)
+    with pytest.raises(ConnectionError):
+        agent.request("tools/call", name="report", arguments={})
+    row = CallTask.objects.get()
+    assert (row.status, row.request) == ("failed", {})
+
+
+def test_a_task_that_is_delivered_twice_is_run_once(agent):
+    task = agent.start("report")
+    assert Run.begin(task["taskId"]) is not None
+    assert Run.begin(task["taskId"]) is None
+
+
+def test_what_a_task_was_called_with_is_forgotten_once_it_has_ended(agent, work):
+    task = agent.start("groups_create", name="editors")
+    kept = CallTask.objects.get(task_id=task["taskId"])
+    assert kept.request["params"]["arguments"] == {"name": "editors"}
+    work()
+    kept.refresh_from_db()
+    assert kept.request == {}
+
+
+def test_a_task_expires(agent, work, settings):
+    settings.DRF_MCP = {"TASKS_BACKEND": "background", "TASK_TTL": 60}
+    task = agent.start("report")
+    assert task["ttlMs"] == 60_000
+    CallTask.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    assert agent.error("tasks/get", taskId=task["taskId"])["code"] == -32602
+    work()
+    assert views.SEEN == []
+    call_command("mcp_expire", verbosity=0)
+    assert not CallTask.objects.exists()
+
+
+# --- Who does not take a task ------------------------------------------------------------------
+
+
+def test_a_client_without_the_extension_waits(agent):
+    agent.capabilities = {}
+    assert agent.call("groups_create", name="editors").data["name"] == "editors"
+
+
+def test_a_client_without_the_extension_is_refused_where_a_task_is_required(agent):
+    agent.capabilities = {}
+    error = agent.error("tools/call", name="audit_required", arguments={})
+    assert (error["code"], error["data"]) == (-32021, MISSING)
+    assert EXTENSION in error["message"]
+
+
+def test_a_client_without_the_extension_has_no_tasks(subtests, agent):
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"]:
+        with subtests.test(method=method):
+            agent.capabilities = {"extensions": {}}
+            error = agent.error(method, taskId="x", inputResponses={})
+            assert (error["code"], error["data"]) == (-32021, MISSING)
+
+
+def test_the_handshake_era_has_no_tasks(agent):
+    agent.revision = "2025-11-25"
+    assert agent.call("report").data["user"] == "tina"
+    assert agent.error("tasks/get", taskId="x")["code"] == -32601
+
+
+# --- Cancelling ----------------------------------------------------------------------------------
+
+
+def test_a_task_that_waits_is_cancelled_at_once(agent, work):
+    task = agent.start("report")
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    assert agent.get(task)["status"] == "cancelled"
+    work()
+    assert views.SEEN == []
+
+
+def test_cancelling_what_has_ended_changes_nothing(agent, work):
+    task = agent.start("report")
+    work()
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    assert agent.get(task)["status"] == "completed"
+
+
+@pytest.mark.parametrize(("looks", "status"), [(True, "cancelled"), (False, "completed")])
+def test_a_running_task_is_cancelled_if_its_view_looks(agent, work, monkeypatch, looks, status):
+    monkeypatch.setattr(views.StoppableView, "looks", looks)
+    task = agent.start("stoppable")
+    work()
+    assert agent.get(task)["status"] == status
+
+
+def test_an_async_view_is_cancelled_where_it_awaits(agent, work):
+    task = agent.start("awaiting")
+    with pytest.raises(asyncio.CancelledError):
+        work()
+    assert agent.get(task)["status"] == "cancelled"
+
+
+def test_a_running_task_hears_that_it_is_cancelled(agent):
+    task = agent.start("report")
+    run = Run.begin(task["taskId"])
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    told = agent.get(task)
+    assert (told["status"], told["statusMessage"]) == ("working", "Asked to stop.")
+    Watch(run).look()
+    assert run.channel.is_cancelled
+
+
+def test_progress_is_the_status_message(agent):
+    task = agent.start("report")
+    run = Run.begin(task["taskId"])
+    run.get_answer()
+    Watch(run).look()
+    assert agent.get(task)["statusMessage"] == "3 of 10"
+
+
+# --- Questions -----------------------------------------------------------------------------------
+
+
+def test_a_task_asks_and_goes_on(agent, work):
+    task = agent.start("deletion")
+    work()
+    asked = agent.get(task)
+    assert asked["status"] == "input_required"
+    assert asked["inputRequests"]["approval"]["method"] == "elicitation/create"
+    agent.answer(task, approval={"approved_by": "ann@example.com"})
+    assert agent.get(task)["status"] == "working"
+    work()
+    data = agent.get(task)["result"]["structuredContent"]["data"]
+    assert data == {"by": "ann@example.com"}
+
+
+def test_a_question_that_is_asked_again_has_another_key(agent, work):
+    task = agent.start("deletion")
+    work()
+    agent.answer(task, approval={"approved_by": "nobody"})
+    work()
+    assert list(agent.get(task)["inputRequests"]) == ["approval.2"]
+    agent.answer(task, **{"approval.2": {"approved_by": "ann@example.com"}})
+    work()
+    assert agent.get(task)["status"] == "completed"
+
+
+def test_questions_can_be_answered_one_by_one(agent, work):
+    task = agent.start("two_questions")
+    work()
+    agent.answer(task, first={"name": "Ann"}, unknown={"name": "x"})
+    asked = agent.get(task)
+    assert (asked["status"], list(asked["inputRequests"])) == ("input_required", ["second"])
+    agent.answer(task, first={"name": "Eve"}, second={"name": "Bob"})
+    work()
+    data = agent.get(task)["result"]["structuredContent"]["data"]
+    assert data == {"first": "Ann", "second": "Bob"}
+
+
+def test_a_task_whose_client_cannot_be_asked_is_told_what_is_missing(agent, work):
+    agent.capabilities = {"extensions": {EXTENSION: {}}}
+    task = agent.start("deletion")
+    work()
+    envelope = agent.get(task)["result"]["structuredContent"]
+    assert envelope["data"]["error_code"] == "INPUT_REQUIRED"
+
+
+def test_a_task_that_asks_can_be_cancelled(agent, work):
+    task = agent.start("deletion")
+    work()
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    agent.answer(task, approval={"approved_by": "ann@example.com"})
+    assert work() == 0
+    assert agent.get(task)["status"] == "cancelled"
+
+
+def test_a_task_that_was_cancelled_asks_nothing_more(agent):
+    task = agent.start("deletion")
+    run = Run.begin(task["taskId"])
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    run.perform()
+    assert agent.get(task)["status"] == "cancelled"
+
+
+def test_answers_that_are_no_objects_are_refused(agent, work):
+    task = agent.start("deletion")
+    work()
+    error = agent.error("tasks/update", taskId=task["taskId"], inputResponses={"approval": 1})
+    assert error["code"] == -32602
+
+
+def test_a_confirmation_is_asked_before_the_task_is_made(agent, work):
+    doomed = User.objects.create_user("doomed")
+    params = {"name": "user_delete", "arguments": {"pk": doomed.pk}}
+    asked = agent.result("tools/call", **params)
+    assert asked["resultType"] == "input_required"
+    (key,) = asked["inputRequests"]
+    answers = {key: {"action": "accept", "content": {}}}
+    state = asked["requestState"]
+    task = agent.result("tools/call", **params, inputResponses=answers, requestState=state)
+    assert task["resultType"] == "task"
+    work()
+    assert not User.objects.filter(pk=doomed.pk).exists()
+    assert agent.get(task)["status"] == "completed"
+
+
+# --- Views that say themselves when to go on in the background ----------------------------------
+
+
+def test_a_view_leaves_to_a_worker_what_is_much(agent, work):
+    assert agent.call("import_rows", rows=5).data == {"rows": 5, "by": ""}
+    task = agent.start("import_rows", rows=50)
+    work()
+    assert agent.get(task)["result"]["structuredContent"]["data"] == {"rows": 50, "by": ""}
+
+
+def test_what_a_transaction_wrote_before_it_deferred_is_undone(agent, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+    agent.start("import_rows", rows=views.WRITING)
+    assert not Group.objects.filter(name="too early").exists()
+
+
+def test_what_is_wrong_is_told_before_the_task_is_made(agent):
+    result = agent.call("import_rows", rows=-1)
+    assert result.code == "VALIDATION_ERROR"
+    assert not CallTask.objects.exists()
+
+
+def test_questions_before_the_task_are_asked_at_once(agent, work):
+    params = {"name": "import_rows", "arguments": {"rows": 2000}}
+    asked = agent.result("tools/call", **params)
+    answers = {"approval": {"action": "accept", "content": {"approved_by": "ann@example.com"}}}
+    state = asked["requestState"]
+    task = agent.result("tools/call", **params, inputResponses=answers, requestState=state)
+    assert task["resultType"] == "task"
+    work()
+    data = agent.get(task)["result"]["structuredContent"]["data"]
+    assert data == {"rows": 2000, "by": "ann@example.com"}
+
+
+def test_a_view_that_would_defer_goes_on_where_nobody_takes_a_task(agent):
+    agent.capabilities = {}
+    assert agent.call("import_rows", rows=50).data == {"rows": 50, "by": ""}
