@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.models import ArchivedContent, IdempotencyRecord
+from drf_mcp.models import ArchivedContent
 
 # How much of a content a page shows.
 MAX_SHOWN = 100_000
@@ -59,15 +59,3 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
         note = gettext("… (%(count)d more characters)") % {"count": rest}
         more = f"\n{note}" if rest > 0 else ""
         return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)
-
-
-@admin.register(IdempotencyRecord)
-class IdempotencyRecordAdmin(ReadOnlyAdmin):
-    """Changes that were made by a key, newest first, read-only, without their answers."""
-
-    list_display = ("operation", "key", "owner", "created", "expires")
-    search_fields = ("key", "owner", "operation")
-    ordering = ("-created",)
-    date_hierarchy = "created"
-    fields = list_display
-    readonly_fields = fields

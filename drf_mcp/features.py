@@ -38,6 +38,7 @@ class CallState:
         client_limit: the most tokens of a result that the client asks for.
         is_rerun: whether the call passed the guards before, and a worker makes it now.
         is_trial: whether nothing that the call changes is kept.
+        guards: what stands before the view, the outermost first.
         explain: returns what a guard answers in the place of an exception of the view, None for
             the exception itself.
         locate: returns an outcome in terms of the arguments that the client sent.
@@ -64,6 +65,7 @@ class CallState:
         self.channel: Channel | None = getattr(caller, "channel", None)
         self.progress: Progress | None = None
         self.client_limit: int | None = None
+        self.guards: Sequence[Guard] = ()
         self.is_rerun = False
         self.is_trial = False
         self.explain: Callable[[Exception], APIException | None] = lambda exc: None
@@ -101,10 +103,11 @@ class Guard:
     Attributes:
         order: guards with a lower number are further out: 100 for what takes tools away, 200 for
             limits, 300 for records, 400 for the time limit, 500 for writes, 900 for tasks.
+        is_for_each: whether the guard stands also before each request of a call that makes several.
     """
 
     order: ClassVar[int] = 500
-    name: ClassVar[str] = ""
+    is_for_each: ClassVar[bool] = False
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         """Return the outcome of a call: that of ``proceed(call)``, or one of the guard's."""
@@ -152,6 +155,16 @@ class Feature:
         Args:
             tools: those that the endpoint leaves, whoever calls, by name.
         """
+
+    def get_controls(self, tool: Any) -> Sequence[Any]:
+        """Return the arguments of a tool that guards read, each a `Parameter`.
+
+        ``call.bound.controls`` has what the caller sent.
+        """
+        return ()
+
+    def finish_arguments(self, arguments: Any, tool: Any) -> None:
+        """Change the arguments of a tool once they are known; ``arguments.items`` takes several."""
 
     def observe(self, message: Any, caller: Caller) -> MessageObserver | None:
         """Return what follows a message, None for nothing.
@@ -213,6 +226,14 @@ class Feature:
     def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
         """Return the result that leaves a call open, None for one that is complete."""
         return None
+
+    def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
+        """Return the outcome of one response of a view.
+
+        Args:
+            response: a `drf_mcp.dispatch.response.ViewResponse`.
+        """
+        return outcome
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
         """Return the outcome of a call that is over, before its envelope is written."""

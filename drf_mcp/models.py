@@ -1,4 +1,4 @@
-"""What is kept between calls: archived content, answers to changes, and tasks."""
+"""What is kept between calls: the content that results had no room for."""
 
 from __future__ import annotations
 
@@ -47,41 +47,3 @@ class ArchivedChunk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.content_id} {self.position}"
-
-
-class UsedConfirmation(models.Model):
-    """A confirmation that a call was made with, until it would have expired."""
-
-    nonce = models.CharField(_("nonce"), max_length=32, primary_key=True)
-    expires = models.DateTimeField(_("expires"), db_index=True)
-
-    class Meta:
-        verbose_name = _("used confirmation")
-        verbose_name_plural = _("used confirmations")
-
-    def __str__(self) -> str:
-        return self.nonce
-
-
-class IdempotencyRecord(models.Model):
-    """A change that was made, and its answer, until it expires."""
-
-    # Of the owner and the key: one column is unique in every database.
-    digest = models.CharField(_("digest"), max_length=32, primary_key=True)
-    owner = models.CharField(_("owner"), max_length=255)
-    key = models.CharField(_("key"), max_length=255, blank=True)
-    operation = models.CharField(_("operation"), max_length=255)
-    arguments = models.JSONField(_("hashes of the arguments"), default=dict)
-    answer = models.TextField(_("answer"), blank=True)
-    size = models.PositiveBigIntegerField(_("characters"), default=0)
-    rights = models.CharField(_("hash of the caller's rights"), max_length=64, blank=True)
-    created = models.DateTimeField(_("created"))
-    expires = models.DateTimeField(_("expires"), db_index=True)
-
-    class Meta:
-        verbose_name = _("idempotency record")
-        verbose_name_plural = _("idempotency records")
-        indexes = [models.Index(fields=["owner"], name="drf_mcp_key_owner")]
-
-    def __str__(self) -> str:
-        return f"{self.operation} {self.key}"

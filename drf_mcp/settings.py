@@ -92,17 +92,6 @@ SETTINGS: dict[str, Setting] = {
     # Seconds after which a call is stopped where that can be done: before its next statement on
     # a database, and at the next await of an async view. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
-    # True asks before each call of a DELETE, and of a tool with destructive=True in its options:
-    # the first call answers what would happen. See docs/writes.md.
-    "CONFIRM": Setting(False, Flag()),
-    # True gives tools that change something an argument "idempotency_key": the same key changes it
-    # once, and has the first answer again. See docs/idempotency.md.
-    "IDEMPOTENCY_KEYS": Setting(False, Flag()),
-    # Seconds for which the answer to a key is given again.
-    "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
-    # Seconds in which the same call of such a tool by the same caller, without a key, has the
-    # first answer again as well. None: it is a second change.
-    "REPEAT_WINDOW": Setting(None, Number(1, none=True)),
     # Middleware that runs around each call with the path that the tool stands for: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),
@@ -152,9 +141,6 @@ SETTINGS: dict[str, Setting] = {
     # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
     # See docs/schemas.md.
     "PORTABLE": Setting(True, Flag()),
-    # True gives tools that write an argument "dry_run", which asks what a call would change: it is
-    # made and rolled back. @mcp_tool(dry_run=True) for one tool. See docs/writes.md.
-    "DRY_RUN": Setting(False, Flag()),
     # Largest file that an argument may carry, in bytes; its base64, a third larger, has
     # to fit into MAX_BODY_BYTES as well. See docs/files.md.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),

@@ -102,20 +102,16 @@ class MCPView(View):
         Raises:
             ImproperlyConfigured: on an attribute of a wrong kind.
         """
-        own = {
-            name: initkwargs.pop(name) for name in features.view_attributes if name in initkwargs
-        }
-        options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
-        kinds = {name: each.kind for name, each in features.view_attributes.items()}
-        refuse_wrong_values(
-            {**KINDS, **kinds},
-            {**options, **cls.get_feature_attributes(own)},
-            f"{cls.__name__}.as_view()",
-        )
-        for name in initkwargs:
+        brought = features.view_attributes
+        for name in initkwargs.keys() - brought.keys():
             if not hasattr(cls, name) and (app := find_app("view_attributes", name)):
                 text = f"The attribute {name} is of an app: add {app!r} to INSTALLED_APPS."
                 raise ImproperlyConfigured(text)
+        own = {name: initkwargs.pop(name) for name in brought.keys() & initkwargs.keys()}
+        options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
+        options |= cls.get_feature_attributes(own)
+        kinds = {**KINDS, **{name: each.kind for name, each in brought.items()}}
+        refuse_wrong_values(kinds, options, f"{cls.__name__}.as_view()")
         ToolOptions.of(**options["tool_options"] or {})
         view: Any = csrf_exempt(super().as_view(feature_attributes=own, **initkwargs))
         view.login_required = False
@@ -125,7 +121,7 @@ class MCPView(View):
 
     @classmethod
     def get_feature_attributes(cls, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the attributes of installed apps: of `as_view`, of the class or by default."""
+        """Return the attributes of installed apps, given to `as_view` or by the class."""
         known = features.view_attributes.items()
         return {name: own.get(name, getattr(cls, name, each.default)) for name, each in known}
 

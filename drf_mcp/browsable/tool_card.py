@@ -13,11 +13,9 @@ from django.utils.translation import gettext as _
 from rest_framework.utils.formatting import remove_trailing_string
 
 from drf_mcp.browsable.audience import Audience
-from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools.arguments.call import Argument
-from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
@@ -132,11 +130,8 @@ class ToolCard:
             "method": tool.endpoint.method,
             "schema": tool.input_schema,
             "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
-            # Where the call asks itself, which knows more, the argument that the page fills in.
-            "asks": next(
-                (c.pointer for c in tool.arguments.controls if c.parameter.name == CONTROL), ""
-            ),
-            "tries": tool.arguments.get_control_pointer(DRY_RUN),
+            # The arguments that guards read, which the page fills in.
+            "controls": {each.parameter.name: each.pointer for each in tool.arguments.controls},
             "reads": bool(hints["readOnlyHint"]),
             "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
             "bodyType": bodies.content_type.partition(";")[0],

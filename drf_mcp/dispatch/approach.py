@@ -24,7 +24,7 @@ from drf_mcp.dispatch.middleware import (
     transactions,
 )
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.guards.rollback import Rollback
+from drf_mcp.dispatch.rollback import find_written_databases, undoing
 from drf_mcp.introspection.inspection import negotiate
 
 Found = TypeVar("Found")
@@ -55,7 +55,7 @@ class Identities:
     @cached_property
     def databases(self) -> list[str]:
         """The aliases of the databases that models are written to."""
-        return Rollback.find_aliases()
+        return find_written_databases()
 
     def introduce(self, request: Request) -> None:
         """Give a view's request the identity that its authenticators found before."""
@@ -255,7 +255,7 @@ class Approach:
 
     def undoing(self) -> AbstractContextManager[None]:
         """Undo what is written meanwhile; a lock that is to last would be undone as well."""
-        return nullcontext() if self.keeps_locks else Rollback(self.identities.databases).undoing()
+        return nullcontext() if self.keeps_locks else undoing(self.identities.databases)
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:

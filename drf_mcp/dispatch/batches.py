@@ -11,21 +11,23 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.access.limits import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
+from drf_mcp.features import CallState
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.preconditions import IF_MATCH
 
 PARTIAL = "PARTIAL_FAILURE"
+# Members of ``meta`` that each object has of its own: its version, which a write names.
+OF_EACH = ("if_match",)
 THROTTLED = 429
 
 
 class Batch:
     """The outcomes of the requests of one call, in the order of its ids."""
 
-    def __init__(self, tool: Any, call: Call) -> None:
-        self.tool = tool
-        self.call = call
-        self.ids: Sequence[Any] = call.kwargs[call.many]
+    def __init__(self, call: CallState) -> None:
+        self.tool = call.tool
+        self.call = bound = call.bound
+        self.ids: Sequence[Any] = bound.kwargs[bound.many]
         self.outcomes: list[Outcome] = []
 
     def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:
@@ -157,9 +159,8 @@ class Batch:
         # Each object has a version of its own.
         metas = [outcome.meta for outcome in self.outcomes]
         joined = {name: value for meta in metas for name, value in meta.items()}
-        if IF_MATCH in joined:
-            joined[IF_MATCH] = [meta.get(IF_MATCH) for meta in metas]
-        return joined
+        each = {name: [meta.get(name) for meta in metas] for name in OF_EACH if name in joined}
+        return {**joined, **each}
 
     def join_telemetry(self) -> dict[str, Any]:
         # Numbers that views measured are summed; of anything else the last is kept.

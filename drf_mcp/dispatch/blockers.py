@@ -4,22 +4,49 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.errors.exceptions import Blockers
 from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.exceptions import contain
-from drf_mcp.guards.changes import MOST_KEYS
-from drf_mcp.guards.preview import Rows
 from drf_mcp.introspection.text import get_plural_name, join_values
 
 logger = logging.getLogger("drf_mcp")
 
 Found = TypeVar("Found")
+# Of the rows of one model that a caller is told of.
+MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one model.
+
+    Attributes:
+        model: the model's name, in the plural.
+        count: how many of them the caller finds in the tool; 0 where nobody may say.
+        tool: the tool that lists them, "" for none.
+    """
+
+    model: str
+    count: int = 0
+    tool: str = ""
+
+    def __str__(self) -> str:
+        if not self.count:
+            return self.model
+        # Translators: the model is the plural of its name, such as "line items".
+        return _("%(model)s (%(count)d of them in %(tool)s)") % vars(self)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        counted = {"count": self.count, "tool": self.tool} if self.count else {}
+        return {"model": self.model, **counted}
 
 
 class Listings:
@@ -51,7 +78,7 @@ class Listings:
 
     def find_visible(self, model: type[Model], keys: Collection[Any]) -> set[Any]:
         """Return the keys of the rows that a list shows the caller, as far as one can say."""
-        if len(keys) > MOST_KEYS:
+        if len(keys) > MOST_ROWS:
             return set()
         return self._ask_list(model, lambda probe: probe.find_visible_keys(model, keys)) or set()
 

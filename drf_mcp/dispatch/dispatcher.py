@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
+from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.bare_callbacks import BareCallback
@@ -21,6 +22,8 @@ from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.empty_lists import EmptyList
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
 from drf_mcp.dispatch.failures import FailureOutcomes
+from drf_mcp.dispatch.guards import CallCrashed, CallRefused, pass_guards
+from drf_mcp.dispatch.limits import ThrottleGuard, TimeLimitGuard
 from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.middleware import (
     CallHandler,
@@ -28,24 +31,14 @@ from drf_mcp.dispatch.middleware import (
     as_http_would,
     keep_thread_state,
 )
-from drf_mcp.dispatch.preconditions import PreconditionGuard
-from drf_mcp.dispatch.previews import Admission, Previewer, preview_items
+from drf_mcp.dispatch.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.dispatch.probe import Probe
-from drf_mcp.dispatch.reading import Reading
-from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.dispatch.request import ToolRequest, get_named_object
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.telemetry import Stopwatch
-from drf_mcp.dispatch.write_batches import WriteBatch
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.guards.base import CallCrashed, CallRefused, pass_guards
-from drf_mcp.guards.confirmation import ConfirmationGuard
-from drf_mcp.guards.dry_run import DryRunGuard
-from drf_mcp.guards.idempotency.guard import IdempotencyGuard
-from drf_mcp.guards.limits import ThrottleGuard, TimeLimitGuard
-from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
-from drf_mcp.guards.preview import Preview
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.option_types.installed import features
@@ -54,7 +47,6 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.arguments.fields import lacks_field
-from drf_mcp.tools.preconditions import IF_MATCH, write_etag
 from drf_mcp.tools.tool import Tool
 
 
@@ -62,14 +54,6 @@ class Dispatcher(FailureOutcomes):
     """Calls tools: every failure of a view becomes a value here."""
 
     content_reader_class: type[ContentReader] = ContentReader
-    # Those that a project switches on tool by tool, the outermost first.
-    write_guards: ClassVar[Sequence[type[Guard]]] = [
-        IdempotencyGuard,
-        PreconditionGuard,
-        ConfirmationGuard,
-        # A dry run is made where the call itself would be.
-        DryRunGuard,
-    ]
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -87,7 +71,7 @@ class Dispatcher(FailureOutcomes):
         if stopwatch.counts_queries:
             perform = stopwatch.watching()(perform)
         try:
-            guards = self.get_guards(call)
+            call.guards = guards = self.get_guards(call)
             outcome = pass_guards(guards, call, perform) if guards else perform(call)
         except ArgumentsRefused as exc:
             outcome = self.get_arguments_outcome(call, exc)
@@ -126,8 +110,6 @@ class Dispatcher(FailureOutcomes):
             guards.append(ThrottleGuard())
         if mcp_settings.TIME_LIMIT or call.tool.options.time_limit:
             guards.append(TimeLimitGuard())
-        if guarded_by := call.tool.guarded_by:
-            guards += [guard() for guard in self.write_guards if guard.name in guarded_by]
         for feature in features.overriding("get_guards"):
             guards += feature.get_guards(call)
         guards.sort(key=attrgetter("order"))
@@ -141,34 +123,34 @@ class Dispatcher(FailureOutcomes):
         """Return what says whether a caller may have the answer of a call later."""
         return StoredAnswer.of(call.caller, call.tool, call.bound)
 
-    def get_reading(self, call: CallState) -> Reading:
-        """Return what reads the object of a call for a guard."""
-        return Reading(call)
-
     def perform_requests(self, call: CallState) -> Outcome:
-        tool = call.tool
+        tool, guards = call.tool, [guard for guard in call.guards if guard.is_for_each]
 
         def perform(bound: Call) -> Outcome:
-            request = call.of_item(bound)
-            # Of several objects each has a version of its own.
-            guards = [PreconditionGuard()] if IF_MATCH in bound.controls else []
-            outcome = pass_guards(guards, request, self.perform_call)
+            outcome = pass_guards(guards, call.of_item(bound), self.perform_call)
             if call.caller.refusal is not None:
                 raise call.caller.refusal
             close_broken_connections()
             return ListHint(tool).add_to(outcome)
 
-        return (WriteBatch if call.bound.items else Batch)(tool, call.bound).ask(perform)
-
-    def preview(self, call: CallState) -> Preview | Outcome:
-        """Return what a call would do, without doing it; the outcome of one that is refused."""
-        if call.bound.items:
-            return preview_items(self, call)
-        return Previewer(self, call).preview()
+        batch = tool.arguments.items.make_batch(call) if call.bound.items else Batch(call)
+        return batch.ask(perform)
 
     def admit(self, call: CallState) -> Outcome | None:
         """Return the outcome of a call that the view would not let in, None if it would."""
-        return Admission(self, call).find_refusal()
+        probe = Probe.of(call.caller, call.tool, call.bound)
+        # Of several objects each has its own outcome.
+        if call.bound.is_batch or probe.is_decorated:
+            return None
+        # This is the call that counts.
+        probe.is_counted = True
+
+        def look(view: Any, *args: Any, **kwargs: Any) -> Response:
+            get_named_object(view)
+            return Response(status=204)
+
+        outcome = self.perform_call(call, probe.answer_by(look))
+        return outcome if outcome.failure is not None else None
 
     def perform_call(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
         # ``callback`` answers instead of the route's own.
@@ -237,8 +219,6 @@ class Dispatcher(FailureOutcomes):
         request.has_standard_negotiation = tool.endpoint.has_standard_negotiation
         if bound.disposition:
             request.META["HTTP_CONTENT_DISPOSITION"] = bound.disposition
-        if IF_MATCH in bound.controls and tool.precondition and tool.precondition.is_etag:
-            request.META["HTTP_IF_MATCH"] = write_etag(bound.controls[IF_MATCH])
         if bound.headers:
             request.META.update(bound.headers)
         return request
@@ -269,8 +249,8 @@ class Dispatcher(FailureOutcomes):
             # An answer that has none of the fields is given whole: its own fields are what to name.
             if len(unanswered) < len(bound.fields):
                 outcome = self.select_fields(outcome, bound.fields)
-        if tool.precondition is not None:
-            outcome = tool.precondition.tell(outcome, answer.content.data, answer.headers)
+        for feature in features.overriding("read_response"):
+            outcome = feature.read_response(outcome, answer, call)
         return outcome
 
     def find_missing_scopes(self, caller: Caller, view: Any) -> tuple[str, ...]:

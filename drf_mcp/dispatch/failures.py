@@ -15,11 +15,11 @@ from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.missing_rows import MissingRows
+from drf_mcp.dispatch.narrowing import find_refusal
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import TimeLimitExceeded, contain
 from drf_mcp.features import CallState
-from drf_mcp.guards.narrowing import find_refusal
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import find_kwargs

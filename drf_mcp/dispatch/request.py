@@ -71,6 +71,11 @@ def names_an_object(view: Any) -> bool:
     return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
 
 
+def get_named_object(view: Any) -> Any:
+    """Return the object that a view's URL names, None for a view of no object."""
+    return view.get_object() if names_an_object(view) else None
+
+
 class ToolRequest(HttpRequest):
     """The request a tool's view sees: the caller's, for another resource.
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.apps import apps
 from django.db import DatabaseError
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
 
@@ -23,6 +24,10 @@ from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_every_key, find_
 from drf_mcp.exceptions import contain
 from drf_mcp.tools.arguments.call import Call
 
+MADE = gettext_noop(
+    "The change was made before, and is not made again. Its answer is not given: your rights are "
+    "others than they were then. Read what was changed."
+)
 HOOKS = ("get_rights_fingerprint", "may_retrieve")
 
 

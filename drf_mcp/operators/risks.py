@@ -12,8 +12,6 @@ from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.likeness import is_bare, lets_all_in
-from drf_mcp.tools.controls import DRY_RUN
-from drf_mcp.tools.preconditions import PRECONDITION
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
 
@@ -49,15 +47,15 @@ class ToolRisks:
     def guards(self) -> Mapping[str, str]:
         """Each guard by its name: "yes", "no", "not needed" or "not known"."""
         tool, hints = self.tool, self.tool.annotations
-        names = tool.guarded_by
+        names = {parameter.name for parameter in tool.controls}
         writes_one = tool.endpoint.key_kwarg is not None
         return {
             "permissions": self.judge_permissions(),
-            "confirmation": self.judge("confirm" in names, hints["destructiveHint"]),
-            "dry_run": self.judge(DRY_RUN in names),
+            "confirmation": self.judge("confirmation" in names, hints["destructiveHint"]),
+            "dry_run": self.judge("dry_run" in names),
             # What changes nothing when it is repeated may be repeated.
-            "idempotency_key": self.judge("idempotency" in names, not hints["idempotentHint"]),
-            "if_match": self.judge(PRECONDITION in names, writes_one),
+            "idempotency_key": self.judge("idempotency_key" in names, not hints["idempotentHint"]),
+            "if_match": self.judge("if_match" in names, writes_one),
             "undo": self.judge(bool(tool.options.undo)),
             "throttle": self.judge(any(self.find_throttles())),
             "audit": self.judge(self.audited),

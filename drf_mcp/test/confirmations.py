@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import transaction
 
-from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.outcomes import MISSING
 from drf_mcp.test.client import MCPClient
 from drf_mcp.test.observation import Undone
@@ -16,6 +15,7 @@ from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import registry
 
 REQUIRED = "CONFIRMATION_REQUIRED"
+CONTROL = "confirmation"
 
 
 def assert_confirms(
@@ -32,7 +32,7 @@ def assert_confirms(
         user: whose rows to choose from; None for anybody's.
     """
     known = registry.tool(tool)
-    if "confirm" not in known.guarded_by:
+    if CONTROL not in {parameter.name for parameter in known.controls}:
         raise AssertionError(f"{tool} does not ask first: see CONFIRM and @mcp_tool(confirm=True).")
     sent = sample_arguments(known, user) if arguments is None else arguments
     sent = known.arguments.replace_control(sent, CONTROL, MISSING)

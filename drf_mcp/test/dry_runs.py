@@ -9,12 +9,13 @@ from django.apps import apps
 from django.core import mail
 from django.db import connections
 
-from drf_mcp.guards.dry_run import DryRunGuard
-from drf_mcp.guards.rollback import Rollback
+from drf_mcp.dispatch.rollback import find_written_databases
 from drf_mcp.test.client import MCPClient
 from drf_mcp.test.results import ToolResult
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import registry
+
+CONTROL = "dry_run"
 
 
 class Snapshot:
@@ -29,7 +30,7 @@ class Snapshot:
         self.mails = len(getattr(mail, "outbox", ()))
         self.rows = {
             (alias, table): rows
-            for alias in Rollback.find_aliases()
+            for alias in find_written_databases()
             for table, rows in self.read_tables(alias)
         }
 
@@ -70,7 +71,7 @@ def assert_dry_run_changes_nothing(
         ignored_tables: tables that are not compared. Those of this package's own records never are.
     """
     known = registry.tool(tool)
-    if DryRunGuard.name not in known.guarded_by:
+    if CONTROL not in {parameter.name for parameter in known.controls}:
         raise AssertionError(f"{tool} has no dry run: see DRY_RUN in the documentation.")
     if client is None:
         client = MCPClient()
@@ -78,7 +79,7 @@ def assert_dry_run_changes_nothing(
     given = sample_arguments(known, user) if arguments is None else arguments
     ignored = {*ignored_tables, *find_own_tables()}
     before = Snapshot(ignored)
-    result = client.call_tool(tool, known.arguments.replace_control(given, DryRunGuard.name, True))
+    result = client.call_tool(tool, known.arguments.replace_control(given, CONTROL, True))
     if result.error is not None:
         raise AssertionError(f"{tool}: {result.error.code}: {result.error.message}")
     if differences := "; ".join(before.find_differences(Snapshot(ignored))):

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import TestCase
 
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -23,7 +22,6 @@ from django.test.utils import CaptureQueriesContext
 from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.test.client import MCPClient, MCPRefused
@@ -41,7 +39,8 @@ from drf_mcp.tools import ArgumentsRefused, registry
 
 REFUSALS = (401, 403)
 # What confirmed calls write beside their own.
-USED = "drf_mcp.UsedConfirmation"
+USED = "drf_mcp_writes_usedconfirmation"
+CONTROL = "confirmation"
 
 
 @dataclass
@@ -95,7 +94,7 @@ class Comparison:
                 pass
         self.client.cookies = cookies
         matches = [WRITE.match(query["sql"]) for query in queries]
-        ignored = {*self.ignored_writes, apps.get_model(USED)._meta.db_table}
+        ignored = {*self.ignored_writes, USED}
         writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in ignored]
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
@@ -111,7 +110,8 @@ class Comparison:
         self.client.call_tool(self.tool, self.arguments)
         known, body = registry.tools().get(self.tool), CapturingEnvelope.seen[-1].data
         asked = body.get("data") if isinstance(body, dict) else None
-        if known and "confirm" in known.guarded_by and isinstance(asked, dict) and CONTROL in asked:
+        asks = known is not None and CONTROL in {parameter.name for parameter in known.controls}
+        if known and asks and isinstance(asked, dict) and CONTROL in asked:
             replace_control = known.arguments.replace_control
             self.client.call_tool(
                 self.tool, replace_control(self.arguments, CONTROL, asked[CONTROL])

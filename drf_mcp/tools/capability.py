@@ -200,6 +200,8 @@ class ToolsCapability(Capability):
         refused = self.check_request(call)
         for feature in features.overriding("prepare"):
             feature.prepare(call)
+        if call.channel is not None:
+            call.progress = Progress.wanted(call.context.message.meta, call.channel)
         started = time.perf_counter()
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
         observer = Observer(call.context)
@@ -225,8 +227,6 @@ class ToolsCapability(Capability):
             feature.redirect(call)
         if call.tool.is_sliced:
             call.client_limit = self.get_budget(call.tool, context).get_client_limit()
-        if call.channel is not None:
-            call.progress = Progress.wanted(context.message.meta, call.channel)
         return call
 
     def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:

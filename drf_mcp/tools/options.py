@@ -41,23 +41,12 @@ class ToolOptions:
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         many: True lets a tool that reads one object read several: the argument ``ids`` stands for
             its key. Each object is a request of its own. On a whole view it is about retrieving.
-        dry_run: True gives a tool that writes the argument ``dry_run``, as DRY_RUN.
         envelope_class: the envelope of this tool's results.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
         max_error_tokens: the longest envelope of a failure; 0 for any length.
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
             by default the ``throttle_scope`` of the view.
-        idempotency_key: the tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that
-            read do not.
         time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
-        confirm: True asks before each call of a tool that writes, False never; None as CONFIRM.
-        if_match: lets a write name the version of the object that was read, and refuses it where
-            the object has changed since: True where the view answers with an ETag and checks
-            If-Match, else the model field that each save changes, such as ``"updated_at"``.
-        undo: the tool that takes a call back: results tell it with arguments ready to send.
-        bulk: True lets a tool that creates or updates one object take several as ``items``, each
-            by a request of its own, all of them or none; ``"partial"`` keeps those that work.
-        bulk_limit: the most of them in a call, 50 by default.
         archive: False keeps nothing of what a result has no room for.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
@@ -88,18 +77,11 @@ class ToolOptions:
     output_schema: Any = MISSING
     portable: bool | None = None
     many: bool | None = None
-    dry_run: bool | None = None
     envelope_class: type | None = None
     max_result_tokens: int | None = None
     max_error_tokens: int | None = None
     throttle_scope: str | None = None
-    idempotency_key: bool | None = None
     time_limit: int | None = None
-    confirm: bool | None = None
-    if_match: bool | str | None = None
-    undo: str | None = None
-    bulk: bool | str | None = None
-    bulk_limit: int | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

@@ -23,24 +23,19 @@ from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.fields import FieldsArgument
-from drf_mcp.tools.arguments.items import MOST as MOST_ITEMS
-from drf_mcp.tools.arguments.items import Items
 from drf_mcp.tools.arguments.masking import MASK, parse_nested_json, shorten_value
 from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
-from drf_mcp.tools.controls import Controls
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.foreign_text import ForeignText
 from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.preconditions import Precondition
 from drf_mcp.tools.related_tools import Relations
 from drf_mcp.tools.state_fields import StateFields
 
-BULK_ACTIONS = frozenset({"create", "update", "partial_update"})
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
@@ -129,32 +124,25 @@ class Tool:
             many=self.endpoint.many or "",
             controls=self.controls,
         )
-        if self.takes_items:
-            most = self.options.bulk_limit or MOST_ITEMS
-            arguments.items = Items(arguments, self.endpoint.key_kwarg or "", most)
+        for feature in features.overriding("finish_arguments"):
+            feature.finish_arguments(arguments, self)
         return arguments
 
-    @functools.cached_property
+    @property
     def takes_items(self) -> bool:
-        """Whether the tool makes several requests of ``items``; a view of lists makes none."""
-        is_meant = self.options.bulk and self.endpoint.standard_action in BULK_ACTIONS
-        is_described = self.options.input_schema is None
-        return bool(is_meant and is_described and self.schema.body.kind in ("object", "open"))
+        """Whether one call may make several requests, each with arguments of its own."""
+        return self.arguments.items is not None
 
     @functools.cached_property
-    def guarded_by(self) -> frozenset[str]:
-        """The names of the guards that the project switches on for the tool."""
-        return frozenset(Controls(self).find_guards())
-
-    @functools.cached_property
-    def precondition(self) -> Precondition | None:
-        """What tells the versions of the tool's objects, None where nothing does."""
-        return Precondition.of(self)
+    def slots(self) -> dict[Any, Any]:
+        """What features keep of the tool."""
+        return {}
 
     @functools.cached_property
     def controls(self) -> tuple[Parameter, ...]:
         """The arguments that guards read, each by the guard's own name of it."""
-        return Controls(self).get_parameters()
+        guarding = features.overriding("get_controls")
+        return tuple(each for feature in guarding for each in feature.get_controls(self))
 
     @property
     def extra_query(self) -> bool:

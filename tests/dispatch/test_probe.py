@@ -17,9 +17,9 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.guards.idempotency import IdempotencyKeyMixin
 from drf_mcp.tools import registry
 from tests.agents import Agent
 

@@ -19,11 +19,11 @@ from docs.reference_pages.error_codes import SOFT_MEANINGS, WARNING_MEANINGS, WH
 from drf_mcp import __version__
 from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
+from drf_mcp.contrib.writes.idempotency.guard import RIGHTS_CHANGED
 from drf_mcp.dispatch.content import NOT_DECODED
 from drf_mcp.dispatch.empty_lists import EMPTY
 from drf_mcp.dispatch.pagination import PAGE_SIZE_LIMITED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
-from drf_mcp.guards.idempotency.guard import RIGHTS_CHANGED
 from drf_mcp.management import commands
 from drf_mcp.settings import DEFAULTS
 from drf_mcp.tools import registry

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.contrib.audit.auditor import Auditor
-from drf_mcp.guards.idempotency import IdempotencyKeyMixin
+from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.views import MCPView
 
 pytestmark = pytest.mark.django_db

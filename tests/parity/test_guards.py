@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from drf_mcp.models import IdempotencyRecord, UsedConfirmation
+from drf_mcp.contrib.writes.models import IdempotencyRecord, UsedConfirmation
 from drf_mcp.tools import registry
 from tests.parity.answers import MODELS, observed, over_http
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
@@ -20,7 +20,7 @@ ON = {
     "REPEAT_WINDOW": 60,
     "AUDIT_STRICT": True,
     "READ_ONLY": True,
-    "THROTTLE_CLASSES": ["tests.guards.views.Refusing"],
+    "THROTTLE_CLASSES": ["tests.dispatch.narrowing.views.Refusing"],
 }
 HEADERS = {"HTTP_IDEMPOTENCY_KEY": "k", "HTTP_IF_MATCH": '"other"'}
 CONTROLS = "dry_run=true&confirmation=x&idempotency_key=k&if_match=other"

@@ -65,9 +65,9 @@ def test_arguments_have_the_projects_language(tools_of, german, monkeypatch):
 
     for module, options, name in [
         ("controls", {"dry_run": True}, "dry_run"),
-        ("arguments.items", {"bulk": True}, "items"),
+        ("items", {"bulk": True}, "items"),
     ]:
-        monkeypatch.setattr(f"drf_mcp.tools.{module}._", translate)
+        monkeypatch.setattr(f"drf_mcp.contrib.writes.{module}._", translate)
         view = mcp_viewset(**options)(type("NewUser", (NewUser,), {}))
         tool = tools_of(path("users/", view.as_view()))["users_create"]
         tool.bind({"username": "ada"})

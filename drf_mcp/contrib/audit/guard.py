@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from drf_mcp.contrib.audit.auditor import Audit
+from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.exceptions import Unavailable
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.guards.base import CallRefused
 from drf_mcp.outcomes import Outcome
 
 

@@ -116,7 +116,7 @@ class RunTool(Tool):
 
     problems: tuple[Problem, ...] = ()
 
-    guarded_by = frozenset()
+    controls = ()
 
     def bind(self, arguments: Any) -> Call:
         # Nothing but a refusal comes here: the tool that is named is called by itself.

@@ -12,7 +12,7 @@ from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.ledger import COMPLETED, FAILED, Ledger
 from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
@@ -20,7 +20,6 @@ from drf_mcp.exceptions import (
     contain,
 )
 from drf_mcp.features import CallState
-from drf_mcp.guards.idempotency.records import MADE
 from drf_mcp.interaction.call_context import TASK
 from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.protocol import Capability, Era

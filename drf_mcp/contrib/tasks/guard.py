@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from rest_framework.exceptions import Throttled
 
+from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.guards.base import CallRefused
 from drf_mcp.interaction.call_context import TASK
 from drf_mcp.outcomes import Outcome
 

@@ -4,15 +4,11 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db import router
-from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
-from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.models import UsedConfirmation
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 
@@ -20,12 +16,6 @@ from drf_mcp.settings import mcp_settings
 DELETED: Mapping[str, Any] = {
     "expired_archives": ngettext_lazy(
         "Deleted %(count)d expired archive.", "Deleted %(count)d expired archives.", "count"
-    ),
-    "confirmations": ngettext_lazy(
-        "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
-    ),
-    "answers_to_changes": ngettext_lazy(
-        "Deleted %(count)d answer to a change.", "Deleted %(count)d answers to changes.", "count"
     ),
 }
 
@@ -51,8 +41,6 @@ class Command(MCPCommand):
         archive_class = mcp_settings.ARCHIVE_CLASS
         deleted = {
             "expired_archives": archive_class and archive_class().expire(),
-            "confirmations": self.expire_rows(UsedConfirmation),
-            "answers_to_changes": IntendedChange.expire(),
             **{name: import_string(path)() for name, (path, _text) in find_of_apps().items()},
         }
         self.write_data(deleted, self.list_lines(deleted), options)
@@ -65,8 +53,3 @@ class Command(MCPCommand):
             # What is kept for nobody is said of the archive alone.
             if count or (count is not None and name in ("expired_archives", "audited_calls")):
                 yield texts[name] % {"count": count}
-
-    def expire_rows(self, model: Any) -> int:
-        rows = model._default_manager.using(router.db_for_write(model))
-        count: int = rows.filter(expires__lte=timezone.now()).delete()[0]
-        return count

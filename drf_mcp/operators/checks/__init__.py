@@ -6,24 +6,20 @@ from drf_mcp.operators.checks import (
     aggregates,
     apps,
     endpoints,
-    idempotency,
     lists,
     permissions,
     settings,
     stored_answers,
     tools,
-    writes,
 )
 
 __all__ = [
     "aggregates",
     "apps",
     "endpoints",
-    "idempotency",
     "lists",
     "permissions",
     "settings",
     "stored_answers",
     "tools",
-    "writes",
 ]

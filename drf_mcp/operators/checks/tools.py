@@ -7,7 +7,6 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
@@ -68,24 +67,6 @@ def check_budgets(project: Project) -> Iterator[CheckMessage]:
                     hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
                     id="drf_mcp.E001",
                 )
-
-
-@register_check()
-def check_tasks(project: Project) -> Iterator[CheckMessage]:
-    for name, tool in project.tools.items():
-        if tool.options.task == "required" and find_backend() is None:
-            yield Warning(
-                f'The tool {name} has task="required", but TASKS_BACKEND names no backend with '
-                f"workers: its calls wait.",
-                hint="Set TASKS to a backend such as django_tasks_db. See docs/tasks.md.",
-                id="drf_mcp.W030",
-            )
-        if tool.options.defers and not tool.options.task:
-            yield Warning(
-                f"The tool {name} has defers=True, but no task: its calls wait.",
-                hint='Add task="optional" or task="required". See docs/tasks.md.',
-                id="drf_mcp.W030",
-            )
 
 
 @register_check()

@@ -403,7 +403,7 @@ const Fields = (() => {
     const required = schema.required || [];
     const fields = Object.entries(schema.properties || {})
       .map(([name, member]) => [name, member, `${place}/${escaped(name)}`])
-      .filter(([, , pointer]) => pointer !== tool.asks && pointer !== tool.tries)
+      .filter(([, , pointer]) => pointer !== tool.controls.confirmation && pointer !== tool.controls.dry_run)
       .map(([name, member, pointer]) => fieldFor(name, member, required.includes(name), pointer, tool));
     // What is required first, and the narrow ones side by side.
     const rank = (field) => 2 * !required.includes(field.name) + field.element.matches(".wide");

@@ -78,10 +78,10 @@
     let busy = false;
 
     async function call(args, tries) {
-      if (tool.confirm && !tool.asks && !tries && !(await Wire.confirmed(args))) return;
+      if (tool.confirm && !tool.controls.confirmation && !tries && !(await Wire.confirmed(args))) return;
       panel.setAttribute("aria-busy", "true");
       button.setAttribute("aria-disabled", "true");
-      const { message, answer } = await Wire.converse(tool, args, Wire.messageOf(tool, args, tool.asks ? Wire.FORMS : {}));
+      const { message, answer } = await Wire.converse(tool, args, Wire.messageOf(tool, args, tool.controls.confirmation ? Wire.FORMS : {}));
       const reading = Answer.show(tool, form, message, answer, again);
       Trail.record(tool, args, reading, answer.milliseconds);
       Trail.show(tool, again);

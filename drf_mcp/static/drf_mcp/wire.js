@@ -130,7 +130,7 @@ const Wire = (() => {
 
   /** The arguments with the one that asks what would change. */
   function tried(tool, args) {
-    const [name, member] = tool.tries.split("/").slice(1);
+    const [name, member] = tool.controls.dry_run.split("/").slice(1);
     return { ...args, [name]: member ? { ...args[name], [member]: true } : true };
   }
 

@@ -9,7 +9,7 @@ from django.urls import include, path
 
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.guards.base import Guard
+from drf_mcp.dispatch.guards import Guard
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.server import Server
 from drf_mcp.tools.capability import ToolsCapability

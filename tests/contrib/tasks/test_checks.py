@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from django.core.checks import run_checks
 
 from drf_mcp.tools import registry
@@ -23,9 +25,8 @@ def test_a_required_task_without_workers_is_told(settings):
 
 
 def test_deferring_without_a_task_is_told(settings, monkeypatch):
-    options = dict(vars(views.ImportView.mcp_tool))
-    monkeypatch.setattr(
-        views.ImportView, "mcp_tool", type(views.ImportView.mcp_tool)(**{**options, "task": None})
-    )
+    own = views.ImportView.mcp_tool
+    without = dataclasses.replace(own, features={**own.features, "task": None})
+    monkeypatch.setattr(views.ImportView, "mcp_tool", without)
     registry.reload()
     assert find_warnings() == ["The tool import_rows has defers=True, but no task: its calls wait."]

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import ngettext_lazy
+
+from drf_mcp.features import CallState, Feature, Guard, Setting
+from drf_mcp.option_types.kinds import Choice, Either, Flag, Number, Text
+from drf_mcp.outcomes import Outcome
+
+
+class WritesFeature(Feature):
+    settings = {
+        # True asks before each call of a DELETE, and of a tool with destructive=True in its
+        # options: the first call answers what would happen. See docs/writes.md.
+        "CONFIRM": Setting(False, Flag()),
+        # True gives tools that write an argument "dry_run", which asks what a call would change: it
+        # is made and rolled back. @mcp_tool(dry_run=True) for one tool. See docs/writes.md.
+        "DRY_RUN": Setting(False, Flag()),
+        # True gives tools that change something an argument "idempotency_key": the same key changes
+        # it once, and has the first answer again. See docs/idempotency.md.
+        "IDEMPOTENCY_KEYS": Setting(False, Flag()),
+        # Seconds for which the answer to a key is given again.
+        "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
+        # Seconds in which the same call of such a tool by the same caller, without a key, has the
+        # first answer again as well. None: it is a second change.
+        "REPEAT_WINDOW": Setting(None, Number(1, none=True)),
+    }
+    tool_options = {
+        # True asks before each call of a tool that writes, False never; None as CONFIRM.
+        "confirm": Setting(None, Flag(none=True)),
+        # True gives a tool that writes the argument `dry_run`, as DRY_RUN.
+        "dry_run": Setting(None, Flag(none=True)),
+        # The tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that read do not.
+        "idempotency_key": Setting(None, Flag(none=True)),
+        # Lets a write name the version of the object that was read, and refuses it where the object
+        # has changed since: True where the view answers with an ETag and checks If-Match, else the
+        # model field that each save changes, such as "updated_at".
+        "if_match": Setting(None, Either(Flag(), Text(), none=True)),
+        # True lets a tool that creates or updates one object take several as `items`, each by a
+        # request of its own, all of them or none; "partial" keeps those that work.
+        "bulk": Setting(None, Either(Flag(), Choice("partial"), none=True)),
+        # The most of them in a call, 50 by default.
+        "bulk_limit": Setting(None, Number(none=True)),
+        # The tool that takes a call back: results tell it with arguments ready to send.
+        "undo": Setting(None, Text(none=True)),
+    }
+    expires = {
+        "confirmations": (
+            "drf_mcp.contrib.writes.feature.expire_confirmations",
+            ngettext_lazy(
+                "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
+            ),
+        ),
+        "answers_to_changes": (
+            "drf_mcp.contrib.writes.feature.expire_changes",
+            ngettext_lazy(
+                "Deleted %(count)d answer to a change.",
+                "Deleted %(count)d answers to changes.",
+                "count",
+            ),
+        ),
+    }
+
+    def get_controls(self, tool: Any) -> Sequence[Any]:
+        from drf_mcp.contrib.writes.controls import Controls
+
+        return Controls(tool).get_parameters()
+
+    def finish_arguments(self, arguments: Any, tool: Any) -> None:
+        if tool.options.bulk:
+            from drf_mcp.contrib.writes.items import Items
+
+            arguments.items = Items.of(arguments, tool)
+
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        if call.tool.reads:
+            return ()
+        from drf_mcp.contrib.writes.guards import get_guards
+
+        return get_guards(call.tool)
+
+    def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
+        if not call.tool.options.if_match:
+            return outcome
+        from drf_mcp.contrib.writes.versions import find_precondition
+
+        precondition = find_precondition(call.tool)
+        assert precondition is not None
+        return precondition.tell(outcome, response.content.data, response.headers)
+
+    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
+        if not call.tool.options.undo:
+            return outcome
+        from drf_mcp.contrib.writes.undo import add_undo
+
+        return add_undo(outcome, call)
+
+
+def expire_confirmations() -> int:
+    """Delete the confirmations that can be used no more, and return their number."""
+    from drf_mcp.contrib.writes.confirmation import expire
+
+    return expire()
+
+
+def expire_changes() -> int:
+    """Delete the answers that are not given again, and return their number."""
+    from drf_mcp.contrib.writes.idempotency.records import IntendedChange
+
+    return IntendedChange.expire()

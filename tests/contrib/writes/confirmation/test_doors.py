@@ -1,0 +1,111 @@
+"""What tests and the terminal do with tools that ask first."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from drf_mcp.contrib.writes.models import UsedConfirmation
+from drf_mcp.test import MCPClient, assert_confirms, assert_tool_parity
+from tests.contrib.writes.confirmation import presses
+from tests.contrib.writes.confirmation.presses import Press
+
+
+def client(**options: Any) -> MCPClient:
+    own = MCPClient(**options)
+    own.force_authenticate(User.objects.get(username="alice"))
+    return own
+
+
+@pytest.fixture(autouse=True)
+def served(serve):
+    serve()
+
+
+def test_a_client_answers_what_it_is_asked(press):
+    asked = []
+    declined = client(answer=lambda params: None).call_tool("detail_destroy", pk=press.pk)
+    assert declined.error.code == "DECLINED"
+    assert Press.objects.exists()
+    result = client(answer=lambda params: asked.append(params) or {}).call_tool(
+        "detail_destroy", pk=press.pk
+    )
+    assert result.ok
+    assert "Hogarth" in asked[0]["message"]
+
+
+def test_a_tool_that_asks_and_is_made_once_is_confirmed(press):
+    """Arguments are made up where there are none."""
+    for revision in ("2026-07-28", "2025-06-18"):
+        assert_confirms(client(revision=revision), "detail_destroy", {"pk": press.pk})
+    assert_confirms(client(), "detail_destroy")
+    assert Press.objects.exists()
+    assert not UsedConfirmation.objects.exists()
+
+
+def test_a_tool_that_does_not_ask_and_a_call_that_is_refused_are_told(press):
+    with pytest.raises(AssertionError, match="presses_create does not ask"):
+        assert_confirms(client(), "presses_create")
+    with pytest.raises(AssertionError, match="NOT_FOUND"):
+        assert_confirms(client(), "detail_destroy", {"pk": 999})
+
+
+def test_a_confirmation_that_counts_twice_is_told(press, monkeypatch):
+    from drf_mcp.contrib.writes.confirmation import Confirmation
+
+    monkeypatch.setattr(Confirmation, "claim", lambda self, max_age: True)
+    monkeypatch.setattr(presses.PurgeView, "preview_delete", lambda self, request: "")
+    with pytest.raises(AssertionError, match="counted twice"):
+        assert_confirms(client(), "purge", {})
+
+
+def test_parity_is_that_of_the_confirmed_call(press):
+    """It holds for who may not make the call, too."""
+    for tool in ("detail_destroy", "purge"):
+        assert_tool_parity(client(), tool)
+    assert_tool_parity(MCPClient(), "presses_destroy")
+
+
+# --- The terminal -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Run ``mcp_call`` on a terminal, with what is typed there; None where there is none."""
+
+    def run(*args: str, typed: str | None = None) -> tuple[Any, str]:
+        monkeypatch.setattr(
+            "sys.stdin", type("Input", (), {"isatty": lambda self: typed is not None})()
+        )
+        monkeypatch.setattr("builtins.input", lambda prompt: typed)
+        out, err = io.StringIO(), io.StringIO()
+        call_command("mcp_call", *args, stdout=out, stderr=err)
+        return json.loads(out.getvalue()), err.getvalue()
+
+    return run
+
+
+def test_a_terminal_asks(run, press):
+    """It takes y for yes, and anything else for no."""
+    answer, _ = run("detail_destroy", f"pk={press.pk}", typed="")
+    assert answer["data"]["error_code"] == "DECLINED"
+    assert Press.objects.exists()
+    answer, told = run("detail_destroy", f"pk={press.pk}", typed="y")
+    assert answer["success"]
+    assert 'name "Hogarth".\nDeleted with it: notes, volumes' in told
+
+
+def test_a_script_gets_the_confirmation_or_says_yes_ahead(run, press):
+    answer, _ = run("detail_destroy", f"pk={press.pk}")
+    assert answer["data"]["error_code"] == "CONFIRMATION_REQUIRED"
+    confirmed, _ = run("detail_destroy", json.dumps(answer["data"]["next"]))
+    assert confirmed["success"]
+    other = Press.objects.create(name="Virago")
+    answer, told = run("detail_destroy", f"pk={other.pk}", "--yes")
+    assert answer["success"]
+    assert "Virago" in told

@@ -1,0 +1,120 @@
+"""Clients that can ask their user show a form with nothing to fill in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import path
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from drf_mcp import call_context
+from drf_mcp.contrib.writes import confirmation
+from tests.agents import Agent
+from tests.contrib.writes.confirmation import presses
+from tests.contrib.writes.confirmation.conftest import FORMS
+from tests.contrib.writes.confirmation.presses import Press
+
+
+def call(agent: Agent, name: str, asked: Any = None, answers: Any = None, **arguments: Any) -> Any:
+    """Call a tool as a client that shows forms; in the round after ``asked``, with answers."""
+    answers = {"confirm_call": {"action": "accept", "content": {}}} if answers is None else answers
+    further = {}
+    if asked is not None:
+        further = {"requestState": asked["requestState"], "inputResponses": answers}
+    return agent.result("tools/call", name=name, arguments=arguments, **FORMS, **further)
+
+
+def code(result: Any) -> str:
+    return result["structuredContent"]["data"]["error_code"]
+
+
+@pytest.mark.slow
+def test_the_user_reads_what_to_delete_and_what_goes_with_it_and_agrees(agent, press):
+    result = call(agent, "presses_destroy", pk=press.pk)
+    assert result["resultType"] == "input_required"
+    params = result["inputRequests"]["confirm_call"]["params"]
+    assert params["requestedSchema"] == {"type": "object", "properties": {}}
+    assert params["message"].split("\n") == [
+        "Delete a press?",
+        f'Object: press {press.pk}, name "Hogarth".',
+        "Deleted with it: notes, volumes (2 of them in volumes_list).",
+        "Kept, without a reference to it: visits.",
+        f'Arguments: {{"id": {press.pk}}}',
+    ]
+    assert Press.objects.exists()
+    result = call(agent, "presses_destroy", result, pk=press.pk)
+    assert result["structuredContent"]["success"]
+    assert not Press.objects.exists()
+
+
+def test_a_user_who_does_not_agree_ends_the_call(agent, press):
+    asked = call(agent, "presses_destroy", pk=press.pk)
+    for action in ("decline", "cancel"):
+        answers = {"confirm_call": {"action": action}}
+        result = call(agent, "presses_destroy", asked, answers, pk=press.pk)
+        assert code(result) == "DECLINED"
+        assert "isError" not in result
+        assert "Do not repeat" in result["structuredContent"]["data"]["remediation"]
+        assert Press.objects.exists()
+
+
+def test_an_agreement_counts_once(agent, press):
+    asked = call(agent, "presses_charge", pk=press.pk)
+    call(agent, "presses_charge", asked, pk=press.pk)
+    press.save()  # as it was shown
+    again = call(agent, "presses_charge", asked, pk=press.pk)
+    assert "used before" in again["inputRequests"]["confirm_call"]["params"]["message"]
+    assert Press.objects.get().fee == 0
+
+
+def test_what_changed_while_the_user_looked_is_asked_anew(agent, press, monkeypatch):
+    """A person has longer than a model."""
+    asked = call(agent, "presses_destroy", pk=press.pk)
+    press.volumes.create()
+    monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
+    anew = call(agent, "presses_destroy", asked, pk=press.pk)
+    assert "has changed" in anew["inputRequests"]["confirm_call"]["params"]["message"]
+    assert call(agent, "presses_destroy", anew, pk=press.pk)["structuredContent"]["success"]
+
+
+def test_an_answer_to_a_question_that_nobody_asked_is_none(agent, press):
+    result = agent.result(
+        "tools/call",
+        name="presses_destroy",
+        arguments={"pk": press.pk},
+        inputResponses={"confirm_call": {"action": "accept", "content": {}}},
+        **FORMS,
+    )
+    assert result["resultType"] == "input_required"
+    assert Press.objects.exists()
+
+
+def test_a_caller_who_may_not_make_the_call_is_not_asked(serve, press):
+    result = call(serve()("bob"), "presses_destroy", pk=press.pk)
+    assert code(result) == "FORBIDDEN"
+
+
+class ReasonSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+
+
+class AskingDetail(presses.PressDetail):
+    def delete(self, request, pk=None):
+        call_context(request).ask(ReasonSerializer, "Why?", key="confirm")
+        Press.objects.all().delete()
+        return Response(status=204)
+
+
+def test_a_view_that_asks_a_question_of_its_own_does_not_have_the_call_confirmed_again(
+    serve, press
+):
+    agent = serve(path("asking/<int:pk>/", AskingDetail.as_view()))()
+    confirm = call(agent, "asking_destroy", pk=press.pk)
+    reason = call(agent, "asking_destroy", confirm, pk=press.pk)
+    assert list(reason["inputRequests"]) == ["confirm"]
+    answers = {"confirm": {"action": "accept", "content": {"reason": "late"}}}
+    done = call(agent, "asking_destroy", reason, answers, pk=press.pk)
+    assert done["structuredContent"]["success"]
+    assert not Press.objects.exists()

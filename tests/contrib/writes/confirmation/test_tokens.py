@@ -1,0 +1,297 @@
+"""Clients that cannot ask their user: the first call answers a preview and a confirmation."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core import signing
+from django.core.management import call_command
+from django.urls import path
+from django.utils import timezone
+
+from drf_mcp.contrib.writes import confirmation
+from drf_mcp.contrib.writes.models import UsedConfirmation
+from drf_mcp.features import CallState
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.views import MCPView
+from tests.contrib.writes.confirmation import presses
+from tests.contrib.writes.confirmation.presses import Debt, Press
+
+
+def test_the_first_call_says_what_the_call_would_do_and_the_arguments_in_next_make_it(agent, press):
+    result = agent.call("presses_destroy", pk=press.pk)
+    assert result.code == "CONFIRMATION_REQUIRED"
+    assert not result.is_error
+    assert result.data["preview"] == {
+        "object": f'press {press.pk}, name "Hogarth"',
+        "deleted": [
+            {"model": "notes"},
+            {"model": "volumes", "count": 2, "tool": "volumes_list"},
+        ],
+        "kept": [{"model": "visits"}],
+    }
+    assert Press.objects.filter(pk=press.pk).exists()
+    result = agent.call("presses_destroy", **result.data["next"])
+    assert result.envelope["success"] is True
+    assert not Press.objects.filter(pk=press.pk).exists()
+
+
+def test_a_confirmation_is_good_once(agent, press):
+    confirmed = agent.call("presses_charge", pk=press.pk).data["next"]
+    assert agent.call("presses_charge", **confirmed).data == {"fee": 1}
+    press.save()  # as it was shown
+    again = agent.call("presses_charge", **confirmed)
+    assert again.data["reason"] == "used"
+    assert Press.objects.get().fee == 0
+
+
+def test_a_wrong_confirmation_is_told_with_a_new_one(agent, press):
+    other = agent.call("detail_destroy", pk=press.pk).data["confirmation"]
+    # Whoever knows the server's key still has to name the tool.
+    signer = signing.TimestampSigner(salt="drf_mcp.contrib.writes.confirmation.presses_charge")
+    sent = ["", "nonsense", 7, "a.b.c", "ü\x00", other, signer.sign("a.b.c.d")]
+    results = [agent.call("presses_destroy", pk=press.pk, confirmation=text) for text in sent]
+    assert [result.data["reason"] for result in results] == ["invalid"] * len(sent)
+    assert agent.call("presses_destroy", **results[-1].data["next"]).envelope["success"]
+
+
+def test_an_expired_confirmation_is_told(agent, press, monkeypatch):
+    confirmed = agent.call("presses_destroy", pk=press.pk).data["next"]
+    monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
+    assert agent.call("presses_destroy", **confirmed).data["reason"] == "expired"
+
+
+def test_the_confirmation_of_another_caller_is_told(serve, press):
+    serving = serve()
+    text = serving("alice").call("detail_destroy", pk=press.pk).data["confirmation"]
+    result = serving("bob").call("detail_destroy", pk=press.pk, confirmation=text)
+    assert result.data["reason"] == "foreign"
+    assert Press.objects.exists()
+
+
+def test_the_confirmation_of_other_arguments_is_told(agent, press):
+    text = agent.call("presses_charge", pk=press.pk, amount=1).data["confirmation"]
+    result = agent.call("presses_charge", pk=press.pk, amount=100, confirmation=text)
+    assert result.data["reason"] == "other_arguments"
+    assert result.data["preview"]["preview"]["fee_after"] == 100
+
+
+def test_what_has_changed_is_asked_about_anew(agent, press):
+    """The object, and the rows that would go along with it or stay."""
+    asked = agent.call("presses_destroy", pk=press.pk)
+    for change in (
+        lambda: Press.objects.update(name="Virago"),
+        lambda: press.volumes.create(),
+        lambda: press.volumes.first().delete(),
+        lambda: presses.Visit.objects.create(press=press),
+    ):
+        change()
+        asked = agent.call("presses_destroy", **asked.data["next"])
+        assert asked.data["reason"] == "changed"
+        assert "has changed" in asked.envelope["error"]
+    assert agent.call("presses_destroy", **asked.data["next"]).envelope["success"]
+
+
+def test_what_the_own_preview_says_is_part_of_what_is_confirmed(agent, press, monkeypatch):
+    confirmed = agent.call("presses_charge", pk=press.pk).data["next"]
+    monkeypatch.setattr(presses.PressViewSet, "preview_charge", lambda self, request, pk: "more")
+    assert agent.call("presses_charge", **confirmed).data["reason"] == "changed"
+
+
+def test_who_may_not_make_the_call_gets_what_the_call_gives(serve, press):
+    """Bob, a caller nobody knows, and whoever calls what the database or the arguments refuse."""
+    Debt.objects.create(press=press)
+    calls = {
+        "bob": {"pk": press.pk},
+        "bob, of nothing": {"pk": press.pk + 99},
+        None: {"pk": press.pk},
+        "alice": {"pk": press.pk},
+        "alice, too much": {"pk": press.pk, "force": True},
+    }
+
+    def call(who: str | None, arguments: dict):
+        agent = serving(who and who.split(",")[0])
+        result = agent.call("presses_destroy", **arguments)
+        assert result.is_error
+        assert "Hogarth" not in json.dumps(result.raw)
+        return result.code, result.envelope["error"], result.data["remediation"]
+
+    serving = serve()
+    asked = {who: call(who, arguments) for who, arguments in calls.items()}
+    serving = serve(CONFIRM=False)
+    assert asked == {who: call(who, arguments) for who, arguments in calls.items()}
+    assert [told[0] for told in asked.values()] == [
+        *("FORBIDDEN", "NOT_FOUND", "UNAUTHORIZED", "CONFLICT", "VALIDATION_ERROR")
+    ]
+
+
+def test_what_a_caller_may_not_list_is_not_counted(serve, press, monkeypatch):
+    monkeypatch.setattr(presses.VolumeViewSet, "permission_classes", [presses.IsOwner])
+    monkeypatch.setattr(presses.IsOwner, "has_permission", lambda *args: False, raising=False)
+    preview = serve()().call("detail_destroy", pk=press.pk).data["preview"]
+    assert {"model": "volumes"} in preview["deleted"]
+
+
+def test_nothing_is_reported_as_a_crash_that_was_only_looked_at(agent, press, reported):
+    Debt.objects.create(press=press)
+    assert agent.call("presses_destroy", pk=press.pk).code == "CONFLICT"
+    assert not reported
+
+
+def test_a_view_that_deletes_in_its_own_way_is_not_taken_to_be_refused(agent, press):
+    Debt.objects.create(press=press)
+    first = agent.call("closing_destroy", pk=press.pk)
+    models = [rows["model"] for rows in first.data["preview"]["deleted"]]
+    assert models == ["debts", "notes", "volumes"]
+    assert Debt.objects.exists()
+    assert agent.call("closing_destroy", **first.data["next"]).envelope["success"]
+
+
+def test_the_preview_of_an_action_is_shown_or_refuses_as_the_action_would(agent, press):
+    preview = agent.call("presses_charge", pk=press.pk, amount=2).data["preview"]
+    assert preview["preview"] == {"fee": 0, "fee_after": 2}
+    Press.objects.update(fee=200)
+    result = agent.call("presses_charge", pk=press.pk)
+    assert (result.is_error, result.code) == (True, "CONFLICT")
+
+
+def test_a_view_without_objects_shows_its_own_preview(agent, press):
+    first = agent.call("purge")
+    assert first.data["preview"] == {"preview": "All 1 presses would go."}
+    assert agent.call("purge", **first.data["next"]).envelope["success"]
+
+
+def test_a_decorated_view_is_asked_about_without_a_look_at_its_object(serve, press):
+    def decorate(callback):
+        def guarded(request, *args, **kwargs):
+            return callback(request, *args, **kwargs)
+
+        guarded.__dict__.update(callback.__dict__)
+        return guarded
+
+    pattern = path("odd/<int:pk>/", decorate(presses.PressDetail.as_view()))
+    agent = serve(pattern)()
+    first = agent.call("odd_destroy", pk=press.pk)
+    assert "preview" not in first.data["preview"]
+    assert "Hogarth" not in json.dumps(first.raw)
+    assert agent.call("odd_destroy", **first.data["next"]).envelope["success"]
+
+
+def test_what_an_object_says_of_itself_is_not_shown(agent, press, monkeypatch):
+    monkeypatch.setattr(Press, "__str__", lambda self: 1 / 0)
+    first = agent.call("detail_destroy", pk=press.pk)
+    assert first.data["preview"]["object"].startswith(f"press {press.pk}")
+
+
+def test_middleware_of_calls_runs_around_the_look(serve, press):
+    agent = serve(CALL_MIDDLEWARE=["django.middleware.locale.LocaleMiddleware"])()
+    first = agent.call("presses_destroy", pk=press.pk)
+    assert first.data["preview"]["object"] == f'press {press.pk}, name "Hogarth"'
+    assert agent.call("presses_destroy", pk=press.pk + 99).code == "NOT_FOUND"
+    assert agent.call("presses_destroy", **first.data["next"]).envelope["success"]
+
+
+def test_throttles_of_the_view_count_the_call_and_not_the_look(serve, press, monkeypatch):
+    counted = []
+    monkeypatch.setattr(presses.PressDetail, "check_throttles", lambda *args: counted.append(1))
+    agent = serve()()
+    first = agent.call("detail_destroy", pk=press.pk)
+    assert not counted
+    agent.call("detail_destroy", **first.data["next"])
+    assert counted == [1]
+
+
+def test_a_secret_among_the_arguments_is_not_said_again(agent, press):
+    result = agent.call("presses_charge", pk=press.pk, password="hush")
+    assert "hush" not in json.dumps(result.raw)
+    assert "next" not in result.data
+
+
+def test_a_dry_run_passes(serve, press):
+    # The guard of dry runs is further in: what it needs is that nobody asks.
+    ran = []
+    pending = CallState(None, {}, None)
+    pending.bound = type("Call", (), {"controls": {"dry_run": True}})
+    confirmation.ConfirmationGuard()(pending, ran.append)
+    assert ran == [pending]
+
+
+@pytest.mark.slow
+def test_every_envelope_style_and_revision_has_the_confirmation(serve):
+    envelopes = ("OkEnvelope", "StatusEnvelope", "PlainEnvelope")
+    shapes = [
+        *(({"ENVELOPE_CLASS": f"drf_mcp.envelopes.{name}"}, {}) for name in envelopes),
+        ({"ARGUMENTS": "grouped"}, {}),
+        ({}, {"revision": "2025-11-25"}),
+        ({}, {"revision": "2025-03-26"}),
+    ]
+    for settings, options in shapes:
+        press = Press.objects.create(name="Hogarth")
+        agent = serve(**settings)(**options)
+        arguments = {"kwargs": {"pk": press.pk}} if "ARGUMENTS" in settings else {"pk": press.pk}
+        first = agent.call("detail_destroy", **arguments)
+        assert Press.objects.exists()
+        agent.call("detail_destroy", **first.data["next"])
+        assert not Press.objects.exists(), (settings, options)
+
+
+def test_which_tools_ask(serve, monkeypatch):
+    """Those that destroy and those that say so; of one endpoint, all that write."""
+
+    def asking(**options) -> set[str]:
+        tools = serve(path("own/mcp", view), **options)(path=at).tools()
+        names.update(tools)
+        return {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
+
+    names: set[str] = set()
+    at, view = "/mcp", MCPView.as_view(tool_options={"confirm": True})
+    assert asking(CONFIRM=False) == {"presses_charge"}
+    destroying = {name for name in names if name.endswith("_destroy")}
+    assert asking() == {*destroying, "presses_charge", "purge"}
+    with monkeypatch.context() as patch:
+        patch.setattr(presses.PurgeView, "mcp_tool", ToolOptions.of(confirm=False), raising=False)
+        assert asking() == {*destroying, "presses_charge"}
+    at = "/own/mcp"
+    assert asking(CONFIRM=False) == {n for n in names if not n.endswith(("_list", "_retrieve"))}
+
+
+def test_over_http_nothing_asks(serve, press):
+    http = serve()().http
+    response = http.delete(f"/presses/{press.pk}/")
+    assert response.status_code == 204
+    assert not Press.objects.exists()
+
+
+def test_the_confirmation_is_masked_in_the_log(agent, press, settings, caplog):
+    settings.DRF_MCP = {**settings.DRF_MCP, "LOG_ARGUMENTS": True}
+    with caplog.at_level("INFO", logger="drf_mcp.calls"):
+        first = agent.call("detail_destroy", pk=press.pk)
+        agent.call("detail_destroy", **first.data["next"])
+    asked, done = [r for r in caplog.records if r.tool == "detail_destroy"]
+    assert asked.outcome == "asked"
+    assert done.outcome == "success"
+    assert done.arguments == {"id": press.pk, "confirmation": "********"}
+
+
+def test_used_confirmations_expire(agent, press):
+    first = agent.call("detail_destroy", pk=press.pk)
+    agent.call("detail_destroy", **first.data["next"])
+    call_command("mcp_expire", verbosity=0)
+    assert UsedConfirmation.objects.count() == 1
+    UsedConfirmation.objects.update(expires=timezone.now())
+    call_command("mcp_expire", verbosity=0)
+    assert not UsedConfirmation.objects.exists()
+
+
+def test_a_repeated_change_is_answered_without_asking_again(serve, press, monkeypatch):
+    options = ToolOptions.of(confirm=True, idempotency_key=True)
+    monkeypatch.setattr(presses.PurgeView, "mcp_tool", options, raising=False)
+    agent = serve()()
+    first = agent.call("purge", idempotency_key="k1")
+    assert first.code == "CONFIRMATION_REQUIRED"
+    done = agent.call("purge", **first.data["next"])
+    assert done.envelope["success"]
+    for arguments in (first.data["next"], {"idempotency_key": "k1"}):
+        again = agent.call("purge", **arguments)
+        assert again.data == done.data

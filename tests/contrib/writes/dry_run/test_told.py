@@ -1,0 +1,134 @@
+"""How a dry run is offered, answered in each envelope, and recorded."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+from django.apps import apps
+from django.contrib.auth.models import Group
+
+from drf_mcp import call_context
+from drf_mcp.contrib.audit.auditor import Auditor
+from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.tools import registry
+
+ARGUMENT = {"type": "boolean", "description": "True: only show what would change."}
+NOTE = "Dry run: nothing was changed."
+
+
+def properties(agent, tool):
+    return agent.tools()[tool]["inputSchema"]["properties"]
+
+
+def test_tools_that_write_offer_it_and_reads_do_not(agent):
+    offering = {name for name in agent.tools() if "dry_run" in properties(agent, name)}
+    assert properties(agent, "groups_create")["dry_run"] == ARGUMENT
+    assert offering == {
+        *(f"groups_{name}" for name in ("create", "update", "partial_update", "destroy", "shout")),
+        *(
+            f"throttled_{name}"
+            for name in ("create", "update", "partial_update", "destroy", "shout")
+        ),
+        *("deed", "asynchronous", "unbound", "wrapped"),
+    }
+
+
+def test_without_the_setting_no_tool_offers_it(configure):
+    """The hints of the tools are the same."""
+    offered = configure(DRY_RUN=True).tools()
+    hints = {name: tool["annotations"] for name, tool in offered.items()}
+    agent = configure(DRY_RUN=False)
+    assert hints == {name: tool["annotations"] for name, tool in agent.tools().items()}
+    result = agent.call("groups_create", name="a", dry_run=True)
+    assert result.problems[0]["pointer"] == "/dry_run"
+    assert not Group.objects.exists()
+    assert not registry.tool("groups_create").controls
+
+
+def test_a_tool_may_keep_out_of_it(agent):
+    assert agent.call("final", dry_run=True).is_error
+    assert agent.call("final").data == {"dry_run": False}
+
+
+def test_grouped_arguments_have_it_in_the_query(configure):
+    agent = configure(ARGUMENTS="grouped")
+    assert properties(agent, "groups_create")["query"]["properties"]["dry_run"] == ARGUMENT
+    result = agent.call("groups_create", body={"name": "a"}, query={"dry_run": True})
+    assert result.envelope["meta"]["dry_run"]["created"] == {"group": 1}
+    refused = agent.call("groups_create", body={"name": "a"}, query={"dry_run": "maybe"})
+    assert refused.problems[0]["pointer"] == "/query/dry_run"
+    assert not Group.objects.exists()
+
+
+def test_each_envelope_has_it_among_its_marks(configure):
+    """The plain one in a second block."""
+
+    def answer(name: str, sent: str = "a"):
+        agent = configure(ENVELOPE_CLASS=f"drf_mcp.envelopes.{name}Envelope")
+        return agent.call("groups_create", name=sent, dry_run=True)
+
+    told = {"note": NOTE, "created": {"group": 1}}
+    envelope = answer("Ok").envelope
+    assert (envelope["ok"], envelope["meta"]["dry_run"]) == (True, told)
+    envelope = answer("Status").envelope
+    assert (envelope["status"], envelope["metadata"]["dry_run"]) == ("success", told)
+    for sent in ("a", ""):
+        first, second = answer("Plain", sent).raw["content"]
+        assert json.loads(second["text"])["dry_run"]["note"] == NOTE
+        assert "dry_run" not in first["text"]
+
+
+def test_an_answer_that_cannot_be_written_is_told_as_one_that_changed_nothing(agent, do):
+    do(lambda request: {"rate": float("nan")})
+    tried = agent.call("deed", dry_run=True)
+    assert tried.envelope["meta"]["dry_run"] == {"note": NOTE}
+    assert "have taken effect" not in tried.data["remediation"]
+    assert "have taken effect" in agent.call("deed").data["remediation"]
+
+
+def test_the_output_schema_allows_it(configure):
+    agent = configure(OUTPUT_SCHEMA="full")
+    assert not agent.call("groups_create", name="a", dry_run=True).is_error
+
+
+def test_the_log_says_so(agent, caplog):
+    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
+    agent.call("groups_create", name="a", dry_run=True)
+    agent.call("groups_create", name="a")
+    records = [record for record in caplog.records if record.name == "drf_mcp.calls"]
+    assert [record.dry_run for record in records] == [True, False]
+
+
+def test_the_audit_keeps_its_row(configure, do, monkeypatch):
+    """It counts no rows that were not changed."""
+    monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
+    do(lambda request: call_context(request).rows_changed(3))
+    for strict in (True, False):
+        agent = configure(AUDIT_STRICT=strict)
+        agent.call("deed", dry_run=True)
+        row = AuditedCall.objects.get()
+        assert (row.tool, row.verdict, row.dry_run) == ("deed", "success", True)
+        assert row.rows_changed is None
+        row.delete()
+
+
+def test_there_is_nothing_to_undo(agent):
+    group = Group.objects.create(name="a")
+    made = agent.call("groups_shout", pk=group.pk)
+    tried = agent.call("groups_shout", pk=group.pk, dry_run=True)
+    assert "undo" in made.envelope["meta"]
+    assert "undo" not in tried.envelope["meta"]
+
+
+def test_a_dry_run_needs_no_confirmation(configure):
+    agent = configure(CONFIRM=True)
+    group = Group.objects.create(name="a")
+    tried = agent.call("groups_destroy", pk=group.pk, dry_run=True)
+    assert tried.envelope["meta"]["dry_run"]["deleted"] == {"group": 1}
+    # What cannot be told from a dry run is none.
+    assert (
+        agent.call("groups_destroy", pk=group.pk, dry_run="false").code == "CONFIRMATION_REQUIRED"
+    )
+    assert agent.call("groups_destroy", pk=group.pk, dry_run="perhaps").problems
+    assert Group.objects.exists()

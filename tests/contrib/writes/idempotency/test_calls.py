@@ -1,0 +1,318 @@
+"""Calls with a key: made once, answered again, refused for another change."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
+from django.urls import path
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rest_framework.generics import DestroyAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
+
+from drf_mcp import mcp_tool
+from drf_mcp.contrib.writes.models import IdempotencyRecord
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.test import MCPClient
+from tests.contrib.writes.idempotency import views
+
+pytestmark = pytest.mark.django_db
+ENVELOPES = (ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope)
+KEY = {"idempotency_key": "monday"}
+PAY = {"name": "rent", **KEY}
+
+
+TOOLS = ("pay_by_key", "receipt", "pay_by_header", "receipt_by_header")
+
+
+def payments(name: str = "rent") -> int:
+    return Group.objects.filter(name__startswith=name).count()
+
+
+def test_the_argument_is_offered_by_tools_that_change_something(payer):
+    """Their hint stays that of the tool without a key."""
+    definitions = payer.tools()
+    argument = definitions["pay_by_key"]["inputSchema"]["properties"]["idempotency_key"]
+    assert argument["description"].startswith("Names the change you intend.")
+    assert definitions["pay_by_key"]["annotations"]["idempotentHint"] is False
+    assert "idempotency_key" not in definitions["search_payments"]["inputSchema"]["properties"]
+
+
+def test_the_same_key_again_has_the_first_answer(payer):
+    """Members in another order are the same argument."""
+    first = payer.call("pay_by_key", lines=[{"a": 1, "b": 2}], **PAY)
+    second = payer.call("pay_by_key", lines=[{"b": 2, "a": 1}], **PAY)
+    assert second.data == first.data
+    assert "replayed" not in first.envelope["meta"]
+    assert second.envelope["meta"]["replayed"] is True
+    assert payments() == 1
+
+
+def test_the_answers_are_the_same_but_for_the_mark_and_the_request_id(payer):
+    def without_marks(result: dict) -> dict:
+        structured = dict(result.get("structuredContent", {}))
+        for name in ("meta", "metadata"):
+            marks = {"replayed", "request_id", "timestamp", "execution_time"}
+            if name in structured:
+                structured[name] = {k: v for k, v in structured[name].items() if k not in marks}
+        texts = [] if structured else [result["content"][0]]
+        blocks = [block for block in result["content"][1:] if block["type"] != "text"]
+        facts = [json.loads(b["text"]) for b in result["content"][1:] if b["type"] == "text"]
+        facts = [{k: v for k, v in each.items() if k != "replayed"} for each in facts]
+        return {"structured": structured, "texts": texts, "blocks": blocks, "facts": facts or [{}]}
+
+    for number, envelope in enumerate(ENVELOPES):
+        client = MCPClient(envelope_class=envelope)
+        client.force_authenticate(User.objects.get(username="alice"))
+        for tool in TOOLS:
+            arguments = {"name": "rent", "idempotency_key": f"{tool}-{number}"}
+            first, second = (
+                client.request_mcp("tools/call", {"name": tool, "arguments": arguments})
+                for _ in "ab"
+            )
+            assert without_marks(first[0]) == without_marks(second[0]), (envelope, tool)
+    assert payments() == len(ENVELOPES) * len(TOOLS)
+
+
+def test_another_change_is_a_conflict_that_names_what_differs(payer):
+    """Another value, an argument that is left out, and another tool."""
+    payer.call("pay_by_key", way="done", **PAY)
+    refused = payer.call("pay_by_key", name="lunch", way="done", **KEY)
+    assert refused.code == "CONFLICT"
+    assert [problem["pointer"] for problem in refused.problems] == ["/name"]
+    assert "with another value of: name" in refused.envelope["error"]
+    assert "rent" not in str(refused.raw)
+    assert payer.call("pay_by_key", **PAY).problems[0]["pointer"] == "/way"
+    refused = payer.call("receipt", **PAY)
+    assert refused.code == "CONFLICT"
+    assert "pay_by_key" in refused.envelope["error"]
+    assert (payments(), payments("lunch")) == (1, 0)
+
+
+def test_another_caller_has_keys_of_their_own(payer, agent_of):
+    payer.call("pay_by_key", **PAY)
+    answer = agent_of("bob").call("pay_by_key", name="lunch", **KEY)
+    assert answer.data["by"] == ["bob"]
+
+
+def test_a_refusal_frees_the_key_and_keeps_what_was_written(payer):
+    for number, way in enumerate(["refused", "no"], 1):
+        assert payer.call("pay_by_key", way=way, **PAY).envelope["success"] is False
+        assert payments() == number
+    assert payer.call("pay_by_key", name="lunch", **KEY).envelope["success"] is True
+
+
+def test_a_crash_frees_the_key_and_takes_everything_back(payer):
+    for tool in ("pay_by_key", "pay_by_header"):
+        for way in ("crash", "unavailable"):
+            payer.call(tool, way=way, **PAY)
+            assert (payments(), IdempotencyRecord.objects.count()) == (0, 0), (tool, way)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_fails_after_the_commit_is_reported_and_not_done_twice(serve, reported):
+    serve()
+    # Tests with real commits leave no seeded users.
+    client = MCPClient(raise_request_exception=False)
+    client.force_authenticate(User.objects.create_user("committer"))
+    failed, again = (client.call_tool("pay_by_key", PAY, way="commit_fails") for _ in "ab")
+    assert failed.error.code == "INTERNAL_ERROR"
+    assert len(reported) == 1
+    assert again.meta["replayed"] is True
+    assert payments() == 1
+
+
+def test_what_is_no_key_is_refused(payer):
+    for tool in ("pay_by_key", "pay_by_header"):
+        for key in ("", "two words", "x" * 256, "tab\t", "ü", 7):
+            refused = payer.call(tool, name="rent", idempotency_key=key)
+            assert refused.problems[0]["pointer"] == "/idempotency_key", (tool, key)
+    assert payments() == 0
+
+
+@settings(max_examples=max(5, settings.default.max_examples // 3))
+@given(key=st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=255))
+def test_any_visible_characters_are_a_key(payer, key):
+    IdempotencyRecord.objects.all().delete()
+    answers = [payer.call("pay_by_header", name="rent", idempotency_key=key).data for _ in "ab"]
+    assert answers[0] == answers[1]
+    assert IdempotencyRecord.objects.get().key == key
+
+
+def test_without_a_key_every_call_is_a_change(payer):
+    """A null is no key."""
+    for sent in ({}, {}, {"idempotency_key": None}):
+        payer.call("pay_by_key", name="rent", **sent)
+    assert payments() == 3
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_an_anonymous_caller_has_no_keys(serve, agent_of):
+    class Open(views.KeyedPayments):
+        permission_classes: list = []
+
+    Open.mcp_tool = views.KeyedPayments.mcp_tool
+    serve(
+        path("open/", Open.as_view()),
+        PERMISSION_CLASSES=["rest_framework.permissions.AllowAny"],
+        EXCLUDE=["/pay/"],
+    )
+    refused = agent_of(None).call("pay_by_key", **PAY)
+    assert refused.problems[0]["message"].startswith("A key needs a caller who is signed in")
+
+
+def test_an_answer_expires_after_the_window_of_the_settings(serve, agent_of):
+    serve(IDEMPOTENCY_WINDOW=60)
+    payer = agent_of("alice")
+    payer.call("pay_by_key", **PAY)
+    left = IdempotencyRecord.objects.get().expires - timezone.now()
+    assert datetime.timedelta(seconds=50) < left <= datetime.timedelta(seconds=60)
+    IdempotencyRecord.objects.update(expires=timezone.now())
+    assert "replayed" not in payer.call("pay_by_key", name="lunch", **KEY).envelope["meta"]
+
+
+def test_mcp_expire_deletes_what_has_expired(payer, capsys):
+    payer.call("pay_by_key", **PAY)
+    payer.call("pay_by_key", name="rent", idempotency_key="tuesday")
+    IdempotencyRecord.objects.filter(key="monday").update(expires=timezone.now())
+    call_command("mcp_expire")
+    assert "Deleted 1 answer to a change." in capsys.readouterr().out
+    assert IdempotencyRecord.objects.get().key == "tuesday"
+
+
+def test_the_same_call_without_a_key_is_one_change_within_the_repeat_window(serve, agent_of):
+    serve(REPEAT_WINDOW=10)
+    alice = agent_of("alice")
+    first, second = alice.call("pay_by_key", name="rent"), alice.call("pay_by_key", name="rent")
+    assert second.data == first.data
+    assert second.envelope["meta"]["replayed"] is True
+    assert alice.call("pay_by_key", name="lunch").data != first.data
+    IdempotencyRecord.objects.update(expires=timezone.now())
+    assert alice.call("pay_by_key", name="rent").data != first.data
+
+
+def test_the_setting_gives_keys_to_every_tool_that_changes_something(serve, agent_of):
+    class Unnamed(views.PlainPayments):
+        pass
+
+    serve(path("unnamed/", Unnamed.as_view()), IDEMPOTENCY_KEYS=True, EXPOSE="urlconf")
+    definitions = agent_of("alice").tools()
+    assert "idempotency_key" in definitions["unnamed"]["inputSchema"]["properties"]
+    assert "idempotency_key" not in definitions["search_payments"]["inputSchema"]["properties"]
+
+
+def test_grouped_arguments_have_the_key_in_the_query(serve, agent_of):
+    serve(ARGUMENTS="grouped")
+    alice = agent_of("alice")
+    first, second = (
+        alice.call("pay_by_key", body={"name": name}, query=KEY) for name in ("rent", "lunch")
+    )
+    assert first.envelope["success"] is True
+    assert second.problems[0]["pointer"] == "/body/name"
+
+
+def test_nothing_that_was_sent_can_be_read_off_a_record(payer):
+    payer.call("pay_by_key", name="s3cret", **KEY)
+    assert "s3cret" not in str(IdempotencyRecord.objects.values_list("arguments", flat=True))
+
+
+# --- Rights that have changed since -----------------------------------------------------------
+
+
+def test_the_answer_is_not_given_under_other_rights_and_the_change_not_made_again(payer):
+    """Other flags, groups or permissions."""
+    changes = [
+        lambda alice: User.objects.filter(pk=alice.pk).update(is_staff=not alice.is_staff),
+        lambda alice: alice.groups.add(Group.objects.create(name="former")),
+        lambda alice: alice.user_permissions.add(Permission.objects.first()),
+    ]
+    for number, change in enumerate(changes):
+        keys = {t: {"name": "rent", "idempotency_key": f"{t}-{number}"} for t in TOOLS}
+        for tool, arguments in keys.items():
+            payer.call(tool, **arguments)
+        change(User.objects.get(username="alice"))
+        for tool, arguments in keys.items():
+            again = payer.call(tool, **arguments)
+            assert again.envelope["success"], tool
+            assert again.envelope["meta"]["replayed"] is True
+            assert "not made again" in str(again.envelope)
+            assert not {"row", "by", "paid"} & again.data.keys()
+        assert payments() == (number + 1) * len(TOOLS)
+
+
+def test_a_caller_who_may_not_make_the_call_any_more_is_refused(payer):
+    User.objects.filter(username="alice").update(is_staff=True)
+    assert payer.call("pay_as_staff", **PAY).data["row"]
+    User.objects.filter(username="alice").update(is_staff=False)
+    refused = payer.call("pay_as_staff", **PAY)
+    assert (refused.is_error, refused.code) == (True, "FORBIDDEN")
+
+
+class LockedShop:
+    """Refuses each call once the shop is locked."""
+
+    is_locked = False
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request):
+        if LockedShop.is_locked:
+            raise PermissionDenied("This shop is locked.")
+        return self.get_response(request)
+
+
+def test_middleware_around_the_call_refuses_the_replay_as_well(serve, agent_of, monkeypatch):
+    serve(CALL_MIDDLEWARE=[f"{__name__}.LockedShop"])
+    payer = agent_of("alice")
+    keys = {tool: {"name": "rent", "idempotency_key": tool} for tool in TOOLS[::2]}
+    for tool, sent in keys.items():
+        payer.call(tool, **sent)
+        assert payer.call(tool, **sent).envelope["meta"]["replayed"] is True
+    monkeypatch.setattr(LockedShop, "is_locked", True)
+    assert [payer.call(tool, **sent).code for tool, sent in keys.items()] == ["FORBIDDEN"] * 2
+
+
+class Lines(DestroyAPIView):
+    """Deletes a line, which no request finds afterwards."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = Group.objects.all()
+
+    def destroy(self, request, *args, **kwargs) -> Response:
+        group = self.get_object()
+        group.delete()
+        return Response({"deleted": group.name})
+
+
+class OfRole(Lines):
+    """Is answered by the role of a table of the project's own."""
+
+    role = "owner"
+
+    def get_rights_fingerprint(self, request) -> str:
+        return self.role
+
+
+def test_a_view_adds_rights_that_only_the_project_knows(serve, agent_of, monkeypatch):
+    """An object that the first call deleted does not fail the replay."""
+    keyed = [
+        mcp_tool(name=name, idempotency_key=True)(view)
+        for name, view in (("line_delete", Lines), ("own_delete", OfRole))
+    ]
+    serve(*(path(f"lines-{view.__name__}/<int:pk>/", view.as_view()) for view in keyed))
+    payer = agent_of("alice")
+    for tool in ("line_delete", "own_delete"):
+        line = Group.objects.create(name="line")
+        sent = {"pk": line.pk, "idempotency_key": tool}
+        for _ in range(2):
+            assert payer.call(tool, **sent).data == {"deleted": "line"}
+    monkeypatch.setattr(OfRole, "role", "guest")
+    assert payer.call(tool, **sent).data == {}

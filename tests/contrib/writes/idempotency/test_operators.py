@@ -1,0 +1,123 @@
+"""What is checked before anybody calls, and what a project's own tests assert."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.checks import run_checks
+from django.db import transaction
+from django.urls import path
+from django.utils.decorators import method_decorator
+
+from drf_mcp import mcp_tool
+from drf_mcp.contrib.writes.models import IdempotencyRecord
+from drf_mcp.test import MCPClient, assert_idempotent
+from drf_mcp.views import MCPView
+from tests.contrib.writes.idempotency import views
+
+pytestmark = pytest.mark.django_db
+
+
+class GroupsElsewhere:
+    """Writes groups to another database than everything else."""
+
+    def db_for_write(self, model, **hints) -> str | None:
+        return "elsewhere" if model is Group else None
+
+
+class Elsewhere(views.PlainPayments):
+    queryset = Group.objects.all()
+
+
+@method_decorator(transaction.non_atomic_requests, name="dispatch")
+class Outside(views.PlainPayments):
+    """Runs outside transactions."""
+
+
+def find_errors() -> list[str]:
+    return [m.msg for m in run_checks(tags=["drf_mcp"]) if m.id == "drf_mcp.E014"]
+
+
+def test_a_tool_whose_key_could_be_lost_is_an_error(serve, settings):
+    """Of a view outside transactions, by its option or the endpoint's, and of one elsewhere."""
+    serve()
+    assert find_errors() == []
+    serve(path("outside/", mcp_tool(name="pay_outside", idempotency_key=True)(Outside).as_view()))
+    (error,) = find_errors()
+    assert "pay_outside takes an idempotency_key" in error
+    assert "non_atomic_requests" in error
+    own = MCPView.as_view(tool_options={"idempotency_key": True})
+    late = mcp_tool(name="pay_late")(type("Late", (Outside,), {}))
+    serve(path("late/", late.as_view()), path("own/mcp", own))
+    (error,) = find_errors()
+    assert "pay_late" in error
+    settings.DATABASE_ROUTERS = [GroupsElsewhere()]
+    serve(path("far/", mcp_tool(name="pay_far", idempotency_key=True)(Elsewhere).as_view()))
+    (error,) = find_errors()
+    assert "writes to 'elsewhere', while records are in 'default'" in error
+
+
+def client() -> MCPClient:
+    client = MCPClient()
+    client.force_authenticate(User.objects.get(username="alice"))
+    return client
+
+
+def test_an_idempotent_tool_passes_and_leaves_nothing(payer):
+    """Arguments are made up where there are none."""
+    for tool in ("pay_by_key", "pay_by_header", "receipt"):
+        assert_idempotent(client(), tool, {"name": "rent"})
+    assert_idempotent(client(), "pay_by_key")
+    assert not Group.objects.filter(name__startswith="rent").exists()
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_grouped_arguments_pass(serve):
+    serve(ARGUMENTS="grouped")
+    assert_idempotent(client(), "pay_by_key", {"body": {"name": "rent"}})
+
+
+def test_a_tool_without_a_key_and_a_first_call_that_is_refused_fail(payer):
+    with pytest.raises(AssertionError, match="search_payments: the tool takes no idempotency_key"):
+        assert_idempotent(client(), "search_payments", {"name": "rent"})
+    with pytest.raises(AssertionError, match="pay_by_key: the first call fails"):
+        assert_idempotent(client(), "pay_by_key", {"name": "rent", "way": "refused"})
+
+
+def test_answers_that_differ_fail(payer, settings):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.forget"]
+    with pytest.raises(AssertionError, match="the answers differ"):
+        assert_idempotent(client(), "pay_by_key", {"name": "rent"})
+
+
+def forget(get_response):
+    """Middleware that loses the records."""
+
+    def middleware(request):
+        IdempotencyRecord.objects.all().delete()
+        return get_response(request)
+
+    return middleware
+
+
+def note(get_response):
+    """Middleware that writes a row for each message."""
+
+    def middleware(request):
+        Group.objects.create(name=f"message {Group.objects.count()}")
+        return get_response(request)
+
+    return middleware
+
+
+def test_writes_of_the_second_call_fail_unless_they_are_ignored(payer, settings):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.note"]
+    with pytest.raises(AssertionError, match="the second call writes auth_group"):
+        assert_idempotent(client(), "pay_by_key", {"name": "rent"})
+    assert_idempotent(client(), "pay_by_key", {"name": "rent"}, ignored_writes=["auth_group"])
+
+
+def test_a_tool_that_asks_first_is_confirmed(serve):
+    confirmed = mcp_tool(name="pay_and_confirm", idempotency_key=True, confirm=True)
+    serve(path("confirmed/", confirmed(type("Confirmed", (views.PlainPayments,), {})).as_view()))
+    assert_idempotent(client(), "pay_and_confirm", {"name": "rent"})

@@ -1,0 +1,37 @@
+"""How many answers are kept for a caller by their keys."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+
+from drf_mcp.contrib.writes.idempotency import records
+from drf_mcp.contrib.writes.models import IdempotencyRecord
+
+pytestmark = pytest.mark.django_db
+
+
+def pay(payer, key: str):
+    return payer.call("pay_by_key", name="rent", idempotency_key=key)
+
+
+@pytest.mark.parametrize("limits", [{"MAX_RECORDS": 2}, {"MAX_SIZE": 2}])
+def test_a_change_that_nothing_could_remember_is_not_made(payer, monkeypatch, limits):
+    for name, value in limits.items():
+        monkeypatch.setattr(records, name, value)
+    made = [pay(payer, key) for key in ("a", "b", "c")]
+    refused = made[-1]
+    assert refused.code == "RATE_LIMIT_EXCEEDED"
+    assert refused.data["retry_after_seconds"] > 0
+    rents = Group.objects.filter(name__startswith="rent")
+    assert rents.count() == IdempotencyRecord.objects.count()
+
+
+def test_the_quota_is_of_new_keys_of_one_caller(payer, agent_of, monkeypatch):
+    """A key that was used is answered however many there are; without a key nothing counts."""
+    first = pay(payer, "a")
+    monkeypatch.setattr(records, "MAX_RECORDS", 1)
+    assert pay(payer, "a").data == first.data
+    assert pay(payer, "b").code == "RATE_LIMIT_EXCEEDED"
+    assert not payer.call("pay_by_key", name="rent").is_error
+    assert not pay(agent_of("bob"), "a").is_error

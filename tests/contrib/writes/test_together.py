@@ -1,0 +1,310 @@
+"""Several guards of one tool, in the order in which a call meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import Group
+from django.db import DatabaseError
+from django.urls import path
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp import call_context
+from drf_mcp.contrib.audit.auditor import Auditor
+from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.contrib.writes.models import IdempotencyRecord, UsedConfirmation
+from drf_mcp.tools import mcp_viewset
+from drf_mcp.views import MCPView
+from tests.agents import Agent
+
+FORMS = {"_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}}
+CREATE, UPDATE, DESTROY = "teams_create", "teams_partial_update", "teams_destroy"
+EVERY = {"confirm": True, "dry_run": True, "idempotency_key": True, "if_match": "name"}
+
+
+class TeamSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class ReasonSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+
+
+class TwoAMinute(UserRateThrottle):
+    rate = "2/min"
+
+
+class Teams(ModelViewSet):
+    """Teams."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = Group.objects.order_by("pk")
+    serializer_class = TeamSerializer
+
+    @action(detail=True, methods=["post"])
+    def rename(self, request, pk=None) -> Response:
+        """Name a team by the reason."""
+        team = self.get_object()
+        team.name = call_context(request).ask(ReasonSerializer, "Why?")["reason"]
+        team.save()
+        return Response({"id": team.pk, "name": team.name})
+
+
+@pytest.fixture
+def teams(expose, agent_of) -> Callable[..., Agent]:
+    """Serve teams behind the guards of these options, and return alice at the endpoint."""
+
+    def teams(
+        endpoint: Any = None, settings: Any = None, view: Any = None, **options: Any
+    ) -> Agent:
+        guarded = mcp_viewset(**options)(type("Guarded", (Teams,), view or {}))
+        one = {"patch": "partial_update", "delete": "destroy", "get": "retrieve"}
+        expose(
+            path("teams/", guarded.as_view({"post": "create", "get": "list"})),
+            path("teams/<int:pk>/", guarded.as_view(one)),
+            path("teams/<int:pk>/rename/", guarded.as_view({"post": "rename"})),
+            path("own/mcp", MCPView.as_view(**endpoint or {})),
+            **settings or {},
+        )
+        return agent_of("alice", path="/own/mcp")
+
+    return teams
+
+
+@pytest.fixture
+def team(db) -> Group:
+    return Group.objects.create(name="vermilion")
+
+
+def names() -> list[str]:
+    return list(Group.objects.order_by("pk").values_list("name", flat=True))
+
+
+def replayed(result: Any) -> bool:
+    return "replayed" in result.envelope["meta"]
+
+
+def trial(result: Any) -> Any:
+    return result.envelope["meta"].get("dry_run")
+
+
+def test_a_dry_run_with_a_key_leaves_the_key_to_the_change(teams, team):
+    agent = teams(dry_run=True, idempotency_key=True)
+    sent = {"pk": team.pk, "name": "rose", "idempotency_key": "k"}
+    assert trial(agent.call(UPDATE, **sent, dry_run=True))["updated"] == {"group": 1}
+    assert not IdempotencyRecord.objects.exists()
+    made = agent.call(UPDATE, **sent)
+    assert (replayed(made), trial(made), names()) == (False, None, ["rose"])
+
+
+def test_a_dry_run_is_no_replay_of_a_change_that_was_made(teams, team):
+    agent = teams(dry_run=True, idempotency_key=True)
+    sent = {"pk": team.pk, "name": "rose", "idempotency_key": "k"}
+    agent.call(UPDATE, **sent)
+    tried = agent.call(UPDATE, **sent, dry_run=True)
+    assert (replayed(tried), trial(tried)["updated"]) == (False, {"group": 1})
+    assert replayed(agent.call(UPDATE, **sent))
+
+
+def test_a_dry_run_uses_no_confirmation_up(teams, team):
+    agent = teams(dry_run=True, confirm=True)
+    following = agent.call(DESTROY, pk=team.pk).data["next"]
+    assert trial(agent.call(DESTROY, **following, dry_run=True))["deleted"] == {"group": 1}
+    assert (names(), UsedConfirmation.objects.count()) == (["vermilion"], 0)
+    assert not agent.call(DESTROY, **following).is_error
+    assert names() == []
+
+
+def test_a_dry_run_of_a_stale_write_is_refused_and_marked(teams, team):
+    agent = teams(dry_run=True, if_match="name")
+    sent = {"pk": team.pk, "name": "rose", "dry_run": True}
+    stale = agent.call(UPDATE, **sent, if_match="green")
+    assert (stale.is_error, stale.code) == (True, "CONFLICT")
+    assert trial(stale) == {"note": "Dry run: nothing was changed."}
+    assert trial(agent.call(UPDATE, **sent, if_match="vermilion"))["after"] == {"name": "rose"}
+    assert names() == ["vermilion"]
+
+
+def test_a_dry_run_tells_no_version_that_never_was(teams, team):
+    class IdSerializer(TeamSerializer):
+        class Meta(TeamSerializer.Meta):
+            fields = ["id"]
+
+    agent = teams(dry_run=True, if_match="name", view={"serializer_class": IdSerializer})
+    assert agent.call("teams_retrieve", pk=team.pk).envelope["meta"]["if_match"] == "vermilion"
+    tried = agent.call(UPDATE, pk=team.pk, dry_run=True)
+    assert "if_match" not in tried.envelope["meta"]
+
+
+def test_a_dry_run_of_several_refuses_those_that_have_changed(teams, team):
+    agent = teams(dry_run=True, if_match="name", bulk=True)
+    other = Group.objects.create(name="green")
+    items = [
+        {"pk": team.pk, "name": "rose", "if_match": "vermilion"},
+        {"pk": other.pk, "name": "lime", "if_match": "blue"},
+    ]
+    tried = agent.call(UPDATE, items=items, dry_run=True)
+    assert [problem["pointer"] for problem in tried.problems] == ["/items/1/if_match"]
+    assert trial(tried)["note"]
+    assert names() == ["vermilion", "green"]
+
+
+@pytest.mark.parametrize("style", ["flat", "grouped"])
+def test_several_objects_with_a_key_are_one_change(teams, db, style):
+    agent = teams(bulk=True, idempotency_key=True, settings={"ARGUMENTS": style})
+
+    def create(*made: str) -> Any:
+        items, key = [{"name": name} for name in made], {"idempotency_key": "k"}
+        if style == "grouped":
+            return agent.call(CREATE, items=[{"body": item} for item in items], query=key)
+        return agent.call(CREATE, items=items, **key)
+
+    first, again, other = create("a", "b"), create("a", "b"), create("a", "c")
+    assert (replayed(first), replayed(again), first.data) == (False, True, again.data)
+    assert (other.code, other.problems[0]["pointer"]) == ("CONFLICT", "/items")
+    assert names() == ["a", "b"]
+
+
+def test_a_version_in_an_item_is_no_part_of_the_change(teams, team):
+    agent = teams(bulk=True, idempotency_key=True, if_match="name")
+    item = {"pk": team.pk, "name": "rose"}
+    first = agent.call(UPDATE, items=[{**item, "if_match": "vermilion"}], idempotency_key="k")
+    again = agent.call(UPDATE, items=[{**item, "if_match": "rose"}], idempotency_key="k")
+    assert (replayed(first), replayed(again), first.data) == (False, True, again.data)
+
+
+def test_several_objects_without_a_key_are_one_change_within_the_repeat_window(teams, db):
+    agent = teams(bulk=True, settings={"REPEAT_WINDOW": 10, "IDEMPOTENCY_KEYS": True})
+    results = [agent.call(CREATE, items=[{"name": "a"}]) for _ in range(2)]
+    assert [replayed(result) for result in results] == [False, True]
+    assert names() == ["a"]
+
+
+def test_several_objects_of_which_one_is_refused_free_the_key(teams, team):
+    agent = teams(bulk=True, idempotency_key=True)
+    wrong = agent.call(CREATE, items=[{"name": "a"}, {"name": "vermilion"}], idempotency_key="k")
+    assert (wrong.is_error, names()) == (True, ["vermilion"])
+    right = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}], idempotency_key="k")
+    assert not right.is_error
+    assert names() == ["vermilion", "a", "b"]
+
+
+def test_a_confirmation_of_several_says_how_many(teams, db):
+    agent = teams(bulk=True, confirm=True)
+    asked = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}])
+    assert asked.envelope["error"].endswith("Create a group. Object: 2 objects.")
+    assert names() == []
+    assert not agent.call(CREATE, **asked.data["next"]).is_error
+    assert names() == ["a", "b"]
+
+
+def test_a_replay_tells_what_takes_the_change_back(teams, db):
+    agent = teams(undo=DESTROY, idempotency_key=True)
+    sent = {"name": "a", "idempotency_key": "k"}
+    first, again = agent.call(CREATE, **sent), agent.call(CREATE, **sent)
+    undo = {"tool": DESTROY, "arguments": {"id": Group.objects.get().pk}}
+    assert replayed(again)
+    assert first.envelope["meta"]["undo"] == again.envelope["meta"]["undo"] == undo
+
+
+def test_a_view_that_asks_is_confirmed_first_and_keeps_its_key(teams, team):
+    """Two questions in order; the answer to the first counts for the second round too."""
+    agent = teams(confirm=True, idempotency_key=True)
+    arguments = {"pk": team.pk, "idempotency_key": "k"}
+
+    def call(asked: Any = None, **answers: Any) -> Any:
+        responses = {key: {"action": "accept", "content": value} for key, value in answers.items()}
+        further = {}
+        if asked is not None:
+            further = {"requestState": asked["requestState"], "inputResponses": responses}
+        return agent.result(
+            "tools/call", name="teams_rename", arguments=arguments, **FORMS, **further
+        )
+
+    first = call()
+    second = call(first, confirm_call={})
+    assert [list(asked["inputRequests"]) for asked in (first, second)] == [
+        ["confirm_call"],
+        ["reason_serializer"],
+    ]
+    done = call(second, reason_serializer={"reason": "rose"})
+    assert done["structuredContent"]["success"]
+    assert names() == ["rose"]
+    # What was done is answered again, and nobody is asked.
+    assert call()["structuredContent"]["meta"]["replayed"]
+    assert UsedConfirmation.objects.count() == 1
+
+
+SENT = {
+    "confirmation": {"confirmation": "x"},
+    "dry_run": {"dry_run": True},
+    "idempotency_key": {"idempotency_key": "k"},
+    "if_match": {"if_match": "other"},
+}
+
+
+@pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
+def test_what_takes_a_tool_away_is_asked_before_every_guard(teams, team, sent):
+    agent = teams(**EVERY, settings={"READ_ONLY": True})
+    refused = agent.call(UPDATE, pk=team.pk, name="rose", **sent)
+    assert refused.code == "FORBIDDEN"
+    assert "vermilion" not in str(refused.raw)
+    assert not IdempotencyRecord.objects.exists()
+
+
+@pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
+def test_a_throttle_of_the_endpoint_is_asked_before_every_guard(teams, team, sent):
+    agent = teams(**EVERY, endpoint={"throttle_classes": [TwoAMinute]})
+    for _ in range(2):
+        assert agent.call("teams_retrieve", pk=team.pk).data["name"] == "vermilion"
+    refused = agent.call(UPDATE, pk=team.pk, name="rose", **sent)
+    assert refused.code == "RATE_LIMIT_EXCEEDED"
+    assert "vermilion" not in str(refused.raw)
+    assert not IdempotencyRecord.objects.exists()
+
+
+@pytest.fixture
+def audited(monkeypatch) -> Auditor:
+    auditor = Auditor()
+    monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", auditor)
+    return auditor
+
+
+@pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
+def test_no_guard_does_anything_before_the_call_is_recorded(
+    teams, team, sent, audited, monkeypatch
+):
+    def fail(row):
+        raise DatabaseError("full")
+
+    monkeypatch.setattr(audited, "save", fail)
+    agent = teams(**EVERY, settings={"AUDIT_STRICT": True})
+    refused = agent.call(UPDATE, pk=team.pk, name="rose", **sent)
+    assert refused.code == "UNAVAILABLE"
+    assert "vermilion" not in str(refused.raw)
+    assert not IdempotencyRecord.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("sent", "verdict"),
+    [
+        ({}, "asked"),
+        ({"dry_run": True}, "success"),
+        ({"idempotency_key": "k"}, "asked"),
+        ({"if_match": "other"}, "failed"),
+    ],
+)
+def test_each_guard_completes_the_row_of_a_strict_audit(teams, team, sent, verdict, audited):
+    agent = teams(**EVERY, settings={"AUDIT_STRICT": True})
+    agent.call(UPDATE, pk=team.pk, name="rose", **sent)
+    assert AuditedCall.objects.get().verdict == verdict

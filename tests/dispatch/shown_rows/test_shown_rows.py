@@ -1,0 +1,226 @@
+"""Whoever speaks of rows names and counts only those that the list shows the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.urls import include, path
+from rest_framework import serializers
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.contrib.prompts import Prompt
+from drf_mcp.tools import mcp_viewset, registry
+from tests.agents import make_agent
+from tests.dispatch.shown_rows import folders
+from tests.dispatch.shown_rows.folders import Folder, Lien, Listed, Sheet
+
+# Ways in which a list shows alice one sheet, and keeps seven of bob's from her: whether it can be
+# said that it shows the one, and how many it shows in all.
+WAYS = [
+    (Listed.Stock, True, 1),
+    (Listed.Paged, True, 1),
+    (Listed.Handler, True, 1),
+    (Listed.PagedHandler, True, 1),
+    (Listed.Pagination, True, 1),
+    # It may have further pages.
+    (Listed.Wrapped, True, None),
+    (Listed.Handwritten, False, None),
+    (Listed.Leaving, False, None),
+    (Listed.Refusing, False, None),
+    (Listed.Raising, False, None),
+    (Listed.Failing, False, None),
+    (Listed.Missing, False, None),
+]
+
+
+class SheetArgument(serializers.Serializer):
+    sheet = serializers.SlugRelatedField("slug", queryset=Sheet.objects.all())
+
+
+@pytest.fixture(scope="module")
+def tables(django_db_setup, django_db_blocker) -> Iterator[None]:
+    with django_db_blocker.unblock(), connection.schema_editor() as editor:
+        for model in folders.MODELS:
+            editor.create_model(model)
+    yield
+    with django_db_blocker.unblock(), connection.schema_editor() as editor:
+        for model in reversed(folders.MODELS):
+            editor.delete_model(model)
+
+
+@pytest.fixture
+def folder(tables, db) -> Folder:
+    """A folder with a sheet of alice and seven of bob."""
+    folder = Folder.objects.create(name="Deeds")
+    for number in range(8):
+        folder.sheets.create(slug=f"sheet-{number}", owner="bob" if number else "alice")
+    return folder
+
+
+@pytest.fixture
+def serve(settings, monkeypatch, folder):
+    """Serve lists that show rows in this way; returns alice's agent."""
+
+    def serve(way, aggregate=None, **mcp_settings):
+        sheets = folders.make_view(way, Sheet, folders.SheetSerializer)
+        sheets = mcp_viewset(aggregate=aggregate)(sheets) if aggregate else sheets
+        liens = folders.make_view(way, Lien, folders.LienSerializer)
+        router = SimpleRouter()
+        router.register("folders", folders.FolderViewSet)
+        router.register("own", folders.OwnFolderViewSet, basename="own")
+        router.register("unasked", folders.UnaskedFolderViewSet, basename="unasked")
+        router.register("protecting", folders.ProtectingFolderViewSet, basename="protecting")
+        router.register("untried", folders.UntriedFolderViewSet, basename="untried")
+        router.register("sheets", sheets)
+        router.register("liens", liens)
+        patterns = [path("", include("drf_mcp.urls")), *router.urls]
+        prompt = Prompt("ask", text="About {{ sheet }}.", serializer_class=SheetArgument)
+        monkeypatch.setattr(registry, "_added", [prompt])
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+        settings.DRF_MCP = {
+            "EXPOSE": "urlconf",
+            "DRY_RUN": True,
+            "CONFIRM": True,
+            "AUTHENTICATION_CLASSES": [TokenAuthentication],
+            **mcp_settings,
+        }
+        registry.reload()
+        agent = make_agent("alice")
+        agent.http.raise_request_exception = False
+        return agent
+
+    return serve
+
+
+def complete(agent, ref: dict, name: str) -> list[str]:
+    asked = {"name": name, "value": ""}
+    return agent.result("completion/complete", ref=ref, argument=asked)["completion"]["values"]
+
+
+def rows_of(preview: dict, name: str) -> list[dict]:
+    return [rows for rows in preview.get(name, []) if rows["model"] in ("sheets", "liens")]
+
+
+def as_rows(model: str, count: int | None) -> list[dict]:
+    return [{"model": model, **({"count": count, "tool": f"{model}_list"} if count else {})}]
+
+
+# --- What names rows ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_what_names_rows_names_no_others(serve):
+    """Completion offers those of the list, and a prompt takes no others."""
+    found, expected = {}, {}
+    for way, is_shown, _ in WAYS:
+        agent = serve(way)
+        asked = [
+            agent.request("prompts/get", name="ask", arguments={"sheet": sheet})
+            for sheet in ("sheet-3", "sheet-0")
+        ]
+        completed = complete(agent, {"type": "ref/prompt", "name": "ask"}, "sheet")
+        found[way.__name__] = completed, ["result" in answer for answer in asked]
+        # Where nothing lists the model, the field of the prompt alone decides.
+        is_open = way is Listed.Missing
+        taken = [is_open, is_shown or is_open]
+        expected[way.__name__] = ["sheet-0"] if is_shown else [], taken
+    assert found == expected
+
+
+# --- What counts rows ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_what_counts_rows_counts_no_others(serve, folder):
+    """A confirmation, a dry run and a conflict; where the list is not known, none has a number."""
+    found, expected = {}, {}
+    for way, _, count in WAYS:
+        agent = serve(way)
+        preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
+        result = agent.call("folders_destroy", id=folder.pk, dry_run=True)
+        report = result.envelope["meta"]["dry_run"]
+        for owner in ("alice", "bob", "bob"):
+            Lien.objects.create(folder=folder, owner=owner)
+        error = agent.call("unasked_destroy", id=folder.pk).envelope["error"]
+        Lien.objects.all().delete()
+        found[way.__name__] = (
+            rows_of(preview, "deleted"),
+            report["deleted"],
+            "Null" in report["note"],
+            error,
+        )
+        shown = "liens (1 of them in liens_list)" if count else "liens"
+        expected[way.__name__] = (
+            as_rows("sheets", count),
+            {"folder": 1, "sheet": count},
+            count is None,
+            f"The deletion was refused: {shown} depend on what would be deleted.",
+        )
+    assert found == expected
+    assert Sheet.objects.count() == 8
+
+
+def test_a_list_that_is_taken_away_counts_nothing(serve, folder):
+    agent = serve(Listed.Stock, TOOLSETS={"own": ["folders_*"]})
+    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "own"
+    preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", None)
+
+
+def test_rows_of_all_pages_are_counted_where_the_list_is_a_stock_one(serve, folder):
+    """A handler of the project's own shows its first page: how many there are is not known."""
+    Sheet.objects.update(owner="alice")
+    for way, count in ((Listed.PagedHandler, None), (Listed.Paged, 8)):
+        preview = serve(way).call("folders_destroy", id=folder.pk).data["preview"]
+        assert rows_of(preview, "deleted") == as_rows("sheets", count)
+
+
+def test_an_aggregate_counts_no_other_rows(serve):
+    result = serve(Listed.Stock, aggregate=["owner"]).call("sheets_aggregate")
+    assert result.data["total"] == {"count": 1}
+
+
+def test_an_aggregate_counts_nothing_that_the_serializer_leaves_out(serve):
+    result = serve(Listed.Leaving, aggregate=["owner"]).call("sheets_aggregate")
+    assert result.is_error
+    assert "OwnListSerializer writes the list in a way of its own." in result.envelope["error"]
+
+
+def test_a_list_of_ones_own_has_no_aggregate(serve):
+    serve(Listed.Handler, aggregate=["owner"])
+    with pytest.raises(ImproperlyConfigured, match="code of its own"):
+        registry.tools()
+
+
+# --- Deletes of the project's own ---------------------------------------------------------------
+
+
+def test_the_preview_of_a_delete_of_ones_own_says_what_it_does(serve, folder):
+    agent = serve(Listed.Stock)
+    first = agent.call("own_destroy", id=folder.pk)
+    preview = first.data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", 1)
+    changed = [rows["model"] for rows in preview["changed"]]
+    assert changed == ["sheets", "folders"]
+    assert Sheet.objects.filter(slug="kept").count() == 0
+    folder.refresh_from_db()
+    assert folder.name == "Deeds"
+    agent.call("own_destroy", **first.data["next"])
+    folder.refresh_from_db()
+    assert (folder.name, Sheet.objects.filter(slug="kept").count()) == ("gone", 7)
+
+
+def test_what_django_would_protect_is_a_conflict_and_not_to_be_confirmed(serve, folder):
+    Lien.objects.create(folder=folder, owner="alice")
+    result = serve(Listed.Stock).call("protecting_destroy", id=folder.pk)
+    assert (result.is_error, result.code) == (True, "CONFLICT")
+    assert "confirmation" not in result.data
+
+
+def test_a_delete_that_has_no_dry_run_is_not_tried(serve, folder):
+    preview = serve(Listed.Stock).call("untried_destroy", id=folder.pk).data["preview"]
+    assert preview == {"object": f'folder {folder.pk}, name "Deeds"'}

@@ -1,0 +1,396 @@
+"""How often tools may be called, and how long a call may take."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection, transaction
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework import permissions, throttling
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.dispatch import limits
+from drf_mcp.tools import registry
+from drf_mcp.transports.in_process import InProcessClient
+from drf_mcp.views import MCPView
+
+TOKENS = ["rest_framework.authentication.TokenAuthentication"]
+HERE = "tests.dispatch.test_limits"
+BATCHES = "2025-03-26"
+
+
+class TwoAMinute(throttling.UserRateThrottle):
+    rate = "2/min"
+
+
+class TenAMinute(throttling.UserRateThrottle):
+    """Of another scope, so that it counts for itself."""
+
+    rate = "10/min"
+    scope = "ten"
+
+
+class AnonymousOnce(throttling.AnonRateThrottle):
+    rate = "1/min"
+
+
+class ByScope(throttling.ScopedRateThrottle):
+    THROTTLE_RATES = {"searches": "1/min", "exports": "2/min", "views": "1/min"}
+
+
+class WritesOnce(TwoAMinute):
+    rate = "1/min"
+
+    def allow_request(self, request, view) -> bool:
+        return request.method == "GET" or super().allow_request(request, view)
+
+
+class Never(throttling.BaseThrottle):
+    """Keeps no history, and says nothing of when."""
+
+    asked: list = []
+
+    def allow_request(self, request, view) -> bool:
+        self.asked.append((request.user.username, type(view).__name__, view.kwargs))
+        return False
+
+
+class Open(APIView):
+    permission_classes = [permissions.AllowAny]
+
+    def get(self, request) -> Response:
+        return Response({})
+
+    def post(self, request) -> Response:
+        return Response({})
+
+
+class Limited(Open):
+    throttle_classes = [TwoAMinute]
+    http_method_names = ["get"]
+
+
+class Scoped(Open):
+    throttle_scope = "views"
+    http_method_names = ["get"]
+
+
+class Restricting(Scoped):
+    throttle_classes = [ByScope]
+
+
+class NeverView(Open):
+    throttle_classes = [Never]
+    http_method_names = ["get"]
+
+
+@mcp_tool(throttle_scope="searches")
+class Searching(Open):
+    http_method_names = ["get"]
+
+
+class Things(Open):
+    http_method_names = ["get"]
+
+    def get(self, request, pk: int) -> Response:
+        return Response({"pk": pk})
+
+
+class Loop(Open):
+    """Ask the database again and again."""
+
+    http_method_names = ["post"]
+
+    def post(self, request) -> Response:
+        Group.objects.create(name="late")
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            Group.objects.count()
+        return Response({"ended": True})
+
+
+@mcp_tool(time_limit=0)
+class Endless(Open):
+    http_method_names = ["get"]
+
+    def get(self, request) -> Response:
+        time.sleep(0.01)
+        return Response({"groups": Group.objects.count()})
+
+
+class Nested(Loop):
+    def post(self, request) -> Response:
+        with transaction.atomic():
+            return super().post(request)
+
+
+PATTERNS = [
+    path("open/", Open.as_view()),
+    path("limited/", Limited.as_view()),
+    path("scoped/", Scoped.as_view()),
+    path("restricting/", Restricting.as_view()),
+    path("never/", NeverView.as_view()),
+    path("searching/", Searching.as_view()),
+    path("things/<int:pk>/", Things.as_view()),
+    path("loop/", Loop.as_view()),
+    path("nested/", Nested.as_view()),
+    path("endless/", Endless.as_view()),
+]
+
+
+@pytest.fixture
+def limited(expose, agent_of):
+    """An agent of alice at an endpoint with these throttles."""
+
+    def limited(*classes: type, agent=None, **mcp_settings):
+        names = [f"{HERE}.{throttle.__name__}" for throttle in classes]
+        expose(
+            *PATTERNS,
+            AUTHENTICATION_CLASSES=TOKENS,
+            THROTTLE_CLASSES=names,
+            **mcp_settings,
+        )
+        return agent_of("alice")
+
+    return limited
+
+
+def codes(agent, *tools: str) -> list[str]:
+    results = [agent.call(tool) for tool in tools]
+    return [result.code if result.is_error else "" for result in results]
+
+
+FULL = "RATE_LIMIT_EXCEEDED"
+
+
+def test_calls_of_all_tools_count_together_for_a_user(limited, agent_of):
+    alice = limited(TwoAMinute)
+    assert codes(alice, "open_get", "scoped_get", "open_get") == ["", "", FULL]
+    assert codes(agent_of("bob"), "open_get") == [""]
+
+
+def test_a_refusal_says_how_long_to_wait(limited):
+    alice = limited(TwoAMinute)
+    codes(alice, "open_get", "open_get")
+    refused = alice.call("open_get")
+    seconds = refused.data["retry_after_seconds"]
+    assert 55 <= seconds <= 60
+    assert refused.data["remediation"] == f"Wait {seconds} seconds before calling again."
+    quota = refused.envelope["meta"]["rate_limit"]
+    assert (quota["limit"], quota["remaining"], quota["retry_after"]) == (2, 0, seconds)
+
+
+def test_an_answer_says_what_is_left(limited):
+    alice = limited(TenAMinute)
+    assert alice.call("open_get").envelope["meta"]["rate_limit"]["remaining"] == 9
+    codes(alice, *["open_get"] * 7)
+    envelope = alice.call("open_get").envelope
+    assert envelope["meta"]["rate_limit"]["remaining"] == 1
+    assert str(envelope["meta"]["warnings"]).count("calls are left") == 1
+
+
+def test_of_two_quotas_the_tighter_is_told(limited):
+    alice = limited(TenAMinute)
+    assert alice.call("limited_get").envelope["meta"]["rate_limit"]["remaining"] == 1
+
+
+def test_a_call_counts_once_for_a_throttle_of_both(limited, http_of):
+    alice = limited(TwoAMinute)
+    assert codes(alice, "limited_get", "limited_get", "limited_get") == ["", "", FULL]
+
+
+def test_both_ways_to_a_view_share_its_quota(limited, http_of):
+    alice = limited(TwoAMinute)
+    assert codes(alice, "limited_get") == [""]
+    assert http_of("alice").get("/limited/").status_code == 200
+    assert codes(alice, "limited_get", "open_get") == [FULL, FULL]
+
+
+def test_a_throttle_without_a_history_is_asked_once(limited):
+    alice = limited(Never)
+    Never.asked.clear()
+    result = alice.call("never_get")
+    assert result.code == FULL
+    assert "retry_after_seconds" not in result.data
+    assert len(Never.asked) == 1
+    alice.call("things_get", pk=3)
+    assert Never.asked[1] == ("alice", "Things", {"pk": 3})
+
+
+def test_a_tool_counts_under_a_scope_of_its_own(limited):
+    alice = limited(ByScope)
+    assert codes(alice, "searching_get", "searching_get") == ["", FULL]
+    # Without a scope nothing counts; the scope of the view counts as over HTTP.
+    assert codes(alice, "open_get", "open_get", "scoped_get", "scoped_get") == ["", "", "", FULL]
+
+
+def test_a_scope_that_the_view_counts_counts_once(limited):
+    alice = limited(ByScope)
+    assert codes(alice, "restricting_get", "restricting_get", "scoped_get") == ["", FULL, FULL]
+
+
+def test_anonymous_callers_count_by_address(limited, agent_of):
+    limited(AnonymousOnce)
+    anonymous = agent_of(None)
+    assert codes(anonymous, "open_get", "open_get") == ["", FULL]
+    anonymous.http.defaults["REMOTE_ADDR"] = "192.0.2.7"
+    assert codes(anonymous, "open_get") == [""]
+
+
+def test_a_throttle_sees_the_method_of_the_view(limited):
+    alice = limited(WritesOnce)
+    assert codes(alice, "open_get", "open_get", "open_post", "open_post") == ["", "", "", FULL]
+
+
+def test_each_call_of_a_batch_counts(limited, agent_of):
+    limited(TwoAMinute)
+    params = {"name": "open_get", "arguments": {}}
+    batch = [
+        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        for number in range(3)
+    ]
+    agent = agent_of("alice", revision=BATCHES)
+    answers = agent.post(batch, {"MCP-Protocol-Version": BATCHES}).json()
+    assert [answer["result"].get("isError", False) for answer in answers] == [False, False, True]
+
+
+def test_arguments_that_are_refused_count_nothing(limited):
+    alice = limited(TwoAMinute)
+    assert codes(alice, "things_get", "things_get", "open_get", "open_get") == [
+        *["MISSING_REQUIRED"] * 2,
+        *[""] * 2,
+    ]
+
+
+def test_lists_count_nothing(limited):
+    alice = limited(TwoAMinute)
+    for _ in range(3):
+        alice.request("tools/list")
+    assert codes(alice, "open_get") == [""]
+
+
+def test_calls_of_this_process_count_too(limited):
+    limited(TwoAMinute)
+    user = User.objects.get(username="alice")
+    client = InProcessClient(user)
+    call = {"name": "open_get", "arguments": {}}
+    results = [client.send("tools/call", call)["result"] for _ in range(3)]
+    assert [result.get("isError", False) for result in results] == [False, False, True]
+
+
+def test_one_endpoint_has_throttles_of_its_own(limited, agent_of, settings):
+    limited()
+    own = MCPView.as_view(throttle_classes=[TwoAMinute])
+    settings.ROOT_URLCONF.urlpatterns += [path("own/mcp", own)]
+    registry.reload()
+    assert codes(agent_of("alice"), *["open_get"] * 3) == ["", "", ""]
+    narrow = agent_of("alice", path="/own/mcp")
+    assert codes(narrow, *["open_get"] * 3) == ["", "", FULL]
+
+
+def test_a_view_that_is_no_throttle_is_refused():
+    with pytest.raises(ImproperlyConfigured, match="throttle_classes"):
+        MCPView.as_view(throttle_classes=[Open])
+
+
+def test_a_refusal_has_the_shape_of_the_endpoint(limited):
+    alice = limited(TwoAMinute, ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
+    for _ in range(2):
+        alice.call("open_get")
+    raw = alice.result("tools/call", name="open_get", arguments={})
+    assert raw["content"][0]["text"].startswith("Error executing tool: Request was throttled.")
+
+
+@given(tools=st.lists(st.sampled_from(["open_get", "limited_get", "restricting_get"]), max_size=5))
+def test_no_order_of_calls_counts_one_twice(limited, tools):
+    from django.core.cache import cache
+
+    cache.clear()
+    alice = limited(TwoAMinute)
+    user = User.objects.get(username="alice")
+    for tool in tools:
+        alice.call(tool)
+    history = cache.get(f"throttle_user_{user.pk}", [])
+    # The view's own throttle refuses none of these before the endpoint's does.
+    assert len(history) == min(len(tools), 2)
+
+
+# --- Time ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """A second lasts a quarter of a second."""
+    made = limits.Deadline.__init__
+
+    def init(self, seconds):
+        made(self, seconds / 4)
+        self.seconds = seconds
+
+    monkeypatch.setattr(limits.Deadline, "__init__", init)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", ["loop_post", "nested_post"])
+def test_a_call_that_takes_too_long_is_stopped(limited, brief, tool):
+    alice = limited(TIME_LIMIT=1)
+    began = time.monotonic()
+    result = alice.call(tool)
+    assert time.monotonic() - began < 5
+    assert result.code == "TIME_LIMIT_EXCEEDED"
+    assert "longer than 1 s" in result.envelope["error"]
+
+
+@pytest.mark.slow
+def test_what_it_wrote_is_rolled_back_as_after_any_exception(limited, brief, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+    assert limited(TIME_LIMIT=1).call("loop_post").is_error
+    assert not Group.objects.filter(name="late").exists()
+
+
+@pytest.mark.slow
+def test_the_limit_ends_with_the_call(limited, brief):
+    alice = limited(TIME_LIMIT=1)
+    alice.call("loop_post")
+    assert connection.execute_wrappers == []
+    assert codes(alice, "endless_get") == [""]
+
+
+def test_a_tool_may_have_a_limit_of_its_own(limited, monkeypatch):
+    monkeypatch.setattr(limits.Deadline, "left", 0)
+    assert codes(limited(TIME_LIMIT=1), "endless_get") == [""]
+
+
+def test_a_coroutine_is_cancelled(expose, agent_of, brief):
+    cancelled = []
+
+    async def callback(request, *args, **kwargs):
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    callback.cls, callback.initkwargs, callback.csrf_exempt = Things, {}, True
+    expose(path("waiting/", callback), TIME_LIMIT=1)
+    assert agent_of("alice").call("waiting_get").code == "TIME_LIMIT_EXCEEDED"
+    assert cancelled == [True]
+
+
+def test_a_coroutine_in_time_is_answered(expose, agent_of):
+    plain = Open.as_view(authentication_classes=[])
+
+    async def callback(request, *args, **kwargs):
+        return plain(request, *args, **kwargs)
+
+    callback.cls, callback.initkwargs, callback.csrf_exempt = Open, {}, True
+    expose(path("open/", callback), TIME_LIMIT=60)
+    assert codes(agent_of("alice"), "open_get") == [""]
