@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from django.utils.functional import cached_property
@@ -84,6 +85,23 @@ class CallState:
         """
         call: Call = self.tool.bind(self.arguments)
         return call
+
+    def redirect(self, name: str, arguments: Any) -> None:
+        """Call another tool in the place of this one.
+
+        Args:
+            name: the other tool.
+            arguments: what the other tool gets.
+
+        Raises:
+            UnknownTool: if the server has no such tool.
+        """
+        assert self.context is not None
+        params = {**self.context.message.params, "name": name, "arguments": arguments}
+        other = self.context.for_params(self.context.message.method, params)
+        # The headers of the request repeat arguments of the tool that the client called.
+        self.context = dataclasses.replace(other, headers=None)
+        self.tool, self.arguments = self.server.tools_capability.get_tool(self.context), arguments
 
     def of_item(self, bound: Call) -> CallState:
         """Return the state of one request of a call that makes several."""
@@ -173,6 +191,14 @@ class Feature:
             message: the message; None where the door has not read one.
         """
         return None
+
+    def get_tools(self, tools: Mapping[str, Any]) -> Iterable[Any]:
+        """Return further tools of a registry, such as a `ServerTool`.
+
+        Args:
+            tools: the tools that are routes, by name.
+        """
+        return ()
 
     def shortens_list(self, view: Any) -> bool:
         """Return whether an endpoint lists few of its tools.

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
-from django.urls import ResolverMatch
+from django.urls import Resolver404, ResolverMatch, resolve
 
 from drf_mcp.exceptions import UnknownTool
+from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
@@ -177,6 +179,20 @@ class Registry:
                 return tool
         return None
 
+    def get_tool(self, method: str, path: str, urlconf: Any = None) -> Tool | None:
+        """Return the tool that an HTTP request stands for, None if no tool does.
+
+        Args:
+            method: the HTTP method, in capital letters.
+            path: the path of the request, with the script prefix.
+            urlconf: ROOT_URLCONF by default.
+        """
+        try:
+            match = resolve(path, urlconf or settings.ROOT_URLCONF)
+        except Resolver404:
+            return None
+        return self.tool_at(match, method, urlconf)
+
     def reload(self) -> None:
         """Forget the tools and what was described, to read them off the URLconf again."""
         self._indexes.clear()
@@ -200,10 +216,23 @@ class Registry:
         for name, choice in named.items():
             self._refuse_unportable_name(name, choice.endpoint)
         finders = Finders({name: choice.endpoint for name, choice in named.items()})
-        return {
+        tools = {
             name: self._get_tool_class(choice)(name, choice.endpoint, choice.options, finders)
             for name, choice in named.items()
         }
+        for feature in features.overriding("get_tools"):
+            self._add_tools(tools, feature)
+        return tools
+
+    def _add_tools(self, tools: dict[str, Tool], feature: Any) -> None:
+        for tool in [*feature.get_tools(MappingProxyType(tools))]:
+            self._refuse_unportable_name(tool.name, tool.endpoint)
+            if tool.name in tools:
+                place = tools[tool.name].endpoint.place
+                raise ImproperlyConfigured(
+                    f"A tool of {type(feature).__name__} and {place} share the name {tool.name!r}."
+                )
+            tools[tool.name] = tool
 
     def _get_tool_class(self, choice: Choice) -> type[Tool]:
         return AggregateTool if isinstance(choice.endpoint, AggregateEndpoint) else Tool

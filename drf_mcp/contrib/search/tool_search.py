@@ -130,7 +130,7 @@ class ToolSearch:
 
     def redirect(self, call: CallState) -> None:
         """Give a call of ``tools_search`` what it searches; make the call that another names."""
-        runner, context = call.tool, self.context
+        runner, _context = call.tool, self.context
         if not isinstance(runner, RunTool):
             INDEX.set(call, ToolIndex(self.registry, self.tools, self.caller))
             return
@@ -147,11 +147,7 @@ class ToolSearch:
                 problem = self.refuse_name(name)
             call.tool = runner.refusing(problem)
             return
-        params = {**context.message.params, "name": name, "arguments": arguments}
-        inner = context.for_params(context.message.method, params)
-        # The headers of the request repeat arguments of the tool that the client knows.
-        call.context = context = replace(inner, headers=None)
-        call.tool, call.arguments = self.capability.get_tool(context), arguments
+        call.redirect(name, arguments)
         call.locate = RedirectedOutcome(self, name).locate
 
     def refuse_name(self, name: str) -> Problem:

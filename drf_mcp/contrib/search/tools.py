@@ -6,23 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import HttpRequest
-from django.urls import ResolverMatch
-from django.urls.resolvers import RegexPattern, RoutePattern
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.contrib.search.views import READ, WRITE, SearchView, ToolSearchView
+from drf_mcp.contrib.search.views import READ, WRITE, ToolSearchView
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.masking import MASK
-from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.related_tools import Finders
-from drf_mcp.tools.routes import Route
+from drf_mcp.tools.server_tools import ServerTool
 from drf_mcp.tools.tool import Tool
 
 SEARCH = "tools_search"
@@ -44,26 +38,26 @@ RUN_TEXTS = {
 }
 
 
-def get_search_options() -> ToolOptions:
+def get_search_options() -> dict[str, Any]:
     query = _(
         "Words for what to do and with what; or names of tools. None: the groups that there are."
     )
-    return ToolOptions(
-        title=_("Find tools"),
-        description=_(
+    return {
+        "title": _("Find tools"),
+        "description": _(
             "Find the tools that are not listed. Answers names, descriptions and what runs each "
             "tool, with the arguments of the best; go on at next_offset until it is null. A query "
             "of a tool's exact name answers its whole inputSchema; add names of other_arguments "
             "for those alone."
         ),
-        query={
+        "query": {
             "query": {"type": "string", "description": query},
             "offset": {"type": "integer", "minimum": 0},
         },
-    )
+    }
 
 
-def get_run_options(name: str) -> ToolOptions:
+def get_run_options(name: str) -> dict[str, Any]:
     title, description = RUN_TEXTS[name]
     tool = _("The tool, as %(search)s or an answer names it.") % {"search": SEARCH}
     inner = _("The tool's own arguments, by its inputSchema.")
@@ -76,30 +70,15 @@ def get_run_options(name: str) -> ToolOptions:
         "required": ["name"],
         "additionalProperties": False,
     }
-    return ToolOptions(
-        title=_(title),
-        description=_(description) % {"search": SEARCH},
-        input_schema=input_schema,
-        output_schema=None,
-    )
+    return {
+        "title": _(title),
+        "description": _(description) % {"search": SEARCH},
+        "input_schema": input_schema,
+        "output_schema": None,
+    }
 
 
-class OwnRoute(Route):
-    """The route of a tool to which no URL leads."""
-
-    def match(
-        self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
-    ) -> ResolverMatch | None:
-        return ResolverMatch(self.callback, (), {}, route=self.match_route)
-
-
-class OwnEndpoint(Endpoint):
-    """The endpoint of such a tool."""
-
-    has_http_request = False
-
-
-class SearchTool(Tool):
+class SearchTool(ServerTool):
     """Finds tools."""
 
     selects = False
@@ -107,7 +86,7 @@ class SearchTool(Tool):
 
 
 @dataclass(frozen=True, eq=False)
-class RunTool(Tool):
+class RunTool(ServerTool):
     """Runs the tool that its arguments name.
 
     Attributes:
@@ -162,12 +141,8 @@ class RunTool(Tool):
 
 def make_tool(name: str, **options: Any) -> Tool:
     """Return one of the three tools, with further options."""
-    view_class: type[SearchView] = ToolSearchView if name == SEARCH else SearchView
-    tool_class: type[Tool] = SearchTool if name == SEARCH else RunTool
-    patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
-    route = OwnRoute(None, patterns, view_class.as_view())
-    endpoint = OwnEndpoint(route, RUNS.get(name, "GET"), None)
-    # Made once, in the project's own language, whoever happens to ask first.
+    # Made once, in the project's own language, whichever caller asks first.
     with override_language():
-        own = get_search_options() if name == SEARCH else get_run_options(name)
-    return tool_class(name, endpoint, replace(own, **options), Finders({}))
+        if name == SEARCH:
+            return SearchTool.make(name, ToolSearchView, **get_search_options())
+        return RunTool.make(name, method=RUNS[name], **get_run_options(name), **options)

@@ -4,15 +4,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.permissions import AllowAny
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.slots import Slot, find_call
+from drf_mcp.tools.server_tools import ServerToolView
 
 # The tools that run others.
 READ, WRITE = "tools_read", "tools_write"
@@ -20,32 +17,12 @@ READ, WRITE = "tools_read", "tools_write"
 INDEX: Slot[Any] = Slot()
 
 
-class SearchView(APIView):
-    """A view of the endpoint's own, which no URL leads to."""
-
-    # The endpoint has authenticated the caller, and asked its permissions.
-    authentication_classes = []
-    permission_classes = [AllowAny]
-    renderer_classes = [JSONRenderer]
-    versioning_class = None
-    # The project's own schemas have nothing to say of it.
-    schema = None
-
-    @property
-    def caller(self) -> Caller:
-        caller: Caller = self.request._request.caller  # type: ignore[attr-defined]
-        return caller
-
-    def perform_authentication(self, request: Request) -> None:
-        copy_identity(request, self.caller.authenticate())
-
-
 class SearchArguments(serializers.Serializer[Any]):
     query = serializers.CharField(required=False, default="", allow_blank=True, max_length=1000)
     offset = serializers.IntegerField(min_value=0, default=0)
 
 
-class ToolSearchView(SearchView):
+class ToolSearchView(ServerToolView):
     """Answers with the tools that a query is about, or with the groups of all tools."""
 
     def get(self, request: Request) -> Response:

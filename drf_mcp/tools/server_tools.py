@@ -1,0 +1,79 @@
+"""Tools of the server's own, to which no URL leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import ResolverMatch
+from django.urls.resolvers import RegexPattern, RoutePattern
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+from typing_extensions import Self
+
+from drf_mcp.access.authentication import copy_identity
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.related_tools import Finders
+from drf_mcp.tools.routes import Route
+from drf_mcp.tools.tool import Tool
+
+
+class ServerToolView(APIView):
+    """The view of a tool to which no URL leads.
+
+    The endpoint has authenticated the caller, and asked its permissions.
+    """
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    renderer_classes = [JSONRenderer]
+    versioning_class = None
+    # The project's own schemas do not describe it.
+    schema = None
+
+    def perform_authentication(self, request: Request) -> None:
+        copy_identity(request, request._request.caller.authenticate())  # type: ignore[attr-defined]
+
+
+class ServerRoute(Route):
+    def match(
+        self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
+    ) -> ResolverMatch | None:
+        return ResolverMatch(self.callback, (), {}, route=self.match_route)
+
+
+class ServerEndpoint(Endpoint):
+    has_http_request = False
+
+
+class ServerTool(Tool):
+    """A tool of the server's own.
+
+    Its view is called as the view of a route is. A feature makes such tools in `Feature.get_tools`,
+    or makes another call of theirs in `Feature.redirect`.
+    """
+
+    @classmethod
+    def make(
+        cls,
+        name: str,
+        view_class: type[APIView] = ServerToolView,
+        method: str = "GET",
+        **options: Any,
+    ) -> Self:
+        """Return a tool.
+
+        Args:
+            name: the name of the tool.
+            view_class: answers the calls, by the handler of the method.
+            method: the HTTP method; a tool of another method than GET changes something.
+            options: as of `mcp_tool`; ``title``, ``description`` and the arguments, ``query``,
+                ``body`` or ``input_schema``.
+        """
+        patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
+        endpoint = ServerEndpoint(ServerRoute(None, patterns, view_class.as_view()), method, None)
+        return cls(name, endpoint, ToolOptions.of(**options), Finders({}))
