@@ -268,5 +268,5 @@ class Feature:
     def finish_result(
         self, result: dict[str, Any], outcome: Outcome, call: CallState
     ) -> dict[str, Any]:
-        """Return the result of a call, such as one with a further content block."""
+        """Return the result of a call, such as one with further members of ``_meta``."""
         return result

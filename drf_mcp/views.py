@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from django.apps import apps
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -104,9 +105,12 @@ class MCPView(View):
         """
         brought = features.view_attributes
         for name in initkwargs.keys() - brought.keys():
-            if not hasattr(cls, name) and (app := find_app("view_attributes", name)):
+            if hasattr(cls, name) or not (app := find_app("view_attributes", name)):
+                continue
+            if apps.is_installed("drf_mcp"):
                 text = f"The attribute {name} is of an app: add {app!r} to INSTALLED_APPS."
                 raise ImproperlyConfigured(text)
+            del initkwargs[name]
         own = {name: initkwargs.pop(name) for name in brought.keys() & initkwargs.keys()}
         options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
         options |= cls.get_feature_attributes(own)

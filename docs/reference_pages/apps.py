@@ -13,7 +13,9 @@ from drf_mcp.features import Feature
 
 def known_names() -> str:
     """Return the text of ``drf_mcp/contrib/settings.json``."""
-    found: dict[str, dict[str, str]] = {"settings": {}, "tool_options": {}}
+    found: dict[str, dict[str, str]] = {
+        kind: {} for kind in ("settings", "tool_options", "view_attributes")
+    }
     for app in pkgutil.iter_modules(contrib.__path__):
         name = f"{contrib.__name__}.{app.name}"
         for feature in find_features(name):

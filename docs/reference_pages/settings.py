@@ -6,15 +6,17 @@ import ast
 import inspect
 import re
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from django.apps import apps
 
 from docs.reference_pages.markdown import code, page, paragraph
 from drf_mcp import settings
+from drf_mcp.option_types.installed import features
 
 DOCS = Path(__file__).resolve().parent.parent
 
@@ -49,6 +51,16 @@ def settings_in_source() -> Iterator[Setting]:
         for module in sorted({path.rpartition(".")[0] for path in paths}):
             source = Path(inspect.getfile(import_module(module)))
             yield from settings_of_module(source, "settings", f"With `{app.name}`")
+
+
+def options_in_source() -> Iterator[Setting]:
+    """Yield what the apps' sources say of each option of tools, and attribute of endpoints."""
+    for app in apps.get_app_configs():
+        paths = getattr(app, "mcp_features", ())
+        for module in sorted({path.rpartition(".")[0] for path in paths}):
+            source = Path(inspect.getfile(import_module(module)))
+            for name, words in OPTIONS.items():
+                yield from settings_of_module(source, name, f"{words} with `{app.name}`")
 
 
 def settings_of_module(path: Path, name: str, group: str) -> Iterator[Setting]:
@@ -96,23 +108,34 @@ def title_of(file: str) -> str:
     return str(titles[0])
 
 
-def default_of(setting: Setting) -> str:
+OPTIONS = {"tool_options": "Options of tools", "view_attributes": "Attributes of `MCPView`"}
+
+
+def default_of(default: object) -> str:
     """Return the default as people write it."""
-    return code(repr(settings.mcp_settings.table[setting.name].default).replace("'", '"'))
+    return code(repr(default).replace("'", '"'))
 
 
 def settings_page() -> str:
     """Return the page of the settings."""
-    parts, group = [SETTINGS_HEAD], ""
-    for setting in settings_in_source():
+    table = settings.mcp_settings.table
+    parts = [SETTINGS_HEAD, *describe(settings_in_source(), lambda setting: table[setting.name])]
+    brought = {"Options": features.tool_options, "Attributes": features.view_attributes}
+    options = describe(options_in_source(), lambda o: brought[o.group.split()[0]][o.name])
+    return page("Settings", *parts, *options)
+
+
+def describe(found: Iterable[Setting], look_up: Callable[[Setting], Any]) -> Iterator[str]:
+    group = ""
+    for setting in found:
         if setting.group != group:
             group = setting.group
-            parts.append(f"## {group}")
-        accepted = settings.mcp_settings.table[setting.name].kind.accepted.replace("'", '"')
-        parts.append(f"### `{setting.name}`\n\nDefault: {default_of(setting)}")
-        parts.append(paragraph(f"Takes: {as_markdown(accepted)}."))
-        parts.append(paragraph(as_markdown(setting.comment)))
-    return page("Settings", *parts)
+            yield f"## {group}"
+        known = look_up(setting)
+        accepted = known.kind.accepted.replace("'", '"')
+        yield f"### `{setting.name}`\n\nDefault: {default_of(known.default)}"
+        yield paragraph(f"Takes: {as_markdown(accepted)}.")
+        yield paragraph(as_markdown(setting.comment))
 
 
 SETTINGS_HEAD = """\

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.option_types.installed import features, find_app
@@ -95,13 +96,12 @@ class ToolOptions:
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:
-        known = [*KINDS, *features.tool_options]
-        if unknown := sorted(options.keys() - set(known)):
-            raise ImproperlyConfigured(refuse_option(unknown, known))
         options = {name: value for name, value in options.items() if value is not MISSING}
-        kinds = {name: option.kind for name, option in features.tool_options.items()}
-        refuse_wrong_values({**KINDS, **kinds}, options, "Options of a tool")
-        own = {name: options.pop(name) for name in kinds if name in options}
+        own = {name: options.pop(name) for name in options.keys() - KINDS.keys()}
+        # Decorators may run before the apps are loaded, or where this package is not installed.
+        if apps.apps_ready and apps.is_installed("drf_mcp"):
+            check_options(own)
+        refuse_wrong_values(KINDS, options, "Options of a tool")
         for name in COLLECTIONS & options.keys():
             options[name] = tuple(options[name])
         made = cls(**options, features=own)
@@ -137,6 +137,15 @@ class ToolOptions:
         }
         own["features"] = {**other.features, **self.features}
         return dataclasses.replace(other, **own)
+
+
+def check_options(own: Mapping[str, Any]) -> None:
+    """Check the options that installed apps bring; raises ImproperlyConfigured."""
+    brought = features.tool_options
+    if unknown := sorted(own.keys() - brought.keys()):
+        raise ImproperlyConfigured(refuse_option(unknown, [*KINDS, *brought]))
+    kinds = {name: option.kind for name, option in brought.items()}
+    refuse_wrong_values(kinds, own, "Options of a tool")
 
 
 def refuse_option(unknown: Sequence[str], known: Sequence[str]) -> str:

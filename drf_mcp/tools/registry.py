@@ -19,7 +19,7 @@ from drf_mcp.tools.aggregates.tool import AggregateTool
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Choice, Exposure, Registration
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
-from drf_mcp.tools.options import ToolOptions, ViewOptions
+from drf_mcp.tools.options import ToolOptions, ViewOptions, check_options
 from drf_mcp.tools.related_tools import Finders
 from drf_mcp.tools.tool import Tool
 
@@ -208,6 +208,7 @@ class Registry:
         choices = self.exposure.without_repeated_updates(choices, self._include)
         self._refuse_shared_names(choices)
         for choice in choices:
+            check_options(choice.options.features)
             self._refuse_many_of_none(choice)
         own_names = {choice.options.name for choice in choices if choice.options.name}
         unnamed = [choice.endpoint for choice in choices if not choice.options.name]

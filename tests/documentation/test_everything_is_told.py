@@ -25,7 +25,8 @@ from drf_mcp.dispatch.empty_lists import EMPTY
 from drf_mcp.dispatch.pagination import PAGE_SIZE_LIMITED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.management import commands
-from drf_mcp.settings import DEFAULTS
+from drf_mcp.option_types.installed import features
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.fields import UNKNOWN_FIELD
 from drf_mcp.tools.options import ToolOptions
@@ -83,14 +84,14 @@ def test_every_setting_is_told_of_beside_the_reference():
         if page != DOCS / "settings.md"
         for word in re.findall(r"\w+", page.read_text())
     }
-    assert DEFAULTS.keys() - words == set()
+    assert mcp_settings.table.keys() - words == set()
 
 
 def test_no_setting_is_told_of_that_does_not_exist():
     """Names in capitals are settings, of whomever, or stand in a list of others."""
     settings_of_others = {*dir(global_settings), *REST_FRAMEWORK_DEFAULTS, *TOOLKIT_DEFAULTS}
     codes = {*CODES, *SOFT_MEANINGS, *WARNING_MEANINGS}
-    known = {*DEFAULTS, *settings_of_others, *codes, *NO_SETTINGS}
+    known = {*mcp_settings.table, *settings_of_others, *codes, *NO_SETTINGS}
 
     def judge(page: Path) -> set[str]:
         prose = FENCE.sub("", page.read_text())
@@ -145,7 +146,8 @@ def test_every_code_is_told_of():
 
 def test_every_option_of_a_tool_is_told_of():
     told = {name for names in re.findall(r"`(\w+)`|\b(\w+)=", TEXT) for name in names}
-    assert ToolOptions.__dataclass_fields__.keys() - told == set()
+    options = {*ToolOptions.__dataclass_fields__, *features.tool_options}
+    assert options - {"features"} - told == set()
 
 
 def test_every_extra_is_told_of():

@@ -61,7 +61,7 @@ class Trial:
         project = {**self.namespace.pop("DRF_MCP"), "SERVER_VERSION": "1.0.0"}
         snippets = [b for b in blocks(self.page) if b.language == "python" and not b.is_test]
         packages, folder = self.write(snippets), self.folder
-        install({name for name in packages if (folder / name / "models.py").exists()})
+        install({name for name in packages if is_app(folder / name)})
         for snippet in snippets:
             self.attempt(snippet.line, lambda snippet=snippet: self.execute(snippet))
         self.attempt(0, lambda: serve({n for n in packages if (folder / n / "urls.py").exists()}))
@@ -100,11 +100,15 @@ class Trial:
         self.settings.append((snippet.line, given))
 
 
+def is_app(package: Path) -> bool:
+    return (package / "models.py").exists() or (package / "apps.py").exists()
+
+
 def check_settings(project: dict[str, Any]) -> None:
-    from drf_mcp.settings import DEFAULTS, mcp_settings
+    from drf_mcp.settings import mcp_settings
 
     for name in project:
-        if name not in DEFAULTS:
+        if name not in mcp_settings.table:
             raise NameError(mcp_settings.refuse_name(name))
 
 
@@ -112,10 +116,13 @@ def install(packages: set[str]) -> None:
     from django.apps import apps
     from django.core.management import call_command
 
+    from drf_mcp.option_types.installed import features
+
     known = [config.name for config in apps.get_app_configs()]
     added = sorted(packages.difference(known, settings_apps()))
     if added:
         apps.set_installed_apps([*known, *added])
+        features.forget()
         call_command("migrate", run_syncdb=True, verbosity=0)
 
 

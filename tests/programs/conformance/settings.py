@@ -13,6 +13,12 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_tasks_db",
     "drf_mcp",
+    "drf_mcp.contrib.asking",
+    "drf_mcp.contrib.prompts",
+    "drf_mcp.contrib.resources",
+    "drf_mcp.contrib.skills",
+    "drf_mcp.contrib.subscriptions",
+    "drf_mcp.contrib.tasks",
     "tests.programs.conformance",
 ]
 ROOT_URLCONF = "tests.programs.conformance.urls"
