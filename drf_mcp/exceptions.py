@@ -19,6 +19,28 @@ from drf_mcp.spelling import ask_nearest, find_nearest
 Result = TypeVar("Result")
 
 
+class catch:
+    """Catches what a block raises, for the code after the block::
+
+        with catch() as caught:
+            return view(request)
+        return self.get_failure(caught.exception)
+
+    An exception that is no `Exception`, such as one that ends the process, passes.
+    """
+
+    exception: Exception
+
+    def __enter__(self) -> catch:
+        return self
+
+    def __exit__(self, kind: Any, exc: BaseException | None, traceback: Any) -> bool:
+        if not isinstance(exc, Exception):
+            return False
+        self.exception = exc
+        return True
+
+
 def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
     try:
         return step()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ import drf_mcp
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
+from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
 from drf_mcp.observability.logging import Observer, log_refusal
 from drf_mcp.observability.observers import open_observers, report_refusal
 from drf_mcp.option_types.installed import features
@@ -37,7 +36,7 @@ from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
 from drf_mcp.protocol.reply import Reply as Reply
-from drf_mcp.settings import in_chosen_language, mcp_settings, override_language
+from drf_mcp.settings import chosen_language, mcp_settings, override_language
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 
@@ -137,7 +136,6 @@ class Server:
     def name_parameters(self) -> Mapping[str, str]:
         return join_name_parameters(tuple(map(type, self.capabilities)))
 
-    @in_chosen_language
     def answer(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
 
@@ -161,13 +159,15 @@ class Server:
         Raises:
             APIException: if the caller is not let in.
         """
-        try:
-            decoded = jsonrpc.decode(body, mcp_settings.MAX_BATCH_MESSAGES)
-        except ProtocolError as exc:
-            return self.respond(exc, headers, caller)
-        if isinstance(decoded, list):
-            return self.answer_batch(decoded, headers, caller)
-        return self.respond(decoded, headers, caller)
+        with chosen_language():
+            decoded: Item | list[Item]
+            try:
+                decoded = jsonrpc.decode(body, mcp_settings.MAX_BATCH_MESSAGES)
+            except ProtocolError as exc:
+                decoded = exc
+            if isinstance(decoded, list):
+                return self.answer_batch(decoded, headers, caller)
+            return self.respond(decoded, headers, caller)
 
     def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
         try:
@@ -195,36 +195,32 @@ class Server:
 
     def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
         observers = open_observers(item, caller)
-
-        # No exception costs a batch its other answers.
-        def fail(exc: Exception) -> Reply:
-            error = exc if isinstance(exc, APIException) else report_unexpected(exc, caller.request)
+        try:
+            # No exception costs a batch its other answers.
+            with catch() as caught:
+                return self.serve(item, headers, caller, observers)
+            error = self.get_error(caught.exception, item, caller)
             for observer in observers:
                 observer.fail(error)
-            if isinstance(error, APIException):
-                raise error
-            return self.refuse(item, error, headers)
-
-        try:
-            return contain(partial(self.attend, item, headers, caller, observers), fail)
         finally:
             for observer in observers:
                 observer.close()
+        if isinstance(error, APIException):
+            raise error
+        return self.refuse(item, error, headers)
 
-    def attend(
-        self, item: Item, headers: Headers, caller: Caller, observers: Sequence[MessageObserver]
-    ) -> Reply:
-        # The one place where a `ProtocolError` becomes a JSON-RPC error.
-        try:
-            if isinstance(item, ProtocolError):
-                raise item
-            return self.serve(item, headers, caller, observers)
-        except ProtocolError as exc:
+    def get_error(self, exc: Exception, item: Item, caller: Caller) -> ProtocolError | APIException:
+        """Return what answers an exception: the one place where it becomes a JSON-RPC error.
+
+        An APIException is the refusal of a caller who is not let in.
+        """
+        if isinstance(exc, ProtocolError):
             log_refusal(item, exc)
-            for observer in observers:
-                observer.fail(exc)
-            caller.authenticate()
-            return self.refuse(item, exc, headers)
+            with catch() as caught:
+                caller.authenticate()
+                return exc
+            exc = caught.exception
+        return exc if isinstance(exc, APIException) else report_unexpected(exc, caller.request)
 
     def refuse(self, item: Item, exc: ProtocolError, headers: Headers) -> Reply:
         if isinstance(item, Message) and item.is_notification:
@@ -233,11 +229,13 @@ class Server:
 
     def serve(
         self,
-        item: Message | ClientResponse,
+        item: Item,
         headers: Headers,
         caller: Caller,
         observers: Sequence[MessageObserver] = (),
     ) -> Reply:
+        if isinstance(item, ProtocolError):
+            raise item
         if isinstance(item, ClientResponse):
             if not select_by_headers(headers).serves_responses:
                 raise InvalidRequest(_("A client sends requests and notifications, not responses."))

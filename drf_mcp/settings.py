@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
@@ -253,14 +253,18 @@ def override_language() -> Iterator[None]:
         yield
 
 
+def chosen_language() -> AbstractContextManager[None]:
+    """Return what has texts in LANGUAGE; without one they have the language of the thread."""
+    language = mcp_settings.LANGUAGE
+    return nullcontext() if language is None else translation.override(language)
+
+
 def in_chosen_language(answer: Callable[P, R]) -> Callable[P, R]:
     """Have what a function returns in LANGUAGE; without one in the language of its thread."""
 
     @functools.wraps(answer)
     def answer_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
-        if mcp_settings.LANGUAGE is None:
-            return answer(*args, **kwargs)
-        with override_language():
+        with chosen_language():
             return answer(*args, **kwargs)
 
     return answer_in_language

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -28,14 +29,14 @@ from drf_mcp.browsable.page import Page
 from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import ProtocolError, Refused, contain
+from drf_mcp.exceptions import ProtocolError, Refused, catch, contain
 from drf_mcp.observability.observers import report_refusal
 from drf_mcp.option_types.endpoint_options import KINDS
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
@@ -130,15 +131,15 @@ class MCPView(View):
         return {name: own.get(name, getattr(cls, name, each.default)) for name, each in known}
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        # The last line, behind which there is no other.
-        answer = partial(contain, partial(self.let_in, request, *args, **kwargs), self.fail)
         try:
-            if mcp_settings.LANGUAGE is None or self.is_for_page(request):
-                return answer()
+            language = nullcontext() if self.is_for_page(request) else chosen_language()
         except ImproperlyConfigured as exc:
             return self.fail(exc)
-        with override_language():
-            return answer()
+        with language:
+            # The last line, behind which there is no other.
+            with catch() as caught:
+                return self.let_in(request, *args, **kwargs)
+            return self.fail(caught.exception)
 
     def is_for_page(self, request: HttpRequest) -> bool:
         # A page has the language of its reader.
@@ -264,10 +265,10 @@ class MCPView(View):
         if Page.compares(request, self.browsable_page):
             return Page(self.server, self.caller).compare()
         body = read_body(request)
-        answer = partial(self.answer, body)
         if not is_stream_wanted(request, body):
-            return answer()
-        stream = open_stream(request, partial(contain, answer, self.turn_away))
+            reply = self.server.answer(body, MetaHeaders(request.META), self.caller)
+            return make_response(reply)  # type: ignore[no-any-return]
+        stream = open_stream(request, partial(contain, partial(self.answer, body), self.turn_away))
         self.caller.channel = stream.channel
         return stream.get_response()  # type: ignore[return-value]
 

@@ -18,8 +18,19 @@ logger = logging.getLogger("drf_mcp")
 def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
     request_id = new_request_id()
     logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
-    got_request_exception.send_robust(sender=BaseHandler, request=request)
+    send_exception(exc, request)
     return InternalError(InternalError.describe(request_id), data={"request_id": request_id})
+
+
+def send_exception(exc: Exception, request: HttpRequest | None) -> None:
+    """Send Django's signal of a request that failed, while the exception is being handled.
+
+    Error trackers read the exception from ``sys.exc_info()``.
+    """
+    try:
+        raise exc
+    except type(exc):
+        got_request_exception.send_robust(sender=BaseHandler, request=request)
 
 
 def close_broken_connections() -> None:

@@ -37,7 +37,7 @@ from drf_mcp.dispatch.request import ToolRequest, get_named_object
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.telemetry import Stopwatch
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
@@ -177,18 +177,14 @@ class Dispatcher(FailureOutcomes):
             probe = Probe.of(caller, tool, bound)
             callback = None if probe.is_decorated else probe.answer_by(None)
 
-        def answer() -> Outcome:
+        with catch() as caught:
             if middleware := CallHandler.of_settings():
                 passage = Passage(request, match, callback or own)
                 return self._pass_middleware(middleware, passage, call)
             respond = callback or as_http_would(own, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
             return self.get_outcome(call, request, response)
-
-        def fail(exc: Exception) -> Outcome:
-            return self.get_exception_outcome(call, request, exc)
-
-        return contain(answer, fail)
+        return self.get_exception_outcome(call, request, caught.exception)
 
     def _pass_middleware(
         self, middleware: CallHandler, passage: Passage, call: CallState

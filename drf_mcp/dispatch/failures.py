@@ -4,14 +4,13 @@ import logging
 from collections.abc import Mapping
 
 from django.core.exceptions import PermissionDenied
-from django.core.handlers.base import BaseHandler
-from django.core.signals import got_request_exception
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.blockers import Listings
+from drf_mcp.dispatch.crashes import send_exception
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.missing_rows import MissingRows
@@ -123,4 +122,4 @@ class FailureOutcomes:
 
     def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:
         logger.error("Tool %s failed [%s]", call.tool.name, call.request_id, exc_info=exc)
-        got_request_exception.send_robust(sender=BaseHandler, request=request)
+        send_exception(exc, request)

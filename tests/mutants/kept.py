@@ -46,8 +46,8 @@ MUTANTS = (
     Mutant(
         "401 before what is wrong with a message",
         "server.py",
-        "            caller.authenticate()\n            return self.refuse(item, exc, headers)",
-        "            return self.refuse(item, exc, headers)",
+        "                caller.authenticate()\n                return exc",
+        "                return exc",
         ("server/test_door.py",),
     ),
     Mutant(
