@@ -167,6 +167,18 @@ class Feature:
         """
         return {}
 
+    def get_choices(self, exposure: Any, choice: Any) -> Iterable[Any]:
+        """Return further tools that are made from one tool, such as figures of a list's rows.
+
+        They are named, excluded and listed as any other.
+
+        Args:
+            exposure: the `drf_mcp.tools.exposure.Exposure` that chose the tool.
+            choice: the tool as a `drf_mcp.tools.exposure.Choice`: its endpoint, its options and
+                its class.
+        """
+        return ()
+
     def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
         """Make what the calls of an endpoint share, before a process forks its workers.
 

@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_mcp",
+    "drf_mcp.contrib.aggregates",
     "drf_mcp.contrib.asking",
     "drf_mcp.contrib.audit",
     "drf_mcp.contrib.pages",

@@ -12,9 +12,7 @@ from rest_framework.utils.serializer_helpers import ReturnList
 
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.tools.aggregates.columns import Columns, NotAColumn
-from drf_mcp.tools.aggregates.listing import find_fault
-from drf_mcp.tools.stock_lists import find_obstacle
+from drf_mcp.tools.stock_lists import find_obstacle, find_queryset_fault, shows_every_row
 
 # More keys than this are not asked for at once: some databases take no longer lists.
 MOST_KEYS = 500
@@ -31,11 +29,7 @@ def is_stock_list(endpoint: Any) -> bool:
 def get_listed_rows(view: Any) -> QuerySet[Any] | None:
     """Return the rows that a stock list shows on all its pages, None where only it can say."""
     rows = view.filter_queryset(view.get_queryset())
-    if find_fault(rows):
-        return None
-    try:
-        Columns.of_view(view, rows.model).check_list()
-    except NotAColumn:
+    if find_queryset_fault(rows) or not shows_every_row(view.get_serializer([], many=True)):
         return None
     return rows  # type: ignore[no-any-return]
 

@@ -52,5 +52,4 @@ VIEW_KINDS: Mapping[str, Kind] = {
     "actions": Words(none=True),
     "exclude": Words(),
     "name": Text(none=True),
-    "aggregate": Words(),
 }

@@ -12,20 +12,12 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.introspection.safe_call import Finding, attempt
+from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.patterns import read_pattern
-from drf_mcp.outcomes import MISSING
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.options import ToolOptions, ViewOptions
-
-# The defaults of options that are about one tool.
-OF_ONE_TOOL: dict[str, Any] = {
-    "name": None,
-    "input_schema": None,
-    "output_schema": MISSING,
-    "examples": (),
-}
+from drf_mcp.tools.tool import Tool
 
 
 @dataclass(frozen=True)
@@ -34,6 +26,7 @@ class Choice:
     endpoint: Endpoint
     options: ToolOptions
     named: bool = False
+    tool_class: type[Tool] = Tool
 
     @property
     def update_key(self) -> tuple[str, Any]:
@@ -134,16 +127,12 @@ class Exposure:
         if choice is None:
             return
         yield choice
-        every = list(self.get_view_options(endpoint))
-        fields = next((own.aggregate for own in every if own.aggregate), ())
-        if fields and endpoint.standard_action == "list":
-            # Schemas and examples of the whole list are none of its figures.
-            options = replace(self.merge_options(every, "aggregate"), **OF_ONE_TOOL)
-            yield Choice(AggregateEndpoint.beside(choice.endpoint, fields), options)
+        for feature in features.overriding("get_choices"):
+            yield from feature.get_choices(self, choice)
 
-    def merge_options(self, every: Sequence[ViewOptions], action: str | None) -> ToolOptions:
+    def merge_view_options(self, endpoint: Endpoint, action: str | None) -> ToolOptions:
         options = ToolOptions()
-        for view_options in reversed(every):
+        for view_options in reversed(list(self.get_view_options(endpoint))):
             options = view_options.get_tool_options(action).over(options)
         return options
 
@@ -152,9 +141,8 @@ class Exposure:
             return None
         if not self.is_exposed(endpoint):
             return None
-        every = list(self.get_view_options(endpoint))
-        options = self.merge_options(every, endpoint.standard_action)
-        noun = next((own.name for own in every if own.name), None)
+        options = self.merge_view_options(endpoint, endpoint.standard_action)
+        noun = next((own.name for own in self.get_view_options(endpoint) if own.name), None)
         for tool_options in reversed(endpoint.decorations):
             options = tool_options.over(options)
         if options.condition is not None and not options.condition():

@@ -162,8 +162,6 @@ class ViewOptions:
     actions: frozenset[str] | None = None
     exclude: frozenset[str] = frozenset()
     name: str | None = None
-    # The serializer's fields that the aggregate of the list may use; without any there is none.
-    aggregate: tuple[str, ...] = ()
     tool: ToolOptions = ToolOptions()
 
     @classmethod
@@ -172,14 +170,12 @@ class ViewOptions:
         actions: Iterable[str] | None = None,
         exclude: Iterable[str] = (),
         name: str | None = None,
-        aggregate: Iterable[str] = (),
         **options: Any,
     ) -> ViewOptions:
-        values = {"actions": actions, "exclude": exclude, "name": name, "aggregate": aggregate}
+        values = {"actions": actions, "exclude": exclude, "name": name}
         refuse_wrong_values(VIEW_KINDS, values, "Options of a view")
         exposed = None if actions is None else frozenset(actions)
-        fields = tuple(dict.fromkeys(aggregate))
-        return cls(exposed, frozenset(exclude), name, fields, ToolOptions.of(**options))
+        return cls(exposed, frozenset(exclude), name, ToolOptions.of(**options))
 
     def selects(self, action: str) -> bool:
         return (self.actions is None or action in self.actions) and action not in self.exclude
@@ -209,7 +205,6 @@ def mcp_viewset(
     actions: Iterable[str] | None = None,
     exclude: Iterable[str] = (),
     name: str | None = None,
-    aggregate: Iterable[str] = (),
     **options: Any,
 ) -> Callable[[type], type]:
     """Expose the actions of a viewset, or the methods of any API view class, as tools.
@@ -217,13 +212,11 @@ def mcp_viewset(
     Args:
         actions: the actions to expose, all by default.
         name: the noun that the tools' names start with, by default from the path.
-        aggregate: the serializer's fields by which a further tool, such as
-            ``orders_aggregate``, counts, sums up and groups the rows of the list.
         options: the options of `ToolOptions` but ``name``, for every tool of the class.
 
     A subclass is not exposed by its parent's decorator.
     """
-    view_options = ViewOptions.of(actions, exclude, name, aggregate, **options)
+    view_options = ViewOptions.of(actions, exclude, name, **options)
 
     def decorate(view_class: type) -> type:
         view_class.mcp_viewset = view_options  # type: ignore[attr-defined]

@@ -14,8 +14,6 @@ from drf_mcp.exceptions import UnknownTool
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
-from drf_mcp.tools.aggregates.tool import AggregateTool
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Choice, Exposure, Registration
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
@@ -67,7 +65,6 @@ class Registry:
         actions: Iterable[str] | None = None,
         exclude: Iterable[str] = (),
         name: str | None = None,
-        aggregate: Iterable[str] = (),
         **options: Any,
     ) -> None:
         """Expose routers, viewsets, API views or ``@api_view`` functions.
@@ -77,7 +74,7 @@ class Registry:
                 exposes every route that leads to it.
             options: as of `mcp_viewset`, the others as well.
         """
-        view_options = ViewOptions.of(actions, exclude, name, aggregate, **options)
+        view_options = ViewOptions.of(actions, exclude, name, **options)
         with self._lock:
             self._registrations += [Registration(target, view_options) for target in targets]
             self.reload()
@@ -218,7 +215,7 @@ class Registry:
             self._refuse_unportable_name(name, choice.endpoint)
         finders = Finders({name: choice.endpoint for name, choice in named.items()})
         tools = {
-            name: self._get_tool_class(choice)(name, choice.endpoint, choice.options, finders)
+            name: choice.tool_class(name, choice.endpoint, choice.options, finders)
             for name, choice in named.items()
         }
         for feature in features.overriding("get_tools"):
@@ -234,9 +231,6 @@ class Registry:
                     f"A tool of {type(feature).__name__} and {place} share the name {tool.name!r}."
                 )
             tools[tool.name] = tool
-
-    def _get_tool_class(self, choice: Choice) -> type[Tool]:
-        return AggregateTool if isinstance(choice.endpoint, AggregateEndpoint) else Tool
 
     def _refuse_unportable_name(self, name: str, endpoint: Endpoint) -> None:
         if not NAME.match(name) or len(name) > MAX_LENGTH:

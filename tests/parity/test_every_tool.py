@@ -29,7 +29,7 @@ def username(request) -> str | None:
 
 
 def test_the_requests_cover_every_tool():
-    # The figures of a list have no request: tests/tools/aggregates holds them against its pages.
+    # The figures of a list have no request: tests/contrib/aggregates holds them against its pages.
     named = {name for name, tool in registry.tools().items() if tool.endpoint.has_http_request}
     assert {request.tool for request in REQUESTS} == named - {"content_retrieve"}
 

@@ -95,6 +95,8 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("resource", "yes"),
     ("resource", {"mime": "text/plain"}),
     ("resource", {"annotations": {"priority": 2}}),
+    ("aggregate", "status"),
+    ("aggregate", [1]),
     ("ui", ""),
     ("ui", {"csp": {}}),
     ("ui", {"template": "a.html", "colour": "red"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from drf_mcp.operators.checks import (
-    aggregates,
     apps,
     endpoints,
     lists,
@@ -14,7 +13,6 @@ from drf_mcp.operators.checks import (
 )
 
 __all__ = [
-    "aggregates",
     "apps",
     "endpoints",
     "lists",

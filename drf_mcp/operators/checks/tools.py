@@ -131,7 +131,7 @@ def find_unknown_labels(project: Project) -> Iterator[tuple[str, str]]:
     # One option may be about several tools of a view: one of them has to answer with the field.
     groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
     for tool in project.tools.values():
-        # An aggregate answers with few of its list's fields.
+        # A tool without an HTTP request of its own may answer with fewer fields than its view.
         if (paths := tool.options.untrusted) and tool.endpoint.has_http_request:
             groups.setdefault((tool.endpoint.view_class, paths), []).append(tool)
     for (view_class, paths), tools in groups.items():

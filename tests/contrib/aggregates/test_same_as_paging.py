@@ -10,8 +10,8 @@ from django.utils.dateparse import parse_duration
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tools.aggregates.journeys import FIELDS
-from tests.tools.aggregates.paging import PARTS, group_rows, read_rows, work_out
+from tests.contrib.aggregates.journeys import FIELDS
+from tests.contrib.aggregates.paging import PARTS, group_rows, read_rows, work_out
 
 DATES = ("day", "left_at")
 GROUPINGS = [f for f in FIELDS if f not in DATES] + [f"{f}_{p}" for f in DATES for p in PARTS]

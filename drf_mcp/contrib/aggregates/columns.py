@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -17,7 +18,7 @@ from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from drf_mcp.introspection.source.members import find_member, unwrap_member
+from drf_mcp.tools.stock_lists import is_stock, shows_every_row
 
 AMOUNTS = ("sum", "avg", "min", "max")
 # Sums have more digits than any of the numbers in them.
@@ -27,13 +28,13 @@ MORE_DIGITS = 2
 
 @dataclass(frozen=True)
 class Kind:
-    """Columns that are grouped and worked out alike.
+    """A type of columns.
 
     Attributes:
-        columns: the model fields.
-        field: the serializer field that shows them as they are.
-        metrics: what can be worked out of them, in the order of the tool's schema.
-        is_date: True if they are grouped by parts of the calendar.
+        columns: the model fields of the type.
+        field: the serializer field that shows a value of the type unchanged.
+        metrics: the metrics of such a column, in the order of the tool's schema.
+        is_date: True if parts of the calendar group such a column.
     """
 
     columns: tuple[type, ...]
@@ -54,22 +55,22 @@ IDENTIFIER = Kind((models.UUIDField,), serializers.UUIDField, ("distinct",))
 TEXTS = (models.CharField, models.TextField, models.GenericIPAddressField)
 TEXT = Kind(TEXTS, serializers.CharField, ("distinct",))
 KINDS = (INTEGER, FLOAT, DECIMAL, DURATION, MOMENT, DATE, BOOLEAN, IDENTIFIER, TEXT)
-# Of names, not of amounts: keys of objects, and choices.
+# Keys of objects, and choices: no amounts, whatever the column's type.
 NAME = Kind(TEXTS, serializers.ChoiceField, ("distinct",))
-# Serializer fields that give a value to the encoder as it is.
+# Serializer fields that leave the value to the encoder.
 PLAIN = (serializers.ReadOnlyField, serializers.SlugRelatedField)
 KEY = serializers.PrimaryKeyRelatedField
 STOCK_FIELDS = (KEY, *PLAIN, NAME.field, *(kind.field for kind in KINDS))
-# What a date is written by in full; any other format may leave a part of it out.
-WHOLE = (None, ISO_8601)
+# Any other format may leave a part of the date out.
+FULL_FORMATS = (None, ISO_8601)
 
 
 class NotAColumn(Exception):
     """A field cannot be aggregated; the text says why.
 
     Args:
-        reason: the text, marked and not yet translated: a call of the tool does without the field.
-        facts: what is put into the text.
+        reason: the text, translated only when it is shown.
+        facts: the values for the placeholders of the text.
     """
 
     def __init__(self, reason: str, **facts: str) -> None:
@@ -82,11 +83,11 @@ class NotAColumn(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the model, as one caller sees it.
+    """A column of the model, as the serializer shows it to one caller.
 
     Attributes:
-        name: the serializer's name of it.
-        path: the model's own, relations joined by double underscores.
+        name: the name of the serializer field.
+        path: the lookup of the column, relations joined by double underscores.
         shown_by: the serializer field.
     """
 
@@ -98,7 +99,7 @@ class Column:
 
     @property
     def zone(self) -> Any:
-        # As the serializer shows moments: the current one, unless its field has one.
+        # The serializer shows moments in the current zone, unless its field has one.
         if self.kind is not MOMENT or not settings.USE_TZ:
             return None
         return getattr(self.shown_by, "timezone", None) or timezone.get_current_timezone()
@@ -115,7 +116,7 @@ class Column:
     def show_sum(self, value: Any) -> Any:
         if self.kind is DECIMAL:
             return self.show_decimal(value, self.model_field.decimal_places)
-        # Databases sum up integers as decimals of no places.
+        # Some databases answer the sum of integers with a decimal.
         return self.show(int(value) if self.kind is INTEGER else value)
 
     def show_average(self, total: Any, count: int) -> Any:
@@ -132,33 +133,37 @@ class Column:
 
 
 class Columns:
-    """The columns that a serializer for a list shows to one caller."""
+    """The columns of a model that the serializer of a list shows to the caller of a view."""
 
-    def __init__(self, serializer: Any, model: Any) -> None:
-        self.serializer = serializer
+    def __init__(self, view: Any, model: Any) -> None:
+        self.serializer = view.get_serializer([], many=True)
         self.model = model
-
-    @classmethod
-    def of_view(cls, view: Any, model: Any) -> Columns:
-        # As for a page of the list, for the fields that this caller is shown.
-        return cls(view.get_serializer([], many=True), model)
 
     @property
     def names(self) -> list[str]:
         child = getattr(self.serializer, "child", None)
         return list(getattr(child, "fields", ()))
 
+    def find_shown(self, names: Iterable[str]) -> Iterator[Column]:
+        for name in names:
+            with contextlib.suppress(NotAColumn):
+                yield self.find(name)
+
     def find(self, name: str) -> Column:
         """Return the column that a field shows; raises `NotAColumn`."""
-        self.check_serializers()
+        self.check_list()
         child = self.serializer.child
+        own = ("to_representation", "_readable_fields")
+        if not is_stock(child, serializers.Serializer, *own):
+            reason = gettext_noop("%(serializer)s has a to_representation() of its own")
+            raise NotAColumn(reason, serializer=type(child).__name__)
         field = child.fields.get(name)
         if field is None or field.write_only:
             reason = gettext_noop("%(serializer)s shows no field %(name)r")
             raise NotAColumn(reason, serializer=type(child).__name__, name=name)
-        # Several choices are shown as a list, whatever the column is.
-        several = isinstance(field, serializers.MultipleChoiceField)
-        if several or not is_stock(field, STOCK_FIELDS, "to_representation", "get_attribute"):
+        # A MultipleChoiceField shows a list, whatever its column is.
+        is_own = not is_stock(field, STOCK_FIELDS, "to_representation", "get_attribute")
+        if is_own or isinstance(field, serializers.MultipleChoiceField):
             reason = gettext_noop("%(name)r is computed, or shown by a class of its own")
             raise NotAColumn(reason, name=name)
         path = self.get_path(field)
@@ -166,19 +171,10 @@ class Columns:
         return Column(name, "__".join(path), find_kind(field, model_field), model_field, field)
 
     def check_list(self) -> None:
-        """Raise `NotAColumn` where the serializer for the list may leave rows out."""
-        every = self.serializer
-        if not is_stock(every, serializers.ListSerializer, "to_representation", "data"):
+        """Raise `NotAColumn` where the serializer of the list may leave rows out."""
+        if not shows_every_row(self.serializer):
             reason = gettext_noop("%(serializer)s writes the list in a way of its own")
-            raise NotAColumn(reason, serializer=type(every).__name__)
-
-    def check_serializers(self) -> None:
-        self.check_list()
-        every = self.serializer
-        own = ("to_representation", "_readable_fields")
-        if not is_stock(every.child, serializers.Serializer, *own):
-            reason = gettext_noop("%(serializer)s has a to_representation() of its own")
-            raise NotAColumn(reason, serializer=type(every.child).__name__)
+            raise NotAColumn(reason, serializer=type(self.serializer).__name__)
 
     def get_path(self, field: Any) -> Sequence[str]:
         path = list(field.source_attrs)
@@ -190,7 +186,7 @@ class Columns:
         return path
 
     def find_model_field(self, path: Sequence[str], name: str) -> Any:
-        # Only along relations to one object, each of which a row of the list has once.
+        # A relation to many objects would join a row of the list several times.
         model, found = self.model, None
         for attribute in path:
             try:
@@ -206,19 +202,8 @@ class Columns:
         return found
 
 
-def is_stock(owner: Any, base: Any, *names: str) -> bool:
-    # Whether an object does as REST framework's own classes do, by the globals of the code: a
-    # class that is made at run time has the __module__ of its metaclass.
-    def has(name: str) -> bool:
-        member = unwrap_member(find_member(type(owner), name)[0])
-        module = getattr(member, "__globals__", {}).get("__name__", "")
-        return name not in vars(owner) and module.partition(".")[0] == "rest_framework"
-
-    return isinstance(owner, base) and all(map(has, names))
-
-
 def find_kind(field: Any, column: Any) -> Kind:
-    # What it shows has to be the column, whole.
+    """Return the type of a column that a field shows unchanged; raises `NotAColumn`."""
     name = field.field_name
     if isinstance(field, KEY):
         if column is None or not column.is_relation:
@@ -231,13 +216,10 @@ def find_kind(field: Any, column: Any) -> Kind:
     is_choice = isinstance(field, NAME.field) and kind in (INTEGER, TEXT)
     if not (is_choice or isinstance(field, (kind.field, *PLAIN))):
         raise NotAColumn(gettext_noop("%(name)r shows its column as another type"), name=name)
-    if kind.is_date and getattr(field, "format", get_default_format(kind)) not in WHOLE:
+    default = api_settings.DATETIME_FORMAT if kind is MOMENT else api_settings.DATE_FORMAT
+    if kind.is_date and getattr(field, "format", default) not in FULL_FORMATS:
         reason = gettext_noop(
             "%(name)r has a format of its own, which may leave a part of the date out"
         )
         raise NotAColumn(reason, name=name)
     return NAME if is_choice or column.primary_key else kind
-
-
-def get_default_format(kind: Kind) -> Any:
-    return api_settings.DATETIME_FORMAT if kind is MOMENT else api_settings.DATE_FORMAT

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import wraps
+from types import FunctionType
 
 import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
+from django.test import modify_settings
 from django.urls import include, path
 from django.utils import translation
 from django.utils.decorators import method_decorator
@@ -17,7 +19,7 @@ from rest_framework.routers import DefaultRouter
 
 from drf_mcp import mcp_tool, mcp_viewset
 from drf_mcp.tools import Registry, registry
-from tests.tools.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet
+from tests.contrib.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet
 
 pytestmark = pytest.mark.usefixtures("journeys")
 LIST = {"get": "list", "post": "create"}
@@ -26,6 +28,11 @@ LIST = {"get": "list", "post": "create"}
 def viewset(aggregate=None, **members):
     own = type("Own", (JourneyViewSet,), members)
     return own if aggregate is None else mcp_viewset(aggregate=aggregate)(own)
+
+
+def copy(handler):
+    """Return a handler to decorate, of which the original stays as it is."""
+    return FunctionType(handler.__code__, handler.__globals__, handler.__name__)
 
 
 def names_of(own, target, **options):
@@ -63,6 +70,17 @@ def test_a_registered_viewset_and_a_router_have_one_too(expose):
     expose(path("", include(router.urls)), EXPOSE="explicit")
     for target in (plain, router):
         assert "journeys_aggregate" in names_of(Registry(), target, aggregate=["kind"])
+
+
+def test_a_list_can_be_decorated_by_itself(serve):
+    own = viewset(list=mcp_tool(aggregate=["kind"])(copy(JourneyViewSet.list)))
+    assert serve(own) == {"journeys_list", "journeys_aggregate"}
+
+
+def test_without_the_app_the_option_is_an_error_that_names_it():
+    with modify_settings(INSTALLED_APPS={"remove": ["drf_mcp.contrib.aggregates"]}):
+        with pytest.raises(ImproperlyConfigured, match=r"add 'drf_mcp\.contrib\.aggregates' to"):
+            mcp_viewset(aggregate=["kind"])
 
 
 def test_a_subclass_does_not_inherit_it(serve):
@@ -137,7 +155,7 @@ def test_an_error_of_a_check_is_not_translated(serve, errors, monkeypatch):
         return f"{translation.get_language()}: {text}"
 
     serve(viewset(["kindd"]))
-    monkeypatch.setattr("drf_mcp.tools.aggregates.declaration._", translate)
+    monkeypatch.setattr("drf_mcp.contrib.aggregates.tool._", translate)
     with translation.override("de"):
         assert "None: aggregate= names 'kindd'" in errors()[0]
 
@@ -197,6 +215,12 @@ def test_a_serializer_that_needs_its_caller_is_no_error_and_leaves_the_choices_o
 
 def test_a_view_without_an_exposed_list_is_an_error(serve, errors):
     serve(mcp_viewset(actions=["create"], aggregate=["kind"])(viewset()))
+    (error,) = errors()
+    assert error.endswith(".Own has no list that is exposed there.")
+
+
+def test_another_action_that_is_decorated_is_an_error(serve, errors):
+    serve(viewset(create=mcp_tool(aggregate=["kind"])(copy(JourneyViewSet.create))))
     (error,) = errors()
     assert error.endswith(".Own has no list that is exposed there.")
 

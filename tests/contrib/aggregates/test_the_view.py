@@ -13,7 +13,7 @@ from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp import mcp_viewset
 from drf_mcp.tools import registry
-from tests.tools.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet, Station
+from tests.contrib.aggregates.journeys import Journey, JourneySerializer, JourneyViewSet, Station
 
 pytestmark = pytest.mark.usefixtures("journeys")
 LIST = {"get": "list", "post": "create"}

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.tools.aggregates.journeys import Journey, Station
+from tests.contrib.aggregates.journeys import Journey, Station
 
 pytestmark = pytest.mark.usefixtures("journeys")
 

@@ -4,15 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from django.core.checks import CheckMessage, Error
 
+from drf_mcp.contrib.aggregates.tool import REMEDY, AggregateTool
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.operators.checks.project import Project, register_check
-from drf_mcp.tools.aggregates.declaration import REMEDY
-from drf_mcp.tools.aggregates.tool import AggregateTool
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ViewOptions
 
 
-# Describes the lists with an aggregate alone.
 @register_check()
 def check_aggregates(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
@@ -30,9 +28,12 @@ def check_aggregates(project: Project) -> Iterator[CheckMessage]:
 def find_places_without_list(project: Project) -> Iterator[str]:
     every = project.rest_endpoints
     for view_class in dict.fromkeys(endpoint.view_class for endpoint in every):
-        options = vars(view_class).get("mcp_viewset")
         own = [endpoint for endpoint in every if endpoint.view_class is view_class]
-        if options is not None and lacks_list(options, own):
+        options = vars(view_class).get("mcp_viewset")
+        decorated = [e for e in own if any(each.aggregate for each in e.decorations)]
+        if (options is not None and lacks_list(options, own)) or (
+            decorated and not any(endpoint.standard_action == "list" for endpoint in decorated)
+        ):
             yield locate_view(view_class)
     for registration in project.registry.registrations:
         if lacks_list(registration.options, filter(registration.is_for, every)):
@@ -41,6 +42,6 @@ def find_places_without_list(project: Project) -> Iterator[str]:
 
 
 def lacks_list(options: ViewOptions, endpoints: Iterable[Endpoint]) -> bool:
-    return bool(options.aggregate) and not any(
+    return bool(options.tool.aggregate) and not any(
         endpoint.standard_action == "list" and options.selects("list") for endpoint in endpoints
     )

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from drf_mcp import mcp_viewset
 from drf_mcp.tools import registry
-from tests.tools.aggregates.journeys import FIELDS, Journey, JourneyViewSet, Station
+from tests.contrib.aggregates.journeys import FIELDS, Journey, JourneyViewSet, Station
 
 pytestmark = pytest.mark.usefixtures("journeys")
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.urls import include, path
 from rest_framework.routers import DefaultRouter
 
-from tests.tools.aggregates.journeys import Journey, JourneyViewSet, Station, make_journeys
+from tests.contrib.aggregates.journeys import Journey, JourneyViewSet, Station, make_journeys
 
 router = DefaultRouter()
 router.register("journeys", JourneyViewSet)

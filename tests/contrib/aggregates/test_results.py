@@ -13,8 +13,8 @@ from rest_framework.permissions import IsAuthenticated
 from drf_mcp.test import ToolParity, assert_tool_parity
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import registry
-from tests.tools.aggregates.conftest import router
-from tests.tools.aggregates.journeys import Journey, JourneyViewSet
+from tests.contrib.aggregates.conftest import router
+from tests.contrib.aggregates.journeys import Journey, JourneyViewSet
 
 pytestmark = pytest.mark.usefixtures("journeys")
 EVERY_DAY = {"group_by": ["left_at_day", "owner", "country"], "limit": 1000, "order": "group"}

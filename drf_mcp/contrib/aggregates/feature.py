@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from drf_mcp.features import Feature
+from drf_mcp.option_types.installed import Setting
+from drf_mcp.option_types.kinds import Words
+from drf_mcp.outcomes import MISSING
+
+# Schemas and examples of the list do not describe its figures.
+DEFAULTS: dict[str, Any] = {
+    "name": None,
+    "input_schema": None,
+    "output_schema": MISSING,
+    "examples": (),
+}
+
+
+class AggregatesFeature(Feature):
+    tool_options = {
+        # The serializer's fields by which a further tool, such as `orders_aggregate`, counts, sums
+        # up and groups the rows of the list.
+        "aggregate": Setting((), Words()),
+    }
+
+    def get_choices(self, exposure: Any, choice: Any) -> Iterator[Any]:
+        endpoint, fields = choice.endpoint, tuple(dict.fromkeys(choice.options.aggregate))
+        if not fields or endpoint.standard_action != "list":
+            return
+        from drf_mcp.contrib.aggregates.listing import AggregateEndpoint
+        from drf_mcp.contrib.aggregates.tool import AggregateTool
+
+        options = exposure.merge_view_options(endpoint, "aggregate")
+        yield replace(
+            choice,
+            endpoint=AggregateEndpoint.of_list(endpoint, fields),
+            options=replace(options, **DEFAULTS),
+            named=False,
+            tool_class=AggregateTool,
+        )

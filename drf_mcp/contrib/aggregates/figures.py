@@ -1,0 +1,229 @@
+"""The groups and metrics that columns offer, and the figures that a database works out of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from django.db.models import (
+    Avg,
+    Count,
+    DateField,
+    F,
+    Max,
+    Min,
+    OrderBy,
+    QuerySet,
+    Sum,
+    Window,
+)
+from django.db.models.functions import TruncDay, TruncMonth, TruncQuarter, TruncWeek, TruncYear
+
+from drf_mcp.contrib.aggregates.columns import MOMENT, Column
+
+COUNT = "count"
+# Orders of the groups: by their own values, or by the first metric; a minus sorts descending.
+ORDERS = ("-metric", "metric", "group", "-group")
+Pieces: TypeAlias = "Sequence[Piece]"
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """A part of the calendar by which dates are grouped, and how it is written."""
+
+    truncate: Any
+    write: Callable[[date], str]
+
+
+DATE_PARTS: Mapping[str, DatePart] = {
+    "day": DatePart(TruncDay, date.isoformat),
+    # By its Monday.
+    "week": DatePart(TruncWeek, date.isoformat),
+    "month": DatePart(TruncMonth, lambda day: f"{day:%Y-%m}"),
+    "quarter": DatePart(TruncQuarter, lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}"),
+    "year": DatePart(TruncYear, lambda day: f"{day:%Y}"),
+}
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups rows by the values of a column, or by one part of its dates."""
+
+    column: Column
+    part: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.column.name}_{self.part}" if self.part else self.column.name
+
+    @property
+    def expression(self) -> Any:
+        column = self.column
+        if not self.part:
+            return F(column.path)
+        zone = {"tzinfo": column.zone} if column.kind is MOMENT else {}
+        return DATE_PARTS[self.part].truncate(column.path, output_field=DateField(), **zone)
+
+    def show(self, value: Any) -> Any:
+        if value is None or not self.part:
+            return self.column.show(value)
+        return DATE_PARTS[self.part].write(value)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An aggregate of the database; ``merge`` makes the total of the values of several groups.
+
+    Without ``merge`` the total does not follow from the groups.
+    """
+
+    expression: Any
+    merge: Callable[[Iterable[Any]], Any] | None
+
+    def get_total(self, values: Iterable[Any]) -> Any:
+        known = [value for value in values if value is not None]
+        return self.merge(known) if known and self.merge else None
+
+
+def add_up(values: Iterable[Any]) -> Any:
+    # Durations have no zero of type int to start from.
+    first, *others = values
+    return sum(others, first)
+
+
+class Metric:
+    """The number of rows, or a figure that is worked out of one column of them."""
+
+    def __init__(self, function: str, column: Column | None = None) -> None:
+        self.function = function
+        self.column = column
+
+    @property
+    def key(self) -> str:
+        return self.function if self.column is None else f"{self.function}_{self.column.name}"
+
+    @property
+    def pieces(self) -> Pieces:
+        if self.column is None:
+            return (Piece(Count("*"), sum),)
+        path = self.column.path
+        pieces: Mapping[str, Pieces] = {
+            "sum": (Piece(Sum(path), add_up),),
+            # Databases work averages out of floats, sums of decimals exactly.
+            "avg": (Piece(Sum(path), add_up), Piece(Count(path), sum)),
+            "min": (Piece(Min(path), min),),
+            "max": (Piece(Max(path), max),),
+            "distinct": (Piece(Count(path, distinct=True), None),),
+        }
+        return pieces[self.function]
+
+    @property
+    def sorted_by(self) -> Any:
+        """The expression that groups are sorted by, None for the first piece."""
+        return Avg(self.column.path) if self.column and self.function == "avg" else None
+
+    def show(self, values: Sequence[Any]) -> Any:
+        first, column = values[0], self.column
+        if column is None or self.function == "distinct":
+            return first or 0
+        if first is None:
+            return None
+        if self.function == "avg":
+            return column.show_average(first, values[1])
+        return column.show_sum(first) if self.function == "sum" else column.show(first)
+
+
+class Terms:
+    """The groupings and metrics of some columns, by their keys."""
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        columns = list(columns)
+        groupings = [
+            Grouping(column, part)
+            for column in columns
+            for part in (DATE_PARTS if column.kind.is_date else ("",))
+        ]
+        metrics = [Metric(name, column) for column in columns for name in column.kind.metrics]
+        metrics.insert(0, Metric(COUNT))
+        self.groupings = {grouping.key: grouping for grouping in groupings}
+        self.metrics = {metric.key: metric for metric in metrics}
+        counts = Counter((*(g.key for g in groupings), *(m.key for m in metrics)))
+        # A group of the answer has both as members of one object.
+        self.duplicate_keys = [key for key, count in counts.items() if count > 1]
+
+
+class Figures:
+    """Groups the rows of a queryset, and works the metrics out for each group."""
+
+    def __init__(
+        self, rows: QuerySet[Any], groupings: Sequence[Grouping], metrics: Sequence[Metric]
+    ) -> None:
+        # By their keys: a filter over many related objects joins a row to each of them, and an
+        # ordering, an annotation or a slice of the list must not touch the groups.
+        every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
+        self.rows = every.filter(pk__in=rows.values("pk"))
+        # No model field has aliases like these.
+        self.groupings = {f"mcp_group_{n}": grouping for n, grouping in enumerate(groupings)}
+        self.metrics = [
+            (metric, {f"mcp_piece_{n}_{m}": piece for m, piece in enumerate(metric.pieces)})
+            for n, metric in enumerate(metrics)
+        ]
+        self.pieces = {a: piece for _, pieces in self.metrics for a, piece in pieces.items()}
+        self.expressions = {alias: piece.expression for alias, piece in self.pieces.items()}
+
+    @cached_property
+    def groups(self) -> QuerySet[Any, Any]:
+        values = {alias: grouping.expression for alias, grouping in self.groupings.items()}
+        # A window counts all groups, whatever the limit, without a second query.
+        groups: QuerySet[Any, Any] = (
+            self.rows.values(**values)
+            .annotate(**self.expressions)
+            .annotate(mcp_groups=Window(Count("*")))
+        )
+        return groups
+
+    def get_answer(self, order: str, limit: int) -> dict[str, Any]:
+        if not self.groupings:
+            return {"total": self.show_metrics(self.rows.aggregate(**self.expressions))}
+        found = list(self.sort_groups(order)[:limit])
+        count = found[0]["mcp_groups"] if found else 0
+        has_more = count > len(found)
+        # How many different values there are in all does not follow from the groups.
+        if has_more or any(piece.merge is None for piece in self.pieces.values()):
+            total = self.rows.aggregate(**self.expressions)
+        else:
+            total = {a: p.get_total(row[a] for row in found) for a, p in self.pieces.items()}
+        return {
+            "groups": [{**self.show_group(row), **self.show_metrics(row)} for row in found],
+            "group_count": count,
+            "has_more": has_more,
+            "total": self.show_metrics(total),
+        }
+
+    def sort_groups(self, order: str) -> QuerySet[Any, Any]:
+        def sort(alias: str, descending: bool = False) -> OrderBy:
+            return OrderBy(F(alias), descending=descending, nulls_last=True)
+
+        groups, descending = self.groups, order.startswith("-")
+        if not order.endswith("metric"):
+            return groups.order_by(*(sort(alias, descending) for alias in self.groupings))
+        metric, (first, *_) = self.metrics[0]
+        if metric.sorted_by is not None:
+            groups, first = groups.annotate(mcp_order=metric.sorted_by), "mcp_order"
+        # Groups with the same figure have an order as well: a limit always cuts in one place.
+        return groups.order_by(sort(first, descending), *(sort(a) for a in self.groupings))
+
+    def show_group(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            grouping.key: grouping.show(row[alias]) for alias, grouping in self.groupings.items()
+        }
+
+    def show_metrics(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            metric.key: metric.show([row[alias] for alias in aliases])
+            for metric, aliases in self.metrics
+        }

@@ -1,0 +1,163 @@
+"""The endpoint of an aggregate: the route and view of a list, with another handler for `list`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, NoReturn
+
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest
+from django.urls import ResolverMatch
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from drf_mcp.contrib.aggregates.columns import Columns, NotAColumn
+from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.routes import Route
+from drf_mcp.tools.stock_lists import find_obstacle, find_queryset_fault
+
+MOST_GROUPS = 1000
+DEFAULT_GROUPS = 100
+NOT_SHOWN = gettext_lazy(
+    "'{input}' is made of a field that the list does not show to you as it is stored. "
+    "Choose from: {names}."
+)
+
+
+@dataclass(frozen=True)
+class AggregateRoute(Route):
+    """The route of a list; its callback runs the list's view with another handler."""
+
+    listing: Route
+
+    def match(
+        self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
+    ) -> ResolverMatch | None:
+        return self.listing.match(path, kwargs, request)
+
+
+@dataclass(frozen=True)
+class AggregateEndpoint(Endpoint):
+    """The endpoint of an aggregate.
+
+    Attributes:
+        fields: the serializer's names of the fields that the project declared.
+    """
+
+    fields: tuple[str, ...] = ()
+
+    has_http_request = False
+
+    @classmethod
+    def of_list(cls, listing: Endpoint, fields: tuple[str, ...]) -> AggregateEndpoint:
+        """Return the aggregate of a list.
+
+        Raises:
+            ImproperlyConfigured: the list has code of its own, which the figures would leave out.
+        """
+        if obstacle := find_obstacle(listing):
+            raise ImproperlyConfigured(
+                f"aggregate= cannot be used for {listing.place}: {obstacle}. Move what it does "
+                f"into get_queryset() or a filter backend, or take aggregate= away."
+            )
+        route = listing.route
+        view_class: Any = make_view_class(listing.view_class, listing.handler, fields)
+        actions = (dict(route.actions),) if route.actions else ()
+        callback = view_class.as_view(*actions, **route.initkwargs)
+        # Attributes such as that of transaction.non_atomic_requests().
+        marks = {n: v for n, v in vars(route.callback).items() if n not in vars(callback)}
+        vars(callback).update(marks)
+        aggregate_route = AggregateRoute(route.urlconf, route.chain, callback, route)
+        return cls(aggregate_route, listing.method, listing.action, listing.noun, fields=fields)
+
+    @functools.cached_property
+    def standard_action(self) -> str | None:
+        return "aggregate"
+
+
+class AggregateList:
+    """Gives a view class a ``list`` that answers with figures of the rows that it would list."""
+
+    mcp_aggregate: tuple[str, ...] = ()
+
+    def list(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        rows = self.filter_queryset(self.get_queryset())
+        if fault := find_queryset_fault(rows):
+            refuse(fault)
+        columns = Columns(self, rows.model)
+        try:
+            columns.check_list()
+        except NotAColumn as exc:
+            refuse(f"{exc}.")
+        terms = Terms(columns.find_shown(self.mcp_aggregate))
+        asked = read_arguments(terms, request.query_params)
+        groupings = [terms.groupings[key] for key in dict.fromkeys(asked["group_by"])]
+        metrics = [terms.metrics[key] for key in dict.fromkeys(asked["metrics"])]
+        answer = Figures(rows, groupings, metrics).get_answer(asked["order"], asked["limit"])
+        zones = {str(grouping.column.zone) for grouping in groupings if grouping.column.zone}
+        return Response({**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer)
+
+
+def refuse(fault: str) -> NoReturn:
+    advice = _("Page through the list instead.")
+    raise ValidationError(f"{fault} {advice}", "not_aggregated")
+
+
+def make_view_class(view_class: type, handler: Any, names: tuple[str, ...]) -> type:
+    # The class keeps its name: errors and logs lead to the project's class.
+    members: dict[str, Any] = {
+        "mcp_aggregate": names,
+        "list": copy_handler(handler),
+        **{name: getattr(view_class, name) for name in ("__module__", "__qualname__", "__doc__")},
+    }
+    return type(view_class)(view_class.__name__, (AggregateList, view_class), members)
+
+
+def copy_handler(handler: Any) -> FunctionType:
+    # The aggregate takes what @extend_schema says of the parameters of the list.
+    own: Any = AggregateList.list
+    copied = FunctionType(own.__code__, own.__globals__, own.__name__)
+    marks = {n: v for n, v in vars(handler).items() if n not in ("__wrapped__", "mcp_tool")}
+    vars(copied).update(marks)
+    return copied
+
+
+class ShownKey(serializers.ChoiceField):
+    """A key that the caller may use; the tool's schema may have further keys."""
+
+    default_error_messages = {"not_shown": NOT_SHOWN}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if data not in self.choices:
+            names = ", ".join(self.choices) or pgettext("accepted names", "none")
+            self.fail("not_shown", input=data, names=names)
+        return data
+
+
+def read_arguments(terms: Terms, query_params: Any) -> dict[str, Any]:
+    def keys(known: Any, default: Any) -> serializers.ListField:
+        return serializers.ListField(child=ShownKey(list(known)), default=default)
+
+    fields: dict[str, Any] = {
+        "group_by": keys(terms.groupings, []),
+        "metrics": keys(terms.metrics, [COUNT]),
+        "order": serializers.ChoiceField(ORDERS, default=ORDERS[0]),
+        "limit": serializers.IntegerField(
+            min_value=1, max_value=MOST_GROUPS, default=DEFAULT_GROUPS
+        ),
+    }
+    data = {name: query_params[name] for name in fields if name in query_params}
+    for name in data.keys() & {"group_by", "metrics"}:
+        data[name] = [key for key in data[name].split(",") if key]
+    serializer = type("AggregateArguments", (serializers.Serializer,), fields)(data=data)
+    serializer.is_valid(raise_exception=True)
+    found: dict[str, Any] = serializer.validated_data
+    return {**found, "metrics": found["metrics"] or [COUNT]}

@@ -1,0 +1,269 @@
+"""The tool of an aggregate: the filters of the list, and arguments for groups and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, pgettext
+
+from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
+from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
+from drf_mcp.contrib.aggregates.listing import (
+    DEFAULT_GROUPS,
+    MOST_GROUPS,
+    NOT_SHOWN,
+    AggregateEndpoint,
+)
+from drf_mcp.introspection.closed_sets import ClosedSet
+from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
+from drf_mcp.spelling import find_nearest, join_alternatives
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.descriptions import join_names, speak
+from drf_mcp.tools.stock_lists import find_queryset_fault
+from drf_mcp.tools.titles import Subject
+from drf_mcp.tools.tool import Tool
+
+REMEDY = gettext_noop("Correct aggregate=, or the serializer. See docs/aggregates.md.")
+# Caches around the view must not answer an aggregate with a page of the list.
+MARK = "mcp_aggregate=1"
+GROUP: Schema = {"type": "object", "additionalProperties": True}
+OUTPUT: Schema = {
+    "type": "object",
+    "properties": {
+        "groups": {"type": "array", "items": GROUP},
+        "group_count": {"type": "integer"},
+        "has_more": {"type": "boolean"},
+        "total": GROUP,
+        "time_zone": {"type": "string"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Keys(ClosedSet):
+    """The keys that an argument takes.
+
+    Attributes:
+        hidden: the declared fields that no key is made of.
+    """
+
+    names: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    separator = ","
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return self.names
+
+    def takes(self, text: str) -> bool:
+        return text in self.names
+
+    def get_message(self, text: str) -> str:
+        if not any(name in text for name in self.hidden):
+            return super().get_message(text)
+        names = ", ".join(self.names) or pgettext("accepted names", "none")
+        return str(NOT_SHOWN).format(input=text, names=names)
+
+
+class Declaration:
+    """The fields that a project declared, without a caller: what the tool's schema can name.
+
+    Args:
+        inspection: the inspected view of the aggregate.
+        names: the declared names of serializer fields.
+    """
+
+    def __init__(self, inspection: Inspection, names: Sequence[str]) -> None:
+        self.inspection = inspection
+        self.names = names
+
+    @cached_property
+    def shown(self) -> list[Columns]:
+        # A serializer may show some fields to staff alone, or need a caller to be made at all.
+        found = self.ask_both(lambda view: Columns(view, self.inspection.model))
+        return [columns for columns in found if columns is not None]
+
+    def ask_both(self, step: Callable[[Any], Any]) -> list[Any]:
+        """Return what a step gives for the view without a caller, and as a superuser sees it."""
+        inspection = self.inspection
+        return [
+            inspection.asked_quietly(lambda: step(inspection.view)),
+            inspection.asked_quietly(lambda: step(inspection.privileged.view)),
+        ]
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        found = map(self.find_column, self.names)
+        return [column for column in found if isinstance(column, Column)]
+
+    @cached_property
+    def terms(self) -> Terms:
+        return Terms(self.columns)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the schema can enumerate what there is to ask for."""
+        return self.inspection.model is not None and bool(self.shown)
+
+    @property
+    def findings(self) -> list[Finding]:
+        place = self.inspection.place
+        if not self.is_known:
+            unknown = _("The model and serializer of the list are not known without a caller.")
+            return [Finding(place, unknown, _(GUARD))]
+        return [Finding(place, f"{fault}.", _(REMEDY)) for fault in self.find_faults()]
+
+    def find_faults(self) -> Iterator[str]:
+        """Yield what is wrong with the declaration, as sentences without their full stops."""
+        for name in self.names if self.is_known else ():
+            column = self.find_column(name)
+            if isinstance(column, str):
+                yield self.describe_fault(name, column)
+        text = _("aggregate= makes two things of the name %(name)r: take one of the fields away")
+        yield from (text % {"name": key} for key in self.terms.duplicate_keys)
+        querysets = self.ask_both(lambda view: view.get_queryset())
+        faults = (find_queryset_fault(rows) for rows in querysets if rows is not None)
+        yield from (fault.rstrip(".") for fault in dict.fromkeys(faults) if fault)
+
+    def find_column(self, name: str) -> Column | str:
+        """Return the column of a field, or why there is none."""
+        reason = ""
+        for columns in self.shown:
+            try:
+                return columns.find(name)
+            except NotAColumn as exc:
+                reason = reason or str(exc)
+        return reason
+
+    def describe_fault(self, name: str, reason: str) -> str:
+        known = dict.fromkeys(known for columns in self.shown for known in columns.names)
+        nearest = [] if name in known else find_nearest(name, known)
+        # Translators: the reason is one such as "OrderSerializer shows no field 'totl'".
+        text = _("aggregate= names %(name)r, but %(reason)s")
+        if nearest:
+            text = _("aggregate= names %(name)r, but %(reason)s; did you mean %(nearest)r?")
+        return text % {"name": name, "reason": reason, "nearest": next(iter(nearest), "")}
+
+
+@dataclass(frozen=True, eq=False)
+class AggregateTool(Tool):
+    """Figures of a list's rows.
+
+    Every caller has the same schema; the view refuses the fields that the list hides from a caller.
+    """
+
+    @cached_property
+    def declaration(self) -> Declaration:
+        inspection = Inspection(self.view, self.endpoint.method)
+        return Declaration(inspection, self.fields)
+
+    @property
+    def fields(self) -> Sequence[str]:
+        return cast(AggregateEndpoint, self.endpoint).fields
+
+    def describe(self) -> EndpointSchema:
+        listing = super().describe()
+        # Groups have an order of their own.
+        filters = tuple(parameter for parameter in listing.query if parameter.role != "sort")
+        own = tuple(self.get_parameters())
+        names = {parameter.name for parameter in own}
+        shadowed = [
+            Finding(
+                self.endpoint.place,
+                _(
+                    "The filter %(filter)r of the list has the name of an argument of %(tool)s, "
+                    "which has no such filter therefore."
+                )
+                % {"filter": parameter.name, "tool": self.name},
+                _(REMEDY),
+            )
+            for parameter in filters
+            if parameter.name in names
+        ]
+        return replace(
+            listing,
+            query=(*own, *(p for p in filters if p.name not in names)),
+            output=OUTPUT,
+            findings=(*listing.findings, *shadowed, *self.declaration.findings),
+        )
+
+    def get_parameters(self) -> Iterator[Parameter]:
+        terms = self.declaration.terms
+        groups = _("What makes groups; none for the figures of all rows.")
+        if any(column.kind.is_date for column in self.declaration.columns):
+            groups += " " + _("Dates in the project's time zone.")
+        yield self.get_keys("group_by", terms.groupings, groups)
+        metrics = _("What to work out; %(default)s by default.") % {"default": COUNT}
+        yield self.get_keys("metrics", terms.metrics, metrics)
+        words = _(
+            "By the first metric or by the group; minus is descending. Default: %(default)s."
+        ) % {"default": ORDERS[0]}
+        order = {"type": "string", "enum": list(ORDERS), "description": words}
+        yield Parameter("order", order, closed=Keys(ORDERS))
+        limits = {"minimum": 1, "maximum": MOST_GROUPS, "default": DEFAULT_GROUPS}
+        limit = {"type": "integer", **limits, "description": _("Of groups.")}
+        yield Parameter("limit", limit)
+
+    def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
+        known = tuple(keys)
+        schema = {"type": "array", "items": {"type": "string"}, "description": words}
+        if not self.declaration.is_known:
+            return Parameter(name, schema, multiple="comma")
+        if known:
+            schema["items"] = {"type": "string", "enum": list(known)}
+        shown = {column.name for column in self.declaration.columns}
+        hidden = tuple(field for field in self.fields if field not in shown)
+        return Parameter(name, schema, multiple="comma", closed=Keys(known, hidden))
+
+    @property
+    def selects(self) -> bool:
+        # The argument `metrics` selects.
+        return False
+
+    def find_unanswered(self, paths: Iterable[str]) -> Iterator[str]:
+        return (path for path in paths if path not in self.fields)
+
+    def compose_title(self) -> str:
+        return _("Figures of %(rows)s") % {"rows": self.rows}
+
+    def compose_description(self) -> str:
+        listing = self.finders.by_path.get(self.endpoint.route.path.rstrip("/"))
+        text = _("Of the rows that %(tool)s gives with the same filters.")
+        return f"{self.describe_figures()} {text % {'tool': listing} if listing else ''}".strip()
+
+    @property
+    def rows(self) -> str:
+        subject = Subject(self.endpoint, self.view)
+        return _("rows") if subject.model is None else subject.of_owner(subject.plural)
+
+    def describe_figures(self) -> str:
+        columns = self.declaration.columns
+        amounts = [column for column in columns if column.kind.metrics[:4] == AMOUNTS]
+        numbers = [speak(column.name) for column in amounts]
+        dates = [speak(column.name) for column in columns if column.kind.is_date]
+        groups = [speak(c.name) for c in columns if not c.kind.is_date and c not in amounts]
+        if dates:
+            # Translators: the names are those of dates, such as "paid at".
+            parts = _("day, week, month, quarter or year of %(names)s")
+            groups.insert(0, parts % {"names": join_alternatives(dates)})
+        text = {
+            (False, False): _("Count %(rows)s."),
+            (False, True): _("Count %(rows)s, in all or by %(groups)s."),
+            (True, False): _("Count %(rows)s, or sum up, average or compare %(numbers)s."),
+            (True, True): _(
+                "Count %(rows)s, or sum up, average or compare %(numbers)s, in all or by "
+                "%(groups)s."
+            ),
+        }[bool(numbers), bool(groups)]
+        names = {"numbers": join_names(numbers), "groups": join_names(groups)}
+        return text % {"rows": self.rows, **names}
+
+    def bind(self, arguments: Any) -> Call:
+        call = super().bind(arguments)
+        return replace(call, query_string="&".join(filter(None, (call.query_string, MARK))))
