@@ -174,7 +174,7 @@ class Feature:
 
         Args:
             exposure: the `drf_mcp.tools.exposure.Exposure` that chose the tool.
-            choice: the tool as a `drf_mcp.tools.exposure.Choice`: its endpoint, its options and
+            choice: the tool as a `drf_mcp.tools.exposure.ToolChoice`: its endpoint, its options and
                 its class.
         """
         return ()

@@ -34,8 +34,7 @@ from drf_mcp.option_types.kinds import (
     Text,
     ToolPattern,
 )
-from drf_mcp.option_types.project_name import find_project_name
-from drf_mcp.option_types.project_settings import ProjectSettings
+from drf_mcp.option_types.project_settings import ProjectSettings, find_project_name
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -31,9 +31,9 @@ from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, catch, contain
 from drf_mcp.observability.observers import report_refusal
-from drf_mcp.option_types.endpoint_options import KINDS
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
+from drf_mcp.option_types.tool_options import ENDPOINT_KINDS
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import chosen_language, mcp_settings
@@ -113,9 +113,9 @@ class MCPView(View):
                 raise ImproperlyConfigured(text)
             del initkwargs[name]
         own = {name: initkwargs.pop(name) for name in brought.keys() & initkwargs.keys()}
-        options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
+        options = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
         options |= cls.get_feature_attributes(own)
-        kinds = {**KINDS, **{name: each.kind for name, each in brought.items()}}
+        kinds = {**ENDPOINT_KINDS, **{name: each.kind for name, each in brought.items()}}
         refuse_wrong_values(kinds, options, f"{cls.__name__}.as_view()")
         ToolOptions.of(**options["tool_options"] or {})
         view: Any = csrf_exempt(super().as_view(feature_attributes=own, **initkwargs))

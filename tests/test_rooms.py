@@ -33,7 +33,7 @@ BRIDGES = {
     "renderers",
     "views",
     "tools.capability",
-    "tools.chosen_envelopes",
+    "tools.definitions",
     "tools.results",
     "archive.retrieval",
     "envelopes.standardized",

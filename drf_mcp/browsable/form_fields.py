@@ -68,13 +68,13 @@ class FormFields:
     def get_finder(self, argument: Argument, place: Place, name: str) -> Facts | None:
         if argument.location == PATH and place in ((), (ANY,)):
             before = self.tool.endpoint.route.path.partition(f"{{{argument.parameter.name}}}")[0]
-            name = self.tool.finders.by_path.get(before.rstrip("/"), name)
+            name = self.tool.related.by_path.get(before.rstrip("/"), name)
         finder = self.tools.get(name)
         if finder is None:
             return None
         relation = argument.parameter.handling.relations.get(place)
         key = relation.key if relation else getattr(finder.endpoint.view_class, "lookup_field", "")
-        model = self.tool.finders.find_model(finder.endpoint)
+        model = self.tool.related.find_model(finder.endpoint)
         named = model is not None and key in ("", "pk")
         arguments = finder.arguments.arguments
         return {

@@ -96,11 +96,11 @@ class Listings:
         return Rows(name, len(shown), self._find_tool(model).name) if shown else Rows(name)
 
     def _find_tool(self, model: type[Model]) -> Any:
-        finders = self.tool.finders
-        name = None if finders is None else finders.find_list(model)
-        if name is None or not finders.endpoints[name].route.kwargs.keys() <= self.kwargs.keys():
+        related = self.tool.related
+        name = None if related is None else related.find_list(model)
+        if name is None or not related.endpoints[name].route.kwargs.keys() <= self.kwargs.keys():
             return None
-        return replace(self.tool.for_endpoint(finders.endpoints[name]), name=name)
+        return replace(self.tool.for_endpoint(related.endpoints[name]), name=name)
 
     def _ask_list(self, model: type[Model], ask: Callable[[Probe], Found | None]) -> Found | None:
         tool, caller = self._find_tool(model), self.caller

@@ -13,7 +13,7 @@ from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Warning
 from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
-from drf_mcp.tools.arguments.values import QueryValues
+from drf_mcp.tools.arguments.values import find_reversed
 from drf_mcp.tools.tool import Tool
 
 EMPTY = "EMPTY_LIST"
@@ -52,7 +52,7 @@ class EmptyList:
 
     def explain_ranges(self) -> Iterator[str]:
         values = [pair for pair in self.values if pair[0].location == QUERY]
-        for problem in QueryValues(values).find_reversed():
+        for problem in find_reversed(values):
             sentences = f"{problem.path}: {problem.message} {problem.remediation}"
             yield _("No rows: %(problem)s") % {"problem": sentences}
 

@@ -59,7 +59,7 @@ class MissingRows:
     def get_problem(self, argument: Any, model: Any, value: Any) -> Problem:
         advice = PROBLEM_REMEDIES["does_not_exist"]
         remediation = _(advice).format(name=f"'{argument.name}'")
-        if finder := self.tool.finders.find_list(model):
+        if finder := self.tool.related.find_list(model):
             text = _("Use %(tool)s to find existing ids, then call again with one of them.")
             remediation = text % {"tool": finder}
         return Problem(

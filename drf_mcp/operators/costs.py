@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.settings import override_language
-from drf_mcp.tools.chosen_envelopes import (
+from drf_mcp.tools.definitions import (
     choose_envelope_class,
     get_output_schema,
     make_envelope,

@@ -143,7 +143,7 @@ class ExampleCaller:
 
     def find_key(self, relation: Any) -> Any:
         # A row of the list that the caller sees, else any.
-        finder = self.tool.finders.by_model.get(relation.model._meta.concrete_model)
+        finder = self.tool.related.by_model.get(relation.model._meta.concrete_model)
         seen = None
         if finder is not None:
             caller = ExampleCaller(registry.tool(finder), self.user)

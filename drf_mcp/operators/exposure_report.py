@@ -14,7 +14,7 @@ from drf_mcp.introspection.source.members import find_class_attribute
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
-from drf_mcp.tools.exposure import Choice, Exposure
+from drf_mcp.tools.exposure import Exposure, ToolChoice
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import find_routes
 
@@ -96,7 +96,7 @@ class ExposureReport:
             return _("a router's root, which only lists the other routes")
         return _(NOT_CHOSEN)
 
-    def get_reason_of_choice(self, choice: Choice) -> str:
+    def get_reason_of_choice(self, choice: ToolChoice) -> str:
         for pattern in mcp_settings.EXCLUDE:
             if choice.matches([pattern]):
                 return _("excluded: EXCLUDE has %(pattern)r") % {"pattern": pattern}
@@ -123,6 +123,6 @@ class ExposureReport:
         if not endpoint.is_described:
             return _("a description of the API; agents read tools/list instead")
         include = mcp_settings.INCLUDE
-        if include and not Choice(endpoint, ToolOptions()).matches(include):
+        if include and not ToolChoice(endpoint, ToolOptions()).matches(include):
             return _("not included: no pattern of INCLUDE matches")
         return exposure.get_annotated_exclusion(endpoint) or _(NOT_CHOSEN)

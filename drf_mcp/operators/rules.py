@@ -16,9 +16,9 @@ from drf_mcp.introspection.source.callers import is_same_for_every_caller
 from drf_mcp.introspection.types import LostFilters
 from drf_mcp.operators.findings import LintFinding
 from drf_mcp.operators.source_lines import EndpointLines
+from drf_mcp.tools.descriptions import Docstrings
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
-from drf_mcp.tools.written_texts import WrittenTexts
 
 SETTINGS_PLACE = "DRF_MCP"
 STOCK = re.compile(r"\b(view ?set|end ?point|automatically|crud|api)\b", re.IGNORECASE)
@@ -223,7 +223,7 @@ class StockDocstring(ViewRule):
         if self.has_description or not STOCK.search(self.view_docstring):
             return False
         nouns = Subject(self.endpoint, self.tool.view).nouns
-        return not WrittenTexts(self.endpoint, self.tool.view).get_about(nouns)
+        return not Docstrings(self.endpoint, self.tool.view).get_about(nouns)
 
 
 class InheritedDescription(ViewRule):

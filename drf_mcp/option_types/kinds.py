@@ -13,7 +13,7 @@ from django.utils.translation import check_for_language
 
 from drf_mcp.option_types.patterns import read_pattern
 
-# A setting can hold anything, a whole queryset by mistake: an error shows its beginning.
+# An error shows the beginning of a wrong value, which may be long.
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
 
@@ -238,7 +238,7 @@ class ListOf(Kind):
 
 
 class Words(ListOf):
-    # A text is no collection of words: it would be read letter by letter.
+    # A text is refused: it would be read letter by letter.
     def __init__(self, *, none: bool = False) -> None:
         super().__init__(Text(), none=none)
 
@@ -259,7 +259,7 @@ class MappingOf(Kind):
 
 
 class NamedPatterns(MappingOf):
-    # A name stands in a URL and in a header between commas.
+    # Names are part of URLs and of a header with commas.
     NAME = re.compile(r"[\w.-]+")
 
     def __init__(self, *, none: bool = False) -> None:

@@ -15,7 +15,7 @@ STANDARD_ACTIONS = frozenset(
     {"list", "create", "retrieve", "update", "partial_update", "destroy"},
 )
 WITH_METHOD = re.compile(r"(?P<method>[A-Za-z]+)\s+(?P<glob>\S.*)")
-# What begins like a word has to be able to be a name or a tag.
+# A pattern that begins like a word has to be a name or a tag.
 WRITABLE = re.compile(r"[/*?\[].*|tag:.+|[a-z][a-z0-9_*?\[\]!-]*")
 
 

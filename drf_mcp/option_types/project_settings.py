@@ -1,9 +1,11 @@
-"""A dict of the project's settings as attributes, each read once and checked."""
+"""The project's ``DRF_MCP`` as attributes, each read once and checked."""
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -13,13 +15,17 @@ from django.core.signals import setting_changed
 from drf_mcp.option_types.installed import Setting
 from drf_mcp.spelling import find_nearest
 
+# Packages of settings and URLs whose names say nothing of the project.
+LAYOUT = frozenset({"config", "conf", "core", "project", "settings", "src", "app", "urls", ""})
+FALLBACK_NAME = "drf-mcp-server"
+
 
 class ProjectSettings:
     """The project's ``DRF_MCP`` dict over defaults, as attributes; a wrong value raises.
 
     Attributes:
         computed: what gives the value where it would be None, by name.
-        moved: settings of earlier releases, and what stands in their place.
+        moved: settings of earlier releases, with the sentence that names the present one.
     """
 
     computed: ClassVar[Mapping[str, Callable[[], Any]]] = {}
@@ -52,7 +58,7 @@ class ProjectSettings:
         if value is None and name in self.computed:
             value = self.computed[name]()
         self._cached.add(name)
-        # The next read finds the attribute, and costs no more than any attribute.
+        # The next read finds a plain attribute.
         setattr(self, name, value)
         return value
 
@@ -81,3 +87,15 @@ class ProjectSettings:
         nearest = find_nearest(str(name), self.table)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         return f"DRF_MCP has no setting {name!r}.{hint}"
+
+
+def find_project_name() -> str:
+    """Return the name of the project's package, or of its folder, as clients take names."""
+    urlconf = getattr(settings, "ROOT_URLCONF", None)
+    package = urlconf.partition(".")[0] if isinstance(urlconf, str) else ""
+    folder = str(getattr(settings, "BASE_DIR", "") or "")
+    names = [] if package in LAYOUT else [package]
+    for name in (*names, Path(folder).name, package):
+        if portable := re.sub(r"[^A-Za-z0-9_-]+", "-", str(name)).strip("-"):
+            return portable
+    return FALLBACK_NAME

@@ -1,25 +1,115 @@
+"""The kinds of values that options of tools, views and endpoints take."""
+
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from typing import Any
 
-from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers
 from drf_mcp.option_types.kinds import (
     Choice,
     Class,
     Either,
     Flag,
     Function,
+    InstanceOf,
+    Issuer,
     Kind,
+    ListOf,
     MappingOf,
+    NamedPatterns,
     Number,
+    PermissionClass,
+    ResourceURI,
+    Scope,
     Text,
+    ToolPattern,
     Words,
+    shorten_repr,
 )
 
+# The names of the members of ``_meta`` (2025-11-25, basic, "General fields").
+LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+PREFIX = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+PROTOCOL = ("modelcontextprotocol", "mcp")
+TRACING = ("traceparent", "tracestate", "baggage")
+
+SOURCE = re.compile(r"https://[^\s/?#]+\S*|data:image/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}")
+IMAGE = re.compile(r"image/[\w.+-]+")
+THEME = re.compile("light|dark")
+SIZE = re.compile(r"[1-9]\d*x[1-9]\d*|any")
+
+
+class JSONObject(Kind):
+    words = "a dict of JSON values"
+
+    def takes(self, value: Any) -> bool:
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            return False
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            return False
+        return True
+
+
+class MetaMembers(JSONObject):
+    def fault(self, value: Any) -> str:
+        fault = super().fault(value)
+        if fault or value is None:
+            return fault
+        faults = ((key, self.find_fault(key)) for key in value)
+        return next(
+            (f"holds the key {shorten_repr(k)}: {found}." for k, found in faults if found), ""
+        )
+
+    def find_fault(self, key: str) -> str:
+        prefix, slash, name = key.rpartition("/")
+        if (slash and not PREFIX.fullmatch(prefix)) or not (
+            NAME.fullmatch(name) or (slash and not name)
+        ):
+            return "a key is a name such as 'team', or has a prefix such as 'com.example/team'"
+        labels = prefix.split(".")
+        # Up to 2025-06-18 any label but the last, since then the second one.
+        if any(label in PROTOCOL for label in (*labels[:-1], *labels[1:2])):
+            return "the prefix is reserved for the protocol"
+        return "the name is reserved for the protocol" if key in TRACING else ""
+
+
+class Icon(Kind):
+    words = (
+        "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
+        "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')"
+    )
+
+    def takes(self, value: Any) -> bool:
+        patterns = {"src": SOURCE, "mimeType": IMAGE, "theme": THEME}
+        if not isinstance(value, Mapping) or "src" not in value:
+            return False
+        if value.keys() - patterns.keys() - {"sizes"} or not self.are_sizes(value.get("sizes")):
+            return False
+        return all(self.is_text(p, value[name]) for name, p in patterns.items() if name in value)
+
+    def is_text(self, pattern: re.Pattern[str], value: Any) -> bool:
+        return isinstance(value, str) and bool(pattern.fullmatch(value))
+
+    def are_sizes(self, value: Any) -> bool:
+        if value is None:
+            return True
+        if not isinstance(value, (list, tuple)) or not value:
+            return False
+        return all(self.is_text(SIZE, size) for size in value)
+
+
+EXAMPLES = ListOf(JSONObject())
+ICONS = ListOf(Icon())
 SCHEMAS = MappingOf(
     MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
 )
 JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict", none=True)
+# The kind of value that each option of a tool takes.
 KINDS: Mapping[str, Kind] = {
     "name": Text(none=True),
     "title": Text(lazy=True, none=True),
@@ -52,4 +142,27 @@ VIEW_KINDS: Mapping[str, Kind] = {
     "actions": Words(none=True),
     "exclude": Words(),
     "name": Text(none=True),
+}
+# The kind of value that each attribute of an endpoint takes.
+ENDPOINT_KINDS: Mapping[str, Kind] = {
+    "server_class": Class("drf_mcp.server.Server"),
+    "registry": InstanceOf("drf_mcp.tools.Registry"),
+    "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
+    "authentication_classes": ListOf(
+        Class("rest_framework.authentication.BaseAuthentication"), none=True
+    ),
+    "permission_classes": ListOf(PermissionClass(), none=True),
+    "tools": ListOf(ToolPattern(), none=True),
+    "read_only": Flag(),
+    "toolsets": NamedPatterns(none=True),
+    "tool_options": MappingOf(Kind(none=True), "a dict of options of tools", none=True),
+    "server_name": Text(none=True),
+    "server_title": Text(lazy=True, none=True),
+    "server_version": Text(none=True),
+    "instructions": Text(lazy=True, none=True, empty=True),
+    "throttle_classes": ListOf(Class("rest_framework.throttling.BaseThrottle"), none=True),
+    "browsable_page": Flag(none=True),
+    "authorization_servers": ListOf(Issuer(), none=True),
+    "scopes": ListOf(Scope(), none=True),
+    "resource": ResourceURI(none=True),
 }

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
-from drf_mcp.tools.chosen_envelopes import make_envelope
+from drf_mcp.tools.definitions import make_envelope
 
 FAILED = 400
 WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)

@@ -30,12 +30,12 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.chosen_envelopes import (
+from drf_mcp.tools.definitions import (
+    DEFINITIONS,
     choose_envelope_class,
     get_output_schema,
     make_envelope,
 )
-from drf_mcp.tools.definitions import DEFINITIONS
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
@@ -267,7 +267,7 @@ class ToolsCapability(Capability):
         if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
             # What a result left out keeps the labels of the tool that gave it.
             tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
-        return tool.foreign_text.meta if tool.options.untrusted else {}
+        return tool.untrusted_fields.meta if tool.options.untrusted else {}
 
     def get_tool(self, context: RequestContext) -> Tool:
         name = context.message.params.get("name")

@@ -8,13 +8,13 @@ from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.request_body.declared import SchemaHandling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
-from drf_mcp.tools.arguments.ids import NAME as IDS
-from drf_mcp.tools.mirrored import KEYWORD
+from drf_mcp.tools.arguments.fields import IDS
+from drf_mcp.tools.header_parameters import KEYWORD
 from drf_mcp.tools.options import ToolOptions
 
 
 class DeclaredArguments:
-    """Adds the arguments that a project declared to those that were described."""
+    """Adds the arguments of the options ``query``, ``body`` and ``input_schema`` to a schema."""
 
     def __init__(self, options: ToolOptions, *, portable: bool) -> None:
         self.options = options
@@ -60,7 +60,7 @@ class DeclaredArguments:
         return Body("object", fields=tuple(fields.values()), keys=body.keys)
 
     def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
-        # A declared type may say that a member is no file.
+        # A member that was read as a file is none where the declared type excludes it.
         declared = SchemaHandling(schema).get_handling()
         uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
         if "type" not in schema:
@@ -88,6 +88,6 @@ class DeclaredArguments:
         for parameter in (*endpoint.body.fields, *endpoint.path, *endpoint.query):
             yield parameter.name
             yield make_portable_name(parameter.name)
-            # The names that flat arguments have on a clash.
+            # The names of flat arguments after a clash.
             yield from (make_portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
         yield from ("kwargs", "query", "body", *((IDS,) if self.options.many else ()))

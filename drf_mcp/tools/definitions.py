@@ -1,17 +1,25 @@
-"""Lists of definitions as JSON, joined once for all callers who see the same tools."""
+"""What ``tools/list`` says of tools: their output schemas by envelope, and a cache of its JSON."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import Any
 
-# Of a process. A list of a thousand tools has some two million.
+from drf_mcp.envelopes import Envelope
+from drf_mcp.outcomes import MISSING
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.tool import Tool
+from drf_mcp.truncation import relax_schema
+
+_ENVELOPES: dict[type[Envelope], Envelope] = {}
+# In each process. The list of a thousand tools has some two million bytes.
 MOST_BYTES = 32 * 1024 * 1024
 
 
-class Definitions:
-    """The lists that were asked for last."""
+class DefinitionCache:
+    """A cache of lists of definitions as JSON, for all callers who see the same tools."""
 
     def __init__(self) -> None:
         self.joined: OrderedDict[Hashable, bytes] = OrderedDict()
@@ -19,7 +27,7 @@ class Definitions:
         self.lock = threading.Lock()
 
     def find(self, key: Hashable) -> bytes | None:
-        """Return what is kept under a key, None if nothing is."""
+        """Return the list of a key, None if there is none."""
         with self.lock:
             joined = self.joined.get(key)
             if joined is not None:
@@ -27,7 +35,7 @@ class Definitions:
             return joined
 
     def keep(self, key: Hashable, joined: bytes) -> None:
-        """Keep a list, and let go of those that were not asked for."""
+        """Keep a list, and drop those that were least recently used."""
         with self.lock:
             self.size += len(joined) - len(self.joined.pop(key, b""))
             self.joined[key] = joined
@@ -35,4 +43,31 @@ class Definitions:
                 self.size -= len(self.joined.popitem(last=False)[1])
 
 
-DEFINITIONS = Definitions()
+DEFINITIONS = DefinitionCache()
+
+
+def make_envelope(envelope_class: type[Envelope]) -> Envelope:
+    # One instance of each class: envelopes hold no state of a call.
+    if envelope_class not in _ENVELOPES:
+        _ENVELOPES[envelope_class] = envelope_class()
+    return _ENVELOPES[envelope_class]
+
+
+def choose_envelope_class(
+    tool: Tool | None, endpoint_class: type[Envelope] | None = None
+) -> type[Envelope]:
+    own = tool.options.envelope_class if tool else None
+    chosen: type[Envelope] = own or endpoint_class or mcp_settings.ENVELOPE_CLASS
+    return chosen
+
+
+def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | None:
+    own = tool.options.output_schema
+    kind = mcp_settings.OUTPUT_SCHEMA if own is MISSING else own
+    if kind is None:
+        return None
+    if isinstance(kind, Mapping):
+        return envelope.schema(relax_schema(kind))
+    # Several objects are answered by a list.
+    is_known = kind == "full" and not tool.takes_items
+    return envelope.schema(tool.schema.output if is_known else {})

@@ -1,19 +1,23 @@
-"""Descriptions of tools for which the project wrote none: verb, noun, and what narrows a list."""
+"""Descriptions of tools: the project's own texts, else a sentence made of the schema."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
+from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
-from drf_mcp.introspection.types import EndpointSchema, Parameter
+from drf_mcp.introspection.text import clean_text
+from drf_mcp.introspection.types import Parameter
+from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
-from drf_mcp.tools.written_texts import WrittenTexts
 
 # People ask for one thing by several verbs, and the tool's name has another one.
 SENTENCES = {
@@ -31,25 +35,136 @@ MAX_CHOICES = 6
 MAX_NAMES = 8
 # Fields that any answer may have.
 COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
-# Parameters that views commonly read to shape the answer, by none of which rows are chosen.
+# Query parameters that shape the answer, and choose no rows.
 SHAPING = frozenset({"depth", "embed", "exclude", "expand", "fields", "include", "lang", "omit"})
-# The endings of a filter's name that tell how it compares, and not what.
+# Endings of a filter's name that say how it compares.
 LOOKUP = re.compile(
     r"(?:__(?:i?exact|i?contains|i?startswith|i?endswith|i?regex|gte?|lte?|in|range|isnull|date|"
     r"year|month|day|search)|_(?:after|before|min|max|gte?|lte?))+\Z"
 )
+# The words of docstrings such as "This viewset automatically provides `list` and `retrieve`
+# actions" and "API endpoint that allows users to be viewed or edited". A sentence says something
+# of the project where it has another word that is neither the model's name nor quoted as code.
+STOCK_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a action actions additional additionally all allow allows also an and any api are as "
+        "automatic automatically available base based basic be by can class common complete "
+        "create created creates creating crud custom data default defaults delete deleted "
+        "deletes deleting destroy display edit edited editing either endpoint endpoints "
+        "existing extra for from full function functionality generic get gets given handle "
+        "handles handling http implementation in instance instances it item items its list "
+        "listed listing lists manage managed management manages managing method methods model "
+        "models modelviewset modify new object objects of on one only operation operations or "
+        "our partial partially patch perform performing performs post provide provided provides "
+        "providing put queryset read readonly remove removed resource resources rest restful "
+        "retrieve retrieved retrieves retrieving return returns serializer set sets simple "
+        "single some specific standard submit that the their them these this through to update "
+        "updated updates updating use used using various via view viewed viewing views viewset "
+        "viewsets we which with work works write",
+    )
+)
+SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+CODE = re.compile(r"`[^`]*`")
+WORD = re.compile(r"[^\W\d]\w*")
+# A header as REST framework's own schemas read it: the lines below it are about one action.
+SECTION = re.compile(r"([a-z]\w*):(?:\s+(.*)|)\Z")
+# The most characters of a view's own text in a description.
+MAX_ABOUT = 300
+
+
+class Docstrings:
+    """The texts that a project wrote of one endpoint, in docstrings and annotations."""
+
+    def __init__(self, endpoint: Endpoint, view: APIView) -> None:
+        self.endpoint = endpoint
+        self.view = view
+
+    @functools.cached_property
+    def annotations(self) -> Any:
+        return self.endpoint.find_annotations(self.view)
+
+    @property
+    def is_deprecated(self) -> bool:
+        return bool(getattr(self.annotations, "is_deprecated", False))
+
+    def get_summary(self) -> str:
+        return clean_text(getattr(self.annotations, "summary", ""))
+
+    def get_description(self) -> str:
+        """Return the text of the endpoint itself, "" for none."""
+        endpoint = self.endpoint
+        declared = getattr(self.annotations, "description", "")
+        docstring = endpoint.handler_docstring
+        if declared and declared != docstring:
+            return str(declared)
+        if docstring and endpoint.action_has_other_methods:
+            return f"{endpoint.method.capitalize()}: {docstring}"
+        own = endpoint.route.initkwargs.get("description") if endpoint.extra_path else None
+        sections = self.split_sections(endpoint.find_docstring(endpoint.view_class))
+        docstring = docstring or inspect.cleandoc(str(own or ""))
+        return docstring or sections.get(endpoint.handler_name, "")
+
+    def get_view_description(self) -> str:
+        """Return the text of the view, "" for none."""
+        description = self.endpoint.attempt(
+            lambda: str(getattr(self.view, "description", None) or ""), ""
+        )
+        view_class = self.endpoint.view_class
+        return inspect.cleandoc(description) or self.endpoint.find_docstring(view_class)
+
+    def get_about(self, nouns: Collection[str]) -> str:
+        """Return the sentences of the view's text that have words of their own.
+
+        Nouns of the model, names of actions and stock words are no words of their own.
+        """
+        paragraphs = self.split_sections(self.get_view_description())[""].split("\n\n")
+        sentences = (SENTENCE.split(" ".join(paragraph.split())) for paragraph in paragraphs)
+        kept = (" ".join(s for s in each if self.says_more(s, nouns)) for each in sentences)
+        about = ""
+        for paragraph in filter(None, kept):
+            if about and len(about) + len(paragraph) > MAX_ABOUT:
+                break
+            about = f"{about} {paragraph}".strip()
+        return about
+
+    def split_sections(self, text: str) -> dict[str, str]:
+        """Return the sections of the view's text by action; "" is what is about no action."""
+        sections, name = {"": ""}, ""
+        for line in text.splitlines():
+            header = SECTION.match(line)
+            if header and callable(getattr(self.endpoint.view_class, header[1], None)):
+                name, line = header[1], header[2] or ""
+            sections[name] = f"{sections.get(name, '')}\n{line}"
+        return {name: inspect.cleandoc(section) for name, section in sections.items()}
+
+    @property
+    def action_words(self) -> set[str]:
+        return {word for name in self.endpoint.route.actions.values() for word in split_words(name)}
+
+    def says_more(self, text: str, nouns: Collection[str]) -> bool:
+        known = {
+            *STOCK_WORDS,
+            *self.action_words,
+            *(word for n in nouns for word in split_words(n)),
+        }
+        return not known.issuperset(split_words(CODE.sub("", text)))
 
 
 class Description:
-    """The description of a tool: what was written of it, else a sentence and what the view is."""
+    """The description of a tool that has none in its options."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.endpoint = tool.endpoint
-        self.texts = WrittenTexts(tool.endpoint, tool.view)
+        self.texts = Docstrings(tool.endpoint, tool.view)
+        # The tools of a view are listed one after another: only the first describes the view.
+        self.is_first = tool.name in tool.related.describing_tools
 
     def get_text(self) -> str:
-        description = self.get_written() or self.compose()
+        written = self.texts.get_description()
+        is_enough = self.texts.says_more(written, self.subject.nouns)
+        description = written if is_enough else self.compose()
         if self.texts.is_deprecated:
             description = _("Deprecated. %(description)s") % {"description": description}
         if len(description) <= MAX_LENGTH:
@@ -60,59 +175,40 @@ class Description:
     def subject(self) -> Subject:
         return Subject(self.endpoint, self.tool.view)
 
-    def get_written(self) -> str:
-        written = self.texts.get_description()
-        return written if self.texts.says_more(written, self.subject.nouns) else ""
-
     def compose(self) -> str:
         about = self.texts.get_view_description()
         is_plain = self.endpoint.standard_action is None and self.endpoint.action is None
         if about and is_plain and not self.endpoint.view_has_other_methods:
             return about
-        # The tools of one view are described side by side: only the first says what all are about.
-        speaks = self.tool.name in self.tool.finders.speakers
-        sentence = Sentence(self.tool.schema, self.subject, speaks).get_text(self.tool.title)
         if self.subject.model is not None:
-            about = self.texts.get_about(self.subject.nouns) if speaks else ""
-        return f"{sentence} {about}".strip()
+            about = self.texts.get_about(self.subject.nouns) if self.is_first else ""
+        return f"{self.make_sentence()} {about}".strip()
 
-
-class Sentence:
-    """What a tool does, in a sentence made of its schema."""
-
-    def __init__(self, schema: EndpointSchema, subject: Subject, speaks: bool = False) -> None:
-        self.schema = schema
-        self.subject = subject
-        self.speaks = speaks
-        self.action = subject.endpoint.standard_action
-
-    def get_text(self, title: str) -> str:
-        """Return the description; the title is the verb and noun of other than standard actions."""
-        subject = self.subject
-        if subject.model is not None and self.action in SENTENCES:
-            action = "retrieve_many" if subject.endpoint.many else self.action
-            title = subject.fill(SENTENCES[action])
-        if names := self.get_names():
+    def make_sentence(self) -> str:
+        endpoint, title = self.endpoint, self.tool.title
+        if self.subject.model is not None and endpoint.standard_action in SENTENCES:
+            action = "retrieve_many" if endpoint.many else endpoint.standard_action
+            title = self.subject.fill(SENTENCES[action])
+        if names := self.get_field_names():
             return f"{title}: {join_names(names)}."
         if filters := self.get_filters():
             # Translators: such as "Find, show or count orders by status, customer.".
             return _("%(title)s by %(names)s.") % {"title": title, "names": join_names(filters)}
         return f"{title}."
 
-    def get_names(self) -> list[str]:
-        """Return what is told of an object that no list tells of."""
-        if self.action != "retrieve" or not self.speaks:
+    def get_field_names(self) -> list[str]:
+        # Where a list is a tool, its description comes first, and names the fields as filters.
+        if self.endpoint.standard_action != "retrieve" or not self.is_first:
             return []
-        looked_up = {parameter.name for parameter in self.schema.path}
-        answered = SelectableFields(self.schema.output).row.get("properties", {})
+        looked_up = {parameter.name for parameter in self.tool.schema.path}
+        answered = SelectableFields(self.tool.schema.output).row.get("properties", {})
         return [speak(name) for name in answered if name not in COMMON_FIELDS | looked_up]
 
     def get_filters(self) -> list[str]:
-        # A parameter beside one object or a change narrows nothing.
-        if self.subject.endpoint.method != "GET" or self.action == "retrieve":
+        if self.endpoint.method != "GET" or self.endpoint.standard_action == "retrieve":
             return []
-        # What is searched and sorted, the arguments for that say themselves.
-        known = (p for p in self.schema.query if p.role == "filter" and p.listed)
+        # The arguments for search and order describe themselves.
+        known = (p for p in self.tool.schema.query if p.role == "filter" and p.listed)
         return [self.describe_filter(p) for p in known if p.name not in SHAPING]
 
     def describe_filter(self, parameter: Parameter) -> str:
@@ -133,3 +229,7 @@ def join_names(names: Iterable[str], most: int = MAX_NAMES) -> str:
         return ", ".join(shown)
     text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
     return text % {"names": ", ".join(shown[:most]), "count": rest}
+
+
+def split_words(text: str) -> list[str]:
+    return WORD.findall(text.lower().replace("_", " "))

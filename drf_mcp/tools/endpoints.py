@@ -20,7 +20,7 @@ from drf_mcp.introspection.source.members import find_class_attribute, get_synch
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 
-# Where drf-spectacular has the views that serve OpenAPI documents.
+# The module of drf-spectacular's views, which serve OpenAPI documents.
 DOCUMENTS = "drf_spectacular.views"
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
@@ -37,7 +37,7 @@ COLLECTION = frozenset({"list", "create"})
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One HTTP method of a route: what a tool stands for.
+    """One HTTP method of a route, which may be a tool.
 
     Attributes:
         method: the HTTP method in upper case.
@@ -52,7 +52,7 @@ class Endpoint:
     noun: str | None = None
     many: str | None = None
 
-    # Whether a request of plain HTTP is answered alike.
+    # Whether an HTTP request has the same answer.
     has_http_request: ClassVar[bool] = True
 
     @property
@@ -73,14 +73,14 @@ class Endpoint:
         return self.find_docstring(self.handler)
 
     def find_docstring(self, target: Any) -> str:
-        # REST framework's own docstrings say nothing of the project.
+        # REST framework's own docstrings describe no project.
         if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
             return ""
         return inspect.cleandoc(target.__doc__)
 
     @functools.cached_property
     def standard_action(self) -> str | None:
-        """The action that the endpoint amounts to: its own, or its mixin's."""
+        """The viewset's action, or the standard action of a generic view."""
         if self.action is not None:
             is_twin = inspect.iscoroutinefunction(getattr(self.view_class, self.action, None))
             return get_synchronous_name(self.action) if is_twin else self.action
@@ -91,7 +91,7 @@ class Endpoint:
 
     @functools.cached_property
     def has_standard_negotiation(self) -> bool:
-        """Whether REST framework's own class, and no subclass, chooses the renderer."""
+        """Whether DefaultContentNegotiation itself chooses the renderer."""
         own = self.view_class.content_negotiation_class
         chosen = self.route.initkwargs.get("content_negotiation_class", own)
         is_asked = self.view_class.get_content_negotiator is APIView.get_content_negotiator
@@ -104,7 +104,7 @@ class Endpoint:
 
     @property
     def key_kwarg(self) -> str | None:
-        """The path kwarg that identifies the one object of a request; None where none does."""
+        """The path kwarg that identifies the one object of a request; None for none."""
         kwargs, initkwargs = list(self.route.kwargs), self.route.initkwargs
         is_list = self.standard_action in COLLECTION or initkwargs.get("detail") is False
         if is_list or not kwargs:
@@ -130,7 +130,7 @@ class Endpoint:
 
     @property
     def object_path(self) -> str:
-        """The path of the object of a request, without what an action adds; "" without one."""
+        """The path up to the key of an object, without that of an action; "" without a key."""
         before, key, _ = self.route.path.rpartition(f"{{{self.key_kwarg}}}")
         return before + key
 
@@ -147,7 +147,7 @@ class Endpoint:
 
     @property
     def is_described(self) -> bool:
-        # Descriptions of an API leave out views without a schema, and those that serve one.
+        # API documents leave out views with ``schema = None``, and the views that serve them.
         if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
             return False
         return find_class_attribute(self.view_class, "schema") is not None
@@ -166,7 +166,7 @@ class Endpoint:
 
     @property
     def view_has_other_methods(self) -> bool:
-        # If so, the docstring of the view is about them as well.
+        # The docstring of such a view is about all of its methods.
         if self.action is not None:
             return self.action_has_other_methods
         methods = {*self.view_class.http_method_names} - UNSERVED_METHODS
@@ -183,7 +183,7 @@ class Endpoint:
         """Return an instance of the view as DRF would make it for this method."""
         view: Any = self.attempt(lambda: self.view_class(**self.route.initkwargs), None)
         if view is None:
-            # A view whose __init__ wants a real request is described without it.
+            # The view's __init__ fails without a real request.
             view = object.__new__(self.view_class)
             vars(view).update(self.route.initkwargs)
         view.args, view.kwargs, view.format_kwarg = (), {}, None
@@ -195,8 +195,8 @@ class Endpoint:
 
     @functools.cached_property
     def model(self) -> Any:
-        """The model of the view's rows, as nobody in particular finds it; None without one."""
-        # A queryset may be costly to make, and every tool that names this one asks.
+        """The model of the view's rows, found without a caller; None for none."""
+        # Every tool that names this one reads the model, and a queryset may be costly to make.
         return Inspection(self.introspected_view(), self.method).model
 
     def find_annotations(self, view: APIView | None = None) -> Any:
@@ -216,7 +216,7 @@ class Endpoint:
 
 
 def find_endpoints(urlconf: Any) -> Iterator[Endpoint]:
-    # Routes with a format suffix repeat the ones without.
+    # A route with a format suffix repeats one without.
     for route in find_routes(urlconf):
         if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
             continue

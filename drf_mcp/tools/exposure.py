@@ -21,8 +21,8 @@ from drf_mcp.tools.tool import Tool
 
 
 @dataclass(frozen=True)
-class Choice:
-    # named: the project asked for this endpoint by itself, not for all of its view.
+class ToolChoice:
+    # named: the project exposed this endpoint by name, not all endpoints of its view.
     endpoint: Endpoint
     options: ToolOptions
     named: bool = False
@@ -93,26 +93,25 @@ class Exposure:
         )
 
     def is_named(self, endpoint: Endpoint) -> bool:
-        """Return whether the project asks for this endpoint by itself.
+        """Return whether the project names this endpoint, by ``actions=`` or `mcp_tool`.
 
-        ``actions=`` does that, and `mcp_tool` on the handler. A PUT that nobody names is no tool
-        where PATCH at the same route is one.
+        A PUT that is not named is no tool where PATCH at the same route is one.
         """
         names = {endpoint.action_or_method, endpoint.method.lower()}
         by_options = any(names & (o.actions or set()) for o in self.get_view_options(endpoint))
         return by_options or hasattr(endpoint.handler, "mcp_tool")
 
     def get_variant(self) -> Hashable:
-        """Return what `is_exposed` depends on beside the endpoint, such as the current tenant.
+        """Return what `is_exposed` depends on other than the endpoint, as the current tenant.
 
         The tools of each variant are read off the URLconf once, and kept. The method is called
         in every request that lists or calls tools.
         """
         return None
 
-    def get_choices(self, urlconf: Any) -> list[Choice]:
-        # Of routes that differ in the trailing slash alone, the first counts.
-        tools: dict[Any, Choice] = {}
+    def get_choices(self, urlconf: Any) -> list[ToolChoice]:
+        # Of two routes that differ only in the trailing slash, the first is a tool.
+        tools: dict[Any, ToolChoice] = {}
         for endpoint in self.get_endpoints(urlconf):
             route = endpoint.route
             for choice in self.get_choices_at(endpoint):
@@ -122,7 +121,7 @@ class Exposure:
                     tools.setdefault(key, choice)
         return sorted(tools.values(), key=lambda choice: choice.endpoint.is_built_in)
 
-    def get_choices_at(self, endpoint: Endpoint) -> Iterator[Choice]:
+    def get_choices_at(self, endpoint: Endpoint) -> Iterator[ToolChoice]:
         choice = self.get_choice(endpoint)
         if choice is None:
             return
@@ -136,7 +135,7 @@ class Exposure:
             options = view_options.get_tool_options(action).over(options)
         return options
 
-    def get_choice(self, endpoint: Endpoint) -> Choice | None:
+    def get_choice(self, endpoint: Endpoint) -> ToolChoice | None:
         if self.renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
             return None
         if not self.is_exposed(endpoint):
@@ -149,12 +148,12 @@ class Exposure:
             return None
         many = endpoint.object_kwarg if options.many else None
         chosen = replace(endpoint, noun=noun, many=many)
-        return Choice(chosen, options, self.is_named(endpoint))
+        return ToolChoice(chosen, options, self.is_named(endpoint))
 
     def without_repeated_updates(
-        self, choices: Sequence[Choice], patterns: Iterable[str] = ()
-    ) -> list[Choice]:
-        # An agent changes some fields; a PUT beside the PATCH would be a tool more to read.
+        self, choices: Sequence[ToolChoice], patterns: Iterable[str] = ()
+    ) -> list[ToolChoice]:
+        # PATCH does what PUT does, and a further tool costs tokens.
         changes = {
             choice.update_key: choice
             for choice in choices
@@ -166,15 +165,16 @@ class Exposure:
             if not self.is_repeated(choice, changes.get(choice.update_key), patterns)
         ]
 
-    def is_repeated(self, choice: Choice, change: Choice | None, patterns: Iterable[str]) -> bool:
+    def is_repeated(
+        self, choice: ToolChoice, change: ToolChoice | None, patterns: Iterable[str]
+    ) -> bool:
         if change is None or choice.named or choice.endpoint.standard_action != "update":
             return False
-        # A pattern that fits both does not ask for the PUT by itself.
+        # A pattern that fits both does not name the PUT.
         every = [*patterns, *mcp_settings.INCLUDE]
         return not any(choice.matches([p]) and not change.matches([p]) for p in every)
 
     def renders_only_html(self, endpoint: Endpoint) -> bool:
-        # Pages for people are no tools.
         renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()
         pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
         return bool(renderers) and all(
@@ -189,11 +189,11 @@ class Exposure:
         yield from (r.options for r in self.registrations if r.selects(endpoint))
 
     def is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
-        # REST framework's own schemas leave out views with ``schema = None``, a router's root too.
+        # A view with ``schema = None``, such as the root view of a router, is not taken.
         if mcp_settings.EXPOSE == "explicit" or not endpoint.is_described:
             return False
         include = mcp_settings.INCLUDE
-        included = not include or Choice(endpoint, ToolOptions()).matches(include)
+        included = not include or ToolChoice(endpoint, ToolOptions()).matches(include)
         return included and not self.get_annotated_exclusion(endpoint)
 
     def get_annotated_exclusion(self, endpoint: Endpoint) -> str:
@@ -201,7 +201,7 @@ class Exposure:
         if annotations is None:
             return ""
         findings: list[Finding] = []
-        # An exclusion that cannot be read counts: exposing by mistake is the worse mistake.
+        # Where the annotation cannot be read, the endpoint is not exposed.
         if attempt(endpoint.place, annotations.schema.is_excluded, "", findings, True):
             if not findings:
                 return _("@extend_schema(exclude=True) leaves it out")

@@ -1,4 +1,4 @@
-"""What a client is told of a server's tools as a whole, written from their names."""
+"""The instructions of a server, written from the names of its tools."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Instructions:
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """The actions of each noun; a tool that has a name of its own stands alone."""
+        """The actions of each noun; a tool without an action in its name is a noun."""
         groups: dict[str, list[str]] = {}
         for name, tool in self.tools.items():
             if name != self.retrieval_tool:
@@ -54,7 +54,7 @@ class Instructions:
         return (noun, action) if action and noun != tool.name else (tool.name, "")
 
     def describe_groups(self, room: int) -> str:
-        """Return nouns with their actions, nouns alone, or as many nouns as there is room for."""
+        """Return nouns with their actions, else nouns alone, as many as there is room for."""
         groups = {noun: actions for noun, actions in self.groups.items() if actions}
         if alone := [noun for noun in self.groups if noun not in groups]:
             groups[_("Others")] = alone
@@ -86,7 +86,7 @@ class Instructions:
             yield noun
 
     def get_hints(self) -> Iterator[str]:
-        """Yield what holds for several tools."""
+        """Yield sentences about several tools."""
         tools = self.tools.values()
         if example := next((name for noun in self.groups for name in self.get_names(noun)), ""):
             text = _(

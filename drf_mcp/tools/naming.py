@@ -6,22 +6,21 @@ from collections.abc import Iterator, Sequence
 
 from rest_framework.views import APIView
 
-from drf_mcp.tools.descriptions import Description
+from drf_mcp.tools.descriptions import Description, Docstrings
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
 from drf_mcp.tools.titles import Subject, Title
 from drf_mcp.tools.tool import Tool
-from drf_mcp.tools.written_texts import WrittenTexts
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_LENGTH = 64
 DEFAULT_MAX_LENGTH = 48
 
-# Leading path segments that every tool of an API shares.
+# Leading path segments that all tools of an API share.
 PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
 
-# Endings of the names of view classes and functions, which every view shares.
+# Endings of the names of view classes and functions.
 VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set)?)\Z")
-# Generic views end in their actions, which the names of tools end in as well.
+# Class names of generic views end in actions, as the names of tools do.
 ACTION_SUFFIX = re.compile(r"(?:List|Create|Retrieve|Update|Destroy|Detail)+\Z")
 
 
@@ -50,9 +49,9 @@ class Naming:
     def get_candidates(self, endpoint: Endpoint) -> Sequence[str]:
         """Return the names to choose from, best first.
 
-        Of tools with the same first candidate, all get the second one if that tells all of
-        them apart, else the third one, and so on. Where no candidate does, each tool gets the
-        first one that is free, or a number.
+        Tools with the same first candidate all get the second one if their second candidates
+        differ, else the third one, and so on. Where no candidates differ, each tool gets the first
+        one that is free, or a number.
         """
         name = self.get_name(endpoint)
         parameters = "_and_".join(snake_case(kwarg) for kwarg in endpoint.route.kwargs)
@@ -63,7 +62,7 @@ class Naming:
     def get_noun(self, endpoint: Endpoint) -> str:
         """Return the noun of a view whose path has no words: its router's basename, or its class's.
 
-        The noun stands before the action.
+        The name of a tool is its noun and its action.
         """
         if basename := snake_case(endpoint.route.initkwargs.get("basename") or ""):
             return basename
@@ -74,14 +73,14 @@ class Naming:
         return snake_case(short)
 
     def get_title(self, endpoint: Endpoint, view: APIView) -> str:
-        """Return the title of a tool, "" for its name with spaces; the view answers nobody."""
-        summary = WrittenTexts(endpoint, view).get_summary()
+        """Return the title of a tool, "" for its name with spaces; the view has no caller."""
+        summary = Docstrings(endpoint, view).get_summary()
         return summary or Title(endpoint, Subject(endpoint, view)).get_text()
 
     def get_description(self, tool: Tool) -> str:
         """Return the description that models read, for a tool without one of its own.
 
-        A tool has a ``name``, a ``title``, an ``endpoint``, a ``view`` that answers nobody, and a
+        A tool has a ``name``, a ``title``, an ``endpoint``, a ``view`` without a caller, and a
         ``schema`` with the parameters of ``path``, ``query`` and ``body``.
         """
         return Description(tool).get_text()
@@ -153,7 +152,7 @@ def snake_case(text: str) -> str:
 
 
 def shorten_name(name: str, ending: str = "") -> str:
-    # A hash of the whole name keeps it apart from others that begin alike.
+    # A hash of the whole name distinguishes names that begin alike.
     if len(name) <= DEFAULT_MAX_LENGTH:
         return name
     tail = f"_{hashlib.sha256(name.encode()).hexdigest()[:6]}"

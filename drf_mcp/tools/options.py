@@ -12,7 +12,7 @@ from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.option_types.tool_options import COLLECTIONS, KINDS, VIEW_KINDS
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.mirrored import KEYWORD, HeaderNames
+from drf_mcp.tools.header_parameters import KEYWORD, HeaderParameters
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -105,7 +105,7 @@ class ToolOptions:
         for name in COLLECTIONS & options.keys():
             options[name] = tuple(options[name])
         made = cls(**options, features=own)
-        HeaderNames(made.declared_schema)
+        HeaderParameters(made.declared_schema)
         return made
 
     @property

@@ -15,10 +15,10 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.exposure import Choice, Exposure, Registration
+from drf_mcp.tools.exposure import Exposure, Registration, ToolChoice
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
 from drf_mcp.tools.options import ToolOptions, ViewOptions, check_options
-from drf_mcp.tools.related_tools import Finders
+from drf_mcp.tools.related_tools import RelatedTools
 from drf_mcp.tools.tool import Tool
 
 Kind = TypeVar("Kind")
@@ -138,8 +138,8 @@ class Registry:
             self._narrowed.clear()
         kept = frozenset(tools.values())
         if kept not in self._narrowed:
-            finders = Finders({name: tool.endpoint for name, tool in tools.items()})
-            narrowed = {name: tool.among(finders) for name, tool in tools.items()}
+            related = RelatedTools({name: tool.endpoint for name, tool in tools.items()})
+            narrowed = {name: tool.among(related) for name, tool in tools.items()}
             self._narrowed[kept] = tools, narrowed
         return self._narrowed[kept][1]
 
@@ -213,9 +213,9 @@ class Registry:
         named = {choice.options.name or next(names): choice for choice in choices}
         for name, choice in named.items():
             self._refuse_unportable_name(name, choice.endpoint)
-        finders = Finders({name: choice.endpoint for name, choice in named.items()})
+        related = RelatedTools({name: choice.endpoint for name, choice in named.items()})
         tools = {
-            name: choice.tool_class(name, choice.endpoint, choice.options, finders)
+            name: choice.tool_class(name, choice.endpoint, choice.options, related)
             for name, choice in named.items()
         }
         for feature in features.overriding("get_tools"):
@@ -239,7 +239,7 @@ class Registry:
                 f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
             )
 
-    def _refuse_many_of_none(self, choice: Choice) -> None:
+    def _refuse_many_of_none(self, choice: ToolChoice) -> None:
         # The other methods of a class that is decorated as a whole are not meant.
         endpoint = choice.endpoint
         meant = hasattr(endpoint.handler, "mcp_tool") or "get" not in endpoint.route.methods
@@ -249,7 +249,7 @@ class Registry:
                 f"read several, and this is {endpoint.method} {endpoint.route.path}."
             )
 
-    def _refuse_shared_names(self, choices: list[Choice]) -> None:
+    def _refuse_shared_names(self, choices: list[ToolChoice]) -> None:
         # Only names in options can clash: the others are chosen to be free.
         places: dict[str, list[str]] = {}
         for choice in choices:

@@ -15,28 +15,28 @@ from drf_mcp.introspection.query.families import FilterFamilies
 from drf_mcp.introspection.text import get_names, join_values
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
-# The list tools that are named for an object of any type.
+# The most list tools that are named for a generic foreign key.
 MOST_LISTS = 5
-# How an argument's name ends that is a key's.
+# The endings of names of keys.
 OF_KEY = re.compile(r"_(?:id|pk)s?$")
 
 
-class Finders:
-    """Names the list tools of the models that relations point at."""
+class RelatedTools:
+    """The tools of a registry that find the objects which arguments of other tools identify."""
 
     def __init__(self, endpoints: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
 
     @functools.cached_property
     def by_model(self) -> dict[Any, str]:
-        # Only lists that need no path argument.
+        # Lists without path arguments.
         lists = [
             (name, endpoint)
             for name, endpoint in self.endpoints.items()
             if endpoint.standard_action == "list" and not endpoint.route.kwargs
         ]
-        # Lists beside which one object can be retrieved come first: others may list some rows
-        # alone, such as deleted ones.
+        # Lists whose objects can be retrieved come first: others may list only some rows, such as
+        # deleted ones.
         lists.sort(key=lambda named: named[1].route.path.rstrip("/") not in self.collections)
         names: dict[Any, str] = {}
         for name, endpoint in lists:
@@ -47,7 +47,7 @@ class Finders:
 
     @functools.cached_property
     def collections(self) -> frozenset[str]:
-        # The paths below which single objects are retrieved.
+        # The paths of lists whose objects can be retrieved.
         return frozenset(
             endpoint.collection
             for endpoint in self.endpoints.values()
@@ -55,8 +55,8 @@ class Finders:
         )
 
     @functools.cached_property
-    def speakers(self) -> frozenset[str]:
-        """The tools that say what their views are about: one of each view and collection."""
+    def describing_tools(self) -> frozenset[str]:
+        """The tools whose descriptions describe the view: one for each view and collection."""
         found: dict[Any, tuple[int, str]] = {}
         for name, endpoint in self.endpoints.items():
             if endpoint.standard_action in STANDARD:
@@ -88,7 +88,7 @@ class Finders:
 
     @functools.cached_property
     def nested(self) -> dict[Any, str]:
-        """The lists below other objects, by model."""
+        """The lists with path arguments, by model."""
         names: dict[Any, str] = {}
         for name, endpoint in self.endpoints.items():
             if endpoint.standard_action == "list" and endpoint.route.kwargs:
@@ -102,7 +102,7 @@ class Finders:
         return self.by_model.get(model) or self.nested.get(model)
 
     def names_finder(self, name: str, finder: str) -> bool:
-        """Return whether an argument has the name of the objects that a tool lists."""
+        """Return whether an argument is named after the objects that a tool lists."""
         model, endpoint = self.find_model(self.endpoints[finder]), self.endpoints[finder]
         if model is None:
             return False
@@ -111,7 +111,7 @@ class Finders:
         return noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
     def find_read(self, object_path: str) -> Any:
-        """Return the endpoint that reads the object at a path, None where no tool does."""
+        """Return the endpoint that reads the object at a path, None without such a tool."""
         return next(
             (
                 endpoint
@@ -123,11 +123,11 @@ class Finders:
         )
 
 
-class Relations:
-    """Tells of the arguments of one endpoint which tools find what they identify."""
+class ArgumentSources:
+    """Adds to the arguments of an endpoint the tools that list the objects they identify."""
 
-    def __init__(self, finders: Finders, endpoint: Any) -> None:
-        self.finders = finders
+    def __init__(self, related: RelatedTools, endpoint: Any) -> None:
+        self.related = related
         self.endpoint = endpoint
 
     def explain(self, schema: EndpointSchema) -> EndpointSchema:
@@ -140,16 +140,16 @@ class Relations:
         )
 
     def explain_kwarg(self, kwarg: Parameter) -> Parameter:
-        # The path before a kwarg is most often that of a list.
-        finders, endpoint = self.finders, self.endpoint
+        # The path before a kwarg is mostly that of a list.
+        related, endpoint = self.related, self.endpoint
         before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
-        finder = finders.by_path.get(before)
+        finder = related.by_path.get(before)
         if finder is None:
-            model = finders.find_model(endpoint) if self.names_own_row(kwarg.name) else None
-            finder = finders.find_list(model) if model is not None else None
+            model = related.find_model(endpoint) if self.names_own_row(kwarg.name) else None
+            finder = related.find_list(model) if model is not None else None
         elif before == endpoint.collection:
             return kwarg  # the names of both tools begin alike
-        elif finders.endpoints[finder].view_class is endpoint.view_class:
+        elif related.endpoints[finder].view_class is endpoint.view_class:
             return kwarg
         if finder is None:
             return self.explain_parameter(kwarg)
@@ -165,7 +165,7 @@ class Relations:
     def explain_parameter(self, parameter: Parameter) -> Parameter:
         schema, handling = parameter.schema, parameter.handling
         for place, relation in handling.relations.items():
-            finder = self.finders.find_list(relation.model)
+            finder = self.related.find_list(relation.model)
             if finder is not None:
                 name = next((part for part in reversed(place) if part != ANY), parameter.name)
                 schema = self.explain_value(schema, place, finder, relation.key, name)
@@ -176,9 +176,9 @@ class Relations:
     def explain_value(
         self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk", name: str = ""
     ) -> dict[str, Any]:
-        taken = self.finders.endpoints[finder].route.kwargs
+        taken = self.related.endpoints[finder].route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
-        is_named = not further and self.finders.names_finder(name, finder)
+        is_named = not further and self.related.names_finder(name, finder)
         facts = {
             "key": f"{key[:1].upper()}{key[1:]}",
             "tool": "" if is_named else finder,
@@ -186,15 +186,15 @@ class Relations:
         }
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
-            # The name of the list says of which model the key is.
+            # The name of the list names the model of the key.
             known = FieldSchema.of(found).without_identity()
-            told = facts | {"key": ""} if key == "pk" or known == found else facts
-            explained = explain(known, self.tell_source(**told))
+            shown = facts | {"key": ""} if key == "pk" or known == found else facts
+            explained = explain(known, self.name_source(**shown))
             return FieldSchema.of(explained).with_meaning(finder=finder)
 
         return self.explain_place(schema, place, explain_one)
 
-    def tell_source(self, **facts: str) -> str:
+    def name_source(self, **facts: str) -> str:
         if not facts["tool"]:
             return facts["key"]
         if facts["key"]:
@@ -206,7 +206,7 @@ class Relations:
         return text % facts
 
     def explain_type(self, member: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-        lists = list(self.finders.by_model.values())
+        lists = list(self.related.by_model.values())
         more = ", …" if len(lists) > MOST_LISTS else ""
         words = _("Key of an object of the type in %(argument)s")
         if lists:

@@ -19,12 +19,12 @@ from drf_mcp.tools.url_order import URLOrder, is_constant_pattern, walk_patterns
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 Templates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""Each way to write a path: a ``%(name)s`` template and the names of its parameters."""
+"""The templates of a path, as ``%(name)s``, each with the names of its parameters."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """One URL pattern whose callback is a view; the patterns of `chain` include one another."""
+    """One URL pattern whose callback is a view; `chain` has the patterns that include it first."""
 
     urlconf: Any
     chain: tuple[Any, ...]
@@ -47,7 +47,7 @@ class Route:
     def methods(self) -> Iterator[str]:
         known = View.http_method_names
         own = self.view_class.http_method_names
-        # The names of an @api_view come out of a set, in another order in every process.
+        # The method names of an @api_view come from a set, whose order differs by process.
         order = [*filter(set(own).__contains__, known), *sorted(set(own) - set(known))]
         allowed = self.initkwargs.get("http_method_names", own)
         for method in self.actions or order:
@@ -112,8 +112,8 @@ class Route:
     def match(
         self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> ResolverMatch | None:
-        # That nothing but this route takes the path is what makes a value such as ``../admin`` or
-        # ``1/delete`` harmless.
+        # A value such as ``../admin`` or ``1/delete`` is harmless because the path has to lead to
+        # this route.
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
             match = self.resolve(resolver, path)
@@ -128,16 +128,16 @@ class Route:
         return match if captured == expected else None
 
     def find_captured(self, match: ResolverMatch) -> dict[str, Any]:
-        """Return what a match of the route took from the path, by the names in `kwargs`."""
-        # Not `captured_kwargs`, which leaves out what the including patterns captured.
+        """Return the values that a match of the route took from the path, by kwarg."""
+        # `captured_kwargs` has only those of the last pattern.
         captured = match.kwargs
         if fixed := match.extra_kwargs:  # type: ignore[attr-defined]
             captured = {name: value for name, value in captured.items() if name not in fixed}
         return captured or dict(zip(self.kwargs, match.args, strict=False))
 
     def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:
-        # Resolving walks the whole URLconf. So a path without arguments is resolved once, and so is
-        # the first of those with arguments that no earlier route can take.
+        # Resolving walks the whole URLconf, so its result is reused: for a path without arguments,
+        # and for paths with arguments that no earlier route can take.
         captured = self.capture(resolver, path) if self.kwargs else ({}, {})
         if captured is None:
             return resolver.resolve(path)
@@ -148,7 +148,7 @@ class Route:
         fixed = known[1].extra_kwargs  # type: ignore[attr-defined]
         if fixed and not fixed.keys().isdisjoint(captured[0]):
             return resolver.resolve(path)
-        # A match cannot be copied by `copy`, as it cannot be pickled.
+        # `copy` cannot copy a match.
         match: ResolverMatch = object.__new__(ResolverMatch)
         match.__dict__.update(
             known[1].__dict__, kwargs={**fixed, **captured[0]}, captured_kwargs=captured[1]
@@ -158,8 +158,8 @@ class Route:
     def capture(
         self, resolver: URLResolver, path: str
     ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        # What the patterns of the chain, and what the last one of them, take from a path; None
-        # where another route might take the path.
+        # The kwargs that all patterns of the chain take from a path, and those of the last one;
+        # None where another route might take the path.
         rivals = self.rivals if resolver.pattern is self.chain[0] else None
         if rivals is None or rivals.match(path):
             return None
@@ -171,7 +171,7 @@ class Route:
         path = path.removeprefix(beginning)
         for pattern in patterns:
             found = pattern.match(path)
-            # Without names the values of groups have places, which other patterns share.
+            # Groups without names share their numbers with those of other patterns.
             if found is None or found[1]:
                 return None
             path, _, own = found
@@ -180,8 +180,8 @@ class Route:
 
     @functools.cached_property
     def beginning(self) -> tuple[str, tuple[Any, ...]]:
-        # What each path begins with, and the patterns that match the rest: the first of all
-        # matches a slash, and those of the includes are mostly words.
+        # The text that each path begins with, and the patterns of the rest: the first pattern
+        # matches a slash, and those of includes are mostly words.
         if str(self.chain[0]) != "^/":
             return "", self.chain
         text, number = "/", 1
@@ -197,7 +197,7 @@ class Route:
 
     @functools.cached_property
     def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
-        # Of a path without arguments, one for each language at the most; under "" of the others.
+        # By path, which may differ by language; "" is any path with arguments.
         return {}
 
     def convert(self, name: str, value: Any) -> Any:
@@ -235,7 +235,7 @@ def find_group_pattern(regex: str, name: str) -> str | None:
 
 
 def find_routes(urlconf: Any) -> Iterator[Route]:
-    # Of two patterns with one regular expression Django resolves the earlier alone.
+    # Django resolves only the first of two patterns with the same regular expression.
     patterns: dict[str, tuple[Any, Any]] = {}
     for chain, callback in walk_patterns(get_resolver(urlconf), ()):
         regex = join_regexes(pattern.regex.pattern for pattern in chain)

@@ -17,7 +17,7 @@ from typing_extensions import Self
 from drf_mcp.access.authentication import copy_identity
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.related_tools import Finders
+from drf_mcp.tools.related_tools import RelatedTools
 from drf_mcp.tools.routes import Route
 from drf_mcp.tools.tool import Tool
 
@@ -76,4 +76,4 @@ class ServerTool(Tool):
         """
         patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
         endpoint = ServerEndpoint(ServerRoute(None, patterns, view_class.as_view()), method, None)
-        return cls(name, endpoint, ToolOptions.of(**options), Finders({}))
+        return cls(name, endpoint, ToolOptions.of(**options), RelatedTools({}))

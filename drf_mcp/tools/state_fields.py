@@ -1,4 +1,4 @@
-"""The fields of an object that the server sets, and the tools that change them."""
+"""The tools that change a field which an update does not take, such as a status."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ from django.utils.translation import gettext as _
 from drf_mcp.outcomes import Problem
 from drf_mcp.spelling import join_alternatives
 
-# How much of an action's name begins a value that it sets: "pay" and "paid", "cancel" and
+# The part of an action's name that a value begins with: "pay" and "paid", "cancel" and
 # "cancelled".
 ALIKE = 0.6
-# Of a common part elsewhere: "unblock" and "blocked".
+# The letters of a common part elsewhere: "unblock" and "blocked".
 LONG = 5
 
 
 class StateFields:
-    """The fields of the object of one tool.
-
-    Args:
-        tool: a `Tool`.
-    """
+    """The fields of the objects of one tool."""
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool
@@ -41,13 +37,13 @@ class StateFields:
         return replace(problem, remediation=text % facts)
 
     def explain(self, message: str) -> str:
-        """Return which tools change the field that a refusal speaks of, "" where none is known."""
+        """Return a sentence with the tools that change the field in an error, "" for none."""
         said = {*re.findall(r"\w+", message.casefold())}
         for name, values in self.find_choices():
             named = [value for value in values if {*value.split()} <= said]
             if not named and name not in said:
                 continue
-            # Nobody is sent to what destroys because something else was refused.
+            # No advice names a tool that destroys.
             tools = self.find_tools(named) or self.find_tools([name, *values])
             if harmless := [tool for tool in tools if not self.is_destructive(tool)]:
                 facts = {"tool": join_alternatives(harmless), "name": name}
@@ -55,7 +51,7 @@ class StateFields:
         return ""
 
     def is_destructive(self, tool: str) -> bool:
-        decorations = self.tool.finders.endpoints[tool].decorations
+        decorations = self.tool.related.endpoints[tool].decorations
         return any(options.destructive for options in decorations)
 
     def get_words(self, name: str) -> list[str]:
@@ -68,13 +64,13 @@ class StateFields:
                 yield field.name, [str(text).casefold() for pair in pairs for text in pair if text]
 
     def find_tools(self, words: list[str]) -> list[str]:
-        """Return the other writes below the object whose names are like one of these words."""
+        """Return the actions of the same object whose names are like one of some words."""
         endpoint, path = self.tool.endpoint, self.tool.endpoint.object_path
         if endpoint.key_kwarg is None:
             return []
         return [
             name
-            for name, other in self.tool.finders.endpoints.items()
+            for name, other in self.tool.related.endpoints.items()
             if other.method != "GET" and name != self.tool.name and other.object_path == path
             if any(self.is_like(other.route.path[len(path) :].strip("/"), word) for word in words)
         ]

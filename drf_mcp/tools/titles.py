@@ -26,7 +26,7 @@ VERBS = {
     "partial_update": gettext_noop("Change fields of {one}"),
     "destroy": gettext_noop("Delete {one}"),
 }
-# Actions on GET that are verbs; others are nouns, as "summary" of a customer is.
+# Names of GET actions that are verbs; other names are nouns, as "summary".
 READ_VERBS = frozenset(
     re.findall(
         r"\w+",
@@ -34,7 +34,7 @@ READ_VERBS = frozenset(
         "preview print query render search show suggest test track validate verify view",
     )
 )
-# What a method does with the thing that an action is named after.
+# Titles of actions that are named after a thing, by method.
 METHOD_VERBS = {
     "GET": gettext_noop("{name} of {one}"),
     "POST": gettext_noop("Add {name} to {one}"),
@@ -42,13 +42,13 @@ METHOD_VERBS = {
     "PATCH": gettext_noop("Change the {name} of {one}"),
     "DELETE": gettext_noop("Delete the {name} of {one}"),
 }
-# What a method does with the one object that the caller has.
+# Titles of actions on the caller's own object, by method.
 OWN_VERBS = {
     "GET": gettext_noop("Get the caller's {single}"),
     "DELETE": gettext_noop("Delete the caller's {single}"),
 }
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
-# What an action is named after is no thing, but a state.
+# Names of actions that are states of objects.
 ADJECTIVES = frozenset(
     re.findall(
         r"\w+",
@@ -58,7 +58,7 @@ ADJECTIVES = frozenset(
     )
 )
 STATES = re.compile(r"(?:done|paid|sent|seen|lost|sold|\w*[^e]ed)\Z")
-# Verbs that end as such a state does.
+# Verbs that end like a participle.
 ENDING_ALIKE = frozenset({"bed", "embed", "shed", "sled", "wed"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
 PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
@@ -69,12 +69,12 @@ FROM = gettext_noop("{verb} {words} from {objects}")
 # Translators: the verb and the words are those of the name of an action, "print label".
 OF = gettext_noop("{verb} {words} of {objects}")
 LINKS = {"add": TO, "append": TO, "attach": TO, "detach": FROM, "remove": FROM}
-# What an action calls if it answers with rows.
+# The methods that an action calls to answer with rows.
 ROWS = frozenset({"filter_queryset", "get_serializer", "paginate_queryset"})
 
 
 class Subject:
-    """What the tools of a view are about, in words: its model, and the one it belongs to."""
+    """The nouns of a view's model and of its parent in the path."""
 
     def __init__(self, endpoint: Endpoint, view: APIView) -> None:
         self.endpoint = endpoint
@@ -99,7 +99,7 @@ class Subject:
 
     @functools.cached_property
     def owner(self) -> str:
-        """The noun of the nearest parent in the path with its article, "" without any."""
+        """The noun of the nearest parent in the path with its article, "" for none."""
         parent: Any = None
         for kwarg in self.endpoint.route.kwargs.values():
             named = NamedKwarg(self.inspection.view, kwarg, self.model)
@@ -139,7 +139,7 @@ class Title:
             text = VERBS["retrieve_many" if self.endpoint.many else self.action]
             return self.subject.fill(text)
         title = self.get_phrase()
-        # `str.capitalize` would take the capitals of the other words away.
+        # `str.capitalize` would lower the other letters.
         return f"{title[:1].upper()}{title[1:]}"
 
     def fill(self, text: str) -> str:

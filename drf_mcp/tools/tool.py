@@ -19,21 +19,19 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.arguments.base import Arguments
+from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
 from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.encoders import BodyNegotiation
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.fields import FieldsArgument
 from drf_mcp.tools.arguments.masking import MASK, parse_nested_json, shorten_value
-from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
-from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.foreign_text import ForeignText
-from drf_mcp.tools.hints import ToolHints
-from drf_mcp.tools.mirrored import HeaderNames
+from drf_mcp.tools.header_parameters import HeaderParameters
+from drf_mcp.tools.hints import ToolHints, UntrustedFields
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.related_tools import Relations
+from drf_mcp.tools.related_tools import ArgumentSources
 from drf_mcp.tools.state_fields import StateFields
 
 READ_ONLY_METHODS = frozenset({"GET"})
@@ -47,19 +45,19 @@ class Tool:
     """One endpoint as a tool. Nothing is introspected before it is needed.
 
     Attributes:
-        finders: the `Finders` of the tools beside it, which find the objects of arguments.
+        related: the `RelatedTools` of the same registry, which find the objects of arguments.
         origin: the tool among all tools, if this is the same among fewer.
     """
 
     name: str
     endpoint: Endpoint
     options: ToolOptions
-    finders: Any
+    related: Any
     origin: Tool | None = None
 
-    def among(self, finders: Any) -> Tool:
+    def among(self, related: Any) -> Tool:
         """Return the tool as it is among fewer tools; it names no others."""
-        return replace(self, finders=finders, origin=self)
+        return replace(self, related=related, origin=self)
 
     def for_endpoint(self, endpoint: Endpoint) -> Tool:
         """Return a tool of another endpoint, to be asked and not listed."""
@@ -101,7 +99,7 @@ class Tool:
         return schema
 
     def describe(self) -> EndpointSchema:
-        schema = Relations(self.finders, self.endpoint).explain(self.view_schema)
+        schema = ArgumentSources(self.related, self.endpoint).explain(self.view_schema)
         schema = DeclaredArguments(self.options, portable=self.is_portable).add_to(schema)
         return schema.with_many_answers() if self.endpoint.many else schema
 
@@ -169,8 +167,8 @@ class Tool:
         return ToolHints(self)
 
     @functools.cached_property
-    def foreign_text(self) -> ForeignText:
-        return ForeignText(self)
+    def untrusted_fields(self) -> UntrustedFields:
+        return UntrustedFields(self)
 
     def find_unanswered(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield the paths that lead to no field of the answer."""
@@ -178,7 +176,7 @@ class Tool:
 
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
-        return HeaderNames(self.input_schema) if self.options.mirrors else {}
+        return HeaderParameters(self.input_schema) if self.options.mirrors else {}
 
     @functools.cached_property
     @override_language()
@@ -186,7 +184,7 @@ class Tool:
         description = str(self.options.description or "") or self.endpoint.attempt(
             self.compose_description, self.title
         )
-        return self.foreign_text.add_to_description(self.hints.add_to_description(description))
+        return self.untrusted_fields.add_to_description(self.hints.add_to_description(description))
 
     def compose_description(self) -> str:
         return str(mcp_settings.NAMING_CLASS().get_description(self))
@@ -243,7 +241,7 @@ class Tool:
 
     @property
     def list_tool(self) -> str | None:
-        nearest: str | None = self.finders.get_nearest_list(self.endpoint.route.path)
+        nearest: str | None = self.related.get_nearest_list(self.endpoint.route.path)
         return nearest
 
     @property

@@ -11,17 +11,17 @@ from typing import Any
 from django.urls import URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern, RoutePattern
 
-# The beginning of a regular expression that stands for itself; what is repeated is left out.
+# The literal beginning of a regular expression, without a character that may repeat.
 LITERAL = re.compile(r"(?:(?:[^\\.^$*+?{}\[\]|()]|\\[^\w\s])(?![*?{]))*")
 GROUP_NAME = re.compile(r"\(\?P<\w+>")
-# What means something else in a part of a regular expression than in the whole: flags, references,
-# and whatever looks at the beginning of the text or behind itself.
+# Parts that change their meaning when expressions are joined: flags, references, and assertions
+# about the beginning of the text or about the text before.
 WHOLE_ONLY = re.compile(r"\(\?[aiLmsux]|\(\?P=|\\[1-9AbB]|(?<!\[)\^|\(\?<[=!]")
 GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\\.|[^()\\])*\)")
 
 
 class URLOrder:
-    """What stands before each pattern of a resolver.
+    """The patterns that Django tries before each pattern of a resolver.
 
     Args:
         resolver: the resolver of a whole URLconf.
@@ -37,9 +37,9 @@ class URLOrder:
         return cls(resolver)
 
     def find_rivals(self, chain: tuple[Any, ...]) -> re.Pattern[str] | None:
-        """Return what matches every path that an earlier pattern could take from a chain's own.
+        """Return an expression of the paths that an earlier pattern could take from a chain.
 
-        None where only resolving can tell.
+        None where only resolving shows which paths those are.
         """
         source = self.sources.get(chain)
         if source is None or not self.is_standard:
@@ -57,7 +57,7 @@ class URLOrder:
 
 
 def get_source(chain: Iterable[Any]) -> str | None:
-    # A pattern that is translated, or matches in a way of its own, has none.
+    # None for a pattern that is translated, or whose class has a match() of its own.
     if not all(map(is_constant_pattern, chain)):
         return None
     sources = []
@@ -66,13 +66,13 @@ def get_source(chain: Iterable[Any]) -> str | None:
         body = text.removeprefix("^")
         if WHOLE_ONLY.search(body) or has_alternatives(body):
             return None
-        # Django searches, so a pattern without a beginning begins anywhere.
+        # Django searches, so a pattern without ^ matches anywhere.
         sources.append(body if body != text else rf"[\s\S]*{body}")
     return "".join(sources)
 
 
 def has_alternatives(source: str) -> bool:
-    # Those outside any group. The innermost groups are taken away until none is left.
+    # Alternatives outside any group: the innermost groups are removed until none is left.
     while "|" in source and (shorter := GROUP.sub("", source)) != source:
         source = shorter
     return "|" in source
@@ -85,7 +85,7 @@ def get_beginning(source: str) -> str:
 
 
 def is_standard(resolver: URLResolver) -> bool:
-    # A subclass may resolve in a way of its own.
+    # A subclass may have a resolve() of its own.
     return type(resolver) is URLResolver and all(
         is_standard(entry) if isinstance(entry, URLResolver) else type(entry) is URLPattern
         for entry in resolver.url_patterns
@@ -93,7 +93,7 @@ def is_standard(resolver: URLResolver) -> bool:
 
 
 def is_constant_pattern(pattern: Any) -> bool:
-    # A subclass may compute its source, and a lazy source is another in each language.
+    # A subclass may compute its expression, and a lazy expression differs by language.
     name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
     return name is not None and isinstance(getattr(pattern, name), str)
 

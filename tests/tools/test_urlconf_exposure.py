@@ -156,6 +156,6 @@ def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
     monkeypatch.setattr(Describer, "describe", described.append)
     tools = tools_of(*routed(Boxes), path("silent/", silent))
     assert len(tools) == 4
-    known = {"name", "endpoint", "options", "finders", "origin"}
+    known = {"name", "endpoint", "options", "related", "origin"}
     assert not any(set(vars(tool)) - known for tool in tools.values())
     assert described == []

@@ -27,7 +27,7 @@ MORE_DIGITS = 2
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnType:
     """A type of columns.
 
     Attributes:
@@ -43,20 +43,20 @@ class Kind:
     is_date: bool = False
 
 
-INTEGER = Kind((models.IntegerField,), serializers.IntegerField, (*AMOUNTS, "distinct"))
-FLOAT = Kind((models.FloatField,), serializers.FloatField, AMOUNTS)
-DECIMAL = Kind((models.DecimalField,), serializers.DecimalField, AMOUNTS)
-DURATION = Kind((models.DurationField,), serializers.DurationField, AMOUNTS)
+INTEGER = ColumnType((models.IntegerField,), serializers.IntegerField, (*AMOUNTS, "distinct"))
+FLOAT = ColumnType((models.FloatField,), serializers.FloatField, AMOUNTS)
+DECIMAL = ColumnType((models.DecimalField,), serializers.DecimalField, AMOUNTS)
+DURATION = ColumnType((models.DurationField,), serializers.DurationField, AMOUNTS)
 # A DateTimeField is a DateField to Django.
-MOMENT = Kind((models.DateTimeField,), serializers.DateTimeField, ("min", "max"), True)
-DATE = Kind((models.DateField,), serializers.DateField, ("min", "max"), True)
-BOOLEAN = Kind((models.BooleanField,), serializers.BooleanField, ())
-IDENTIFIER = Kind((models.UUIDField,), serializers.UUIDField, ("distinct",))
+MOMENT = ColumnType((models.DateTimeField,), serializers.DateTimeField, ("min", "max"), True)
+DATE = ColumnType((models.DateField,), serializers.DateField, ("min", "max"), True)
+BOOLEAN = ColumnType((models.BooleanField,), serializers.BooleanField, ())
+IDENTIFIER = ColumnType((models.UUIDField,), serializers.UUIDField, ("distinct",))
 TEXTS = (models.CharField, models.TextField, models.GenericIPAddressField)
-TEXT = Kind(TEXTS, serializers.CharField, ("distinct",))
+TEXT = ColumnType(TEXTS, serializers.CharField, ("distinct",))
 KINDS = (INTEGER, FLOAT, DECIMAL, DURATION, MOMENT, DATE, BOOLEAN, IDENTIFIER, TEXT)
 # Keys of objects, and choices: no amounts, whatever the column's type.
-NAME = Kind(TEXTS, serializers.ChoiceField, ("distinct",))
+NAME = ColumnType(TEXTS, serializers.ChoiceField, ("distinct",))
 # Serializer fields that leave the value to the encoder.
 PLAIN = (serializers.ReadOnlyField, serializers.SlugRelatedField)
 KEY = serializers.PrimaryKeyRelatedField
@@ -93,7 +93,7 @@ class Column:
 
     name: str
     path: str
-    kind: Kind
+    kind: ColumnType
     model_field: Any
     shown_by: Any
 
@@ -202,7 +202,7 @@ class Columns:
         return found
 
 
-def find_kind(field: Any, column: Any) -> Kind:
+def find_kind(field: Any, column: Any) -> ColumnType:
     """Return the type of a column that a field shows unchanged; raises `NotAColumn`."""
     name = field.field_name
     if isinstance(field, KEY):

@@ -233,7 +233,7 @@ class AggregateTool(Tool):
         return _("Figures of %(rows)s") % {"rows": self.rows}
 
     def compose_description(self) -> str:
-        listing = self.finders.by_path.get(self.endpoint.route.path.rstrip("/"))
+        listing = self.related.by_path.get(self.endpoint.route.path.rstrip("/"))
         text = _("Of the rows that %(tool)s gives with the same filters.")
         return f"{self.describe_figures()} {text % {'tool': listing} if listing else ''}".strip()
 

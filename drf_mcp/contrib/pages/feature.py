@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from drf_mcp.features import Feature
-from drf_mcp.option_types.hints import JSONObject
 from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Either, Flag, Kind, MappingOf, Text, Words
+from drf_mcp.option_types.tool_options import JSONObject
 
 
 class PageDetails(Kind):

@@ -121,10 +121,10 @@ class Completion:
     def find_collection(self, tool: Tool, kwarg: str) -> tuple[Tool, str] | None:
         """Return the list whose rows a path kwarg chooses from, and the column of its value."""
         before = tool.endpoint.route.path.partition(f"{{{kwarg}}}")[0].rstrip("/")
-        listing = self.rows.tools.get(tool.finders.by_path.get(before, ""))
+        listing = self.rows.tools.get(tool.related.by_path.get(before, ""))
         if listing is None:
             return None
-        endpoints: Iterable[Any] = tool.finders.endpoints.values()
+        endpoints: Iterable[Any] = tool.related.endpoints.values()
         return listing, next(self.find_lookups(endpoints, before), "pk")
 
     def find_lookups(self, endpoints: Iterable[Any], collection: str) -> Iterator[str]:

@@ -36,7 +36,7 @@ class ListedRows:
     def find_list(self, model: Any) -> Tool | None:
         """Return the tool that lists a model, None if the caller has none."""
         for tool in self.tools.values():
-            name = tool.finders.find_list(model)
+            name = tool.related.find_list(model)
             return self.tools.get(name) if name else None
         return None
 

@@ -125,7 +125,7 @@ class ResourcesCapability(Capability):
         contents = self.make_reading(found, uri, context).get_contents()
         # The rows of a database may change at any time.
         members = {"contents": contents, "ttlMs": 0}
-        return members | ({"_meta": found.foreign_text.meta} if found.options.untrusted else {})
+        return members | ({"_meta": found.untrusted_fields.meta} if found.options.untrusted else {})
 
     def get_dispatcher(self) -> Any:
         """Return the dispatcher, which calls the views: that of the tools, with its guards."""

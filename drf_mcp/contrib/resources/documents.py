@@ -15,8 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 from drf_mcp.contrib.resources.feature import Annotations
 from drf_mcp.contrib.resources.uris import URISpace
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.option_types.hints import ICONS, MetaMembers
 from drf_mcp.option_types.kinds import Kind, Text, refuse_wrong_values
+from drf_mcp.option_types.tool_options import ICONS, MetaMembers
 
 KINDS: Mapping[str, Kind] = {
     "path": Text(),

@@ -39,7 +39,7 @@ class RouteResource(Tool):
         if chosen is False or (chosen is None and endpoint.standard_action != "retrieve"):
             return None
         one = get_tool_of_one(tool) if endpoint.many else tool
-        return cls(tool.name, one.endpoint, one.options, tool.finders, one, uris)
+        return cls(tool.name, one.endpoint, one.options, tool.related, one, uris)
 
     def at(self, match: ResolverMatch, query: str) -> RouteResource | None:
         """Return the resource that a match of the URLconf stands for, None if it is another's."""

@@ -1,4 +1,4 @@
-"""The argument ``items`` of a write: what several calls of a tool would take, in one."""
+"""The argument ``items`` of a write: the arguments of several objects in one call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACTIONS = frozenset({"create", "update", "partial_update"})
 
 
 class Items:
-    """Binds each item as the arguments of a call of its own.
+    """Binds each item as a call of its own.
 
     Args:
         arguments: the `Arguments` of a call about one object.
@@ -57,7 +57,7 @@ class Items:
         return cls(arguments, tool.endpoint.key_kwarg or "", tool.options.bulk_limit or MOST)
 
     def is_own(self, argument: Argument) -> bool:
-        # Of the arguments of guards each object has but its version.
+        # Of the arguments of guards, only the version belongs to one object.
         name, location = argument.parameter.name, argument.location
         if location == CONTROL:
             return name == IF_MATCH
@@ -69,12 +69,12 @@ class Items:
 
     @override_language()
     def describe(self) -> Schema:
-        """Return the schema of all arguments: ``items``, and those that all of them share.
+        """Return the schema of ``items`` and of the arguments that all items share.
 
-        The arguments of one object are taken as well, and left out: a model that read both would
-        send both.
+        The arguments of one object are accepted as well, but not listed: a model that read both
+        would send both.
         """
-        schema = self.get_groups_schema(self.shared)
+        schema = self.arguments.get_object_schema(self.shared)
         schema["properties"][self.name] = self.schema
         schema["required"] = [*schema.get("required", ()), self.name]
         return {**schema, "additionalProperties": False}
@@ -84,29 +84,17 @@ class Items:
         return {
             "type": "array",
             "description": _("1 to %(most)d objects.") % {"most": self.most},
-            "items": self.get_groups_schema(map(self.require_key, self.own)),
+            "items": self.arguments.get_object_schema(map(self.require_key, self.own)),
             "minItems": 1,
             "maxItems": self.most,
         }
-
-    def get_groups_schema(self, arguments: Iterable[Argument]) -> Schema:
-        groups: dict[str, list[Argument]] = {}
-        for argument in arguments:
-            groups.setdefault("" if argument.whole else argument.group, []).append(argument)
-        get_schema = self.arguments.get_object_schema
-        schema: Schema = get_schema(groups.pop("", []))
-        for name, members in groups.items():
-            group = schema["properties"][name] = get_schema(members)
-            if "required" in group:
-                schema.setdefault("required", []).append(name)
-        return schema
 
     def require_key(self, argument: Argument) -> Argument:
         required = argument.required or argument.location == PATH
         return replace(argument, parameter=replace(argument.parameter, required=required))
 
     def are_meant(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether several objects are sent, or nothing of one."""
+        """Return whether a caller sent several objects, or no argument of one object."""
         return arguments.get(self.name) is not None or not self.find_sent(self.own, arguments)
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
@@ -123,7 +111,7 @@ class Items:
                 calls.append(self.bind_item(item, shared))
             except ArgumentsRefused as exc:
                 located = (self.locate(problem, index, shared) for problem in exc.problems)
-                # What is wrong with all of them is told once.
+                # A problem of a shared argument is reported once.
                 problems += [problem for problem in located if problem not in problems]
         if problems:
             raise ArgumentsRefused(problems)
@@ -157,7 +145,7 @@ class Items:
         return [argument for argument in known if JSONPointer(argument.pointer).is_in(arguments)]
 
     def locate(self, problem: Problem, index: int, shared: Mapping[str, Any]) -> Problem:
-        """Return the problem of an item, with its place among all arguments."""
+        """Return the problem of an item, with the pointer in all arguments."""
         pointer = problem.pointer
         if pointer and JSONPointer(pointer).is_in(shared):
             return problem

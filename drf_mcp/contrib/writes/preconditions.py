@@ -103,8 +103,8 @@ class CallTarget:
 
     def read(self) -> ViewResponse | None:
         """Return what a read of the object answers the caller, None where no tool reads it."""
-        finders, endpoint = self.tool.finders, self.tool.endpoint
-        reader = finders.find_read(endpoint.object_path)
+        related, endpoint = self.tool.related, self.tool.endpoint
+        reader = related.find_read(endpoint.object_path)
         if reader is None:
             return None
         kwargs = {name: self.call.bound.kwargs[name] for name in reader.route.kwargs}

@@ -31,12 +31,12 @@ class Reading(CallTarget):
     @property
     def reader(self) -> Any:
         """The endpoint that reads the object, None if no tool does."""
-        return self.tool.finders.find_read(self.tool.endpoint.object_path)
+        return self.tool.related.find_read(self.tool.endpoint.object_path)
 
     @property
     def is_offered(self) -> bool:
         # What takes the tool that reads the object away from the caller takes the fields as well.
-        caller, endpoints = self.call.caller, self.tool.finders.endpoints
+        caller, endpoints = self.call.caller, self.tool.related.endpoints
         reader = self.reader
         names = (name for name, endpoint in endpoints.items() if endpoint is reader)
         tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))

@@ -107,7 +107,7 @@ class Undo:
         return before + found
 
     def is_object(self, row: Any) -> bool:
-        model = self.inverse.finders.find_model(self.inverse.endpoint)
+        model = self.inverse.related.find_model(self.inverse.endpoint)
         return isinstance(row, Model) and model is not None and isinstance(row, model)
 
     @property

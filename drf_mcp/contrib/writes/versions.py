@@ -58,7 +58,7 @@ class Precondition:
     @functools.cached_property
     def model(self) -> Any:
         endpoint = self.tool.endpoint
-        return attempt(endpoint.place, lambda: self.tool.finders.find_model(endpoint), "", [], None)
+        return attempt(endpoint.place, lambda: self.tool.related.find_model(endpoint), "", [], None)
 
     @functools.cached_property
     def field(self) -> Any:

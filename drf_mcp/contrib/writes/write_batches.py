@@ -34,7 +34,7 @@ class WriteBatch(Batch):
 
     @property
     def database(self) -> str:
-        model = self.tool.finders.find_model(self.tool.endpoint)
+        model = self.tool.related.find_model(self.tool.endpoint)
         return DEFAULT_DB_ALIAS if model is None else router.db_for_write(model)
 
     def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:

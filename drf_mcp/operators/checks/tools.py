@@ -13,7 +13,7 @@ from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.exposure import Choice
+from drf_mcp.tools.exposure import ToolChoice
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
@@ -136,7 +136,7 @@ def find_unknown_labels(project: Project) -> Iterator[tuple[str, str]]:
             groups.setdefault((tool.endpoint.view_class, paths), []).append(tool)
     for (view_class, paths), tools in groups.items():
         place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
-        known = {path for tool in tools for path in tool.foreign_text.paths}
+        known = {path for tool in tools for path in tool.untrusted_fields.paths}
         yield from ((place, path) for path in paths if path not in known)
 
 
@@ -195,7 +195,7 @@ class UnmatchedNames:
 
     def find_patterns(self) -> Iterator[str]:
         choices = [
-            self.registry.exposure.get_choice(endpoint) or Choice(endpoint, ToolOptions())
+            self.registry.exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
             for endpoint in self.endpoints
         ]
         for place, patterns in self.get_patterns():

@@ -1,18 +1,16 @@
-# Nothing is validated here: the view is the judge. Only names are checked, since an unknown
-# argument is a mistake that no view would notice.
-
 from __future__ import annotations
 
-import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import make_portable_name
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
-from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import (
@@ -25,133 +23,19 @@ from drf_mcp.tools.arguments.call import (
     Call,
     write_query,
 )
-from drf_mcp.tools.arguments.encoders import BodyEncoder
 from drf_mcp.tools.arguments.errors import ArgumentsRefused, beside_whole_body
-from drf_mcp.tools.arguments.fields import FieldsArgument
-from drf_mcp.tools.arguments.ids import IdsArgument
-from drf_mcp.tools.arguments.uploads import UploadPlaces
-from drf_mcp.tools.arguments.values import QueryValues, URLValues, find_dropped
+from drf_mcp.tools.arguments.layout import ArgumentLayout, Values, get_free_name
+from drf_mcp.tools.arguments.uploads import read_files
+from drf_mcp.tools.arguments.values import find_dropped, find_ignored, report_too_long
 
-Values: TypeAlias = list[tuple[Argument, Any]]
+EXTRA_QUERY = gettext_noop("Further query parameters, as name: value.")
 
 
-class Arguments:
-    """The arguments of a tool, bound to the path, query and body of a request.
+class Arguments(ArgumentLayout):
+    """Binds what a caller sent to the path, query and body of a request.
 
-    Attributes:
-        arguments: those that become the request, also the ones that the schema leaves out.
-        fields: the argument that names fields of the answer; None for none.
-        many: the path kwarg of which the argument ``ids`` has several values; "" for none.
-        controls: the arguments that guards read, by the caller's names.
-        items: the `Items` of a write that takes several objects at once; None for one.
-        groups: the argument that holds the arguments of a location, by location.
+    The view judges values. Names are judged before, since a view ignores what it does not know.
     """
-
-    groups: ClassVar[Mapping[str, str]] = {}
-    items: Any = None
-
-    def __init__(
-        self,
-        endpoint: EndpointSchema,
-        encoder: BodyEncoder,
-        *,
-        extra_query: bool = False,
-        fields: FieldsArgument | None = None,
-        many: str = "",
-        controls: Iterable[Parameter] = (),
-    ) -> None:
-        self.encoder = encoder
-        self.keys = endpoint.body.keys
-        self.extra_query = extra_query
-        self.fields = fields
-        self.many = many
-        self.controls = tuple(self.make_argument(parameter, CONTROL) for parameter in controls)
-        # What a write answers and does not take is refused as read-only, not as unknown.
-        is_write = endpoint.body.kind in ("object", "either")
-        self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
-        self.arguments = tuple(self.get_arguments(endpoint))
-        self.uploading = [a for a in self.arguments if a.parameter.handling.uploads]
-        self.has_nested = any(a.parameter.handling.nested for a in self.arguments)
-
-    def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
-        raise NotImplementedError
-
-    @functools.cached_property
-    def schema(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        raise NotImplementedError
-
-    def find_lacking(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        raise NotImplementedError
-
-    def get_values(self, arguments: Mapping[str, Any]) -> Values:
-        raise NotImplementedError
-
-    def make_argument(
-        self, parameter: Parameter, location: str, *, whole: bool = False
-    ) -> Argument:
-        group = self.groups.get(location, "")
-        if location == PATH and parameter.name == self.many:
-            return IdsArgument.for_key(parameter, group)
-        return Argument(parameter.name, location, parameter, whole, group)
-
-    def get_free_name(self, argument: Argument, taken: Collection[str]) -> str:
-        name = make_portable_name(argument.name)
-        if name in taken:
-            name = make_portable_name(f"{argument.name}_{argument.location}")
-        number = 2
-        while name in taken:
-            name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
-            number += 1
-        return name
-
-    def name_further(self, argument: Argument, named: dict[str, Argument]) -> Argument:
-        name = self.get_free_name(argument, named)
-        named[name] = replace(argument, name=name)
-        return named[name]
-
-    def get_control_pointer(self, name: str) -> str:
-        """Return the JSON pointer of the argument that guards know by a name."""
-        return next((a.pointer for a in self.controls if a.parameter.name == name), "")
-
-    def get_whole_body(self, body: Body) -> Parameter | None:
-        schema, handling = body.schema or {}, body.handling
-        if body.kind == "list":
-            return Parameter("items", schema, required=True, handling=handling)
-        if body.kind == "open":
-            schema = {"description": _("The request body, any JSON value."), **schema}
-            return Parameter("body", schema, handling=handling)
-        if body.schema is None:
-            return None
-        return Parameter("body", schema, handling=handling, listed=False)
-
-    def get_object_schema(
-        self, arguments: Iterable[Argument], *, closed: bool = False
-    ) -> dict[str, Any]:
-        listed = [argument for argument in arguments if argument.listed]
-        properties = {argument.name: argument.parameter.schema for argument in listed}
-        schema: dict[str, Any] = {"type": "object", "properties": properties}
-        if required := [argument.name for argument in listed if argument.required]:
-            schema["required"] = required
-        if closed:
-            schema["additionalProperties"] = False
-        return schema
-
-    # --- Binding ------------------------------------------------------------------------------
-
-    @property
-    def further_names(self) -> list[str]:
-        return [] if self.items is None else [self.items.name]
-
-    def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments of one call: those that all share, and those of an item."""
-        return {**shared, **item}
-
-    def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments by their own names, where they have others that are taken."""
-        return arguments
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
         arguments = self.use_own_names(arguments)
@@ -164,7 +48,7 @@ class Arguments:
         problems = self.find_problems(arguments)
         parts, wrong = self.read_values(arguments)
         if problems or wrong:
-            raise ArgumentsRefused([*(problems or self.find_lacking(arguments)), *wrong])
+            raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         body = self.get_body(parts[BODY])
         try:
             files = self.find_files(body) if self.uploading else ()
@@ -180,7 +64,7 @@ class Arguments:
         for _argument, value in parts[PATH]:
             length += len(value) if type(value) is str else 0
         if length > mcp_settings.MAX_QUERY_LENGTH:
-            raise ArgumentsRefused([URLValues(parts[PATH] + parts[QUERY]).too_long(length)])
+            raise ArgumentsRefused([report_too_long(parts[PATH] + parts[QUERY], length)])
         return Call(
             arguments,
             {argument.parameter.name: value for argument, value in parts[PATH]},
@@ -204,7 +88,7 @@ class Arguments:
         return MISSING
 
     def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
-        # One wrong value hides no other.
+        # All wrong values are reported together.
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
         problems: list[Problem] = []
         for argument, value in self.get_values(arguments):
@@ -215,37 +99,37 @@ class Arguments:
         if self.has_nested:
             problems += find_dropped(parts[BODY], self.keys)
         if self.uploading:
-            parts[BODY] = [(a, self.read_upload(a, value, problems)) for a, value in parts[BODY]]
+            parts[BODY] = [
+                (a, read_files(value, a.parameter.handling.uploads, a.pointer, problems))
+                if a.parameter.handling.uploads
+                else (a, value)
+                for a, value in parts[BODY]
+            ]
         if parts[QUERY]:
-            problems += QueryValues(parts[QUERY]).find_problems()
+            problems += find_ignored(parts[QUERY])
         return parts, problems
 
-    def read_upload(self, argument: Argument, value: Any, problems: list[Problem]) -> Any:
-        uploads = argument.parameter.handling.uploads
-        places = UploadPlaces(uploads, mcp_settings.MAX_UPLOAD_BYTES)
-        return places.read(value, argument.pointer, problems) if uploads else value
-
     def find_files(self, body: Any) -> Iterable[Any]:
-        # Values with files among them. The other values may be long, and are not looked through.
+        # Only these values may hold files: the others may be long, and are not searched.
         if not isinstance(body, dict):
             return [body]
         return [body if a.whole else body.get(a.parameter.name) for a in self.uploading]
 
-    # --- From the view's names back to arguments ------------------------------------------------
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        schema, handling = body.schema or {}, body.handling
+        if body.kind == "list":
+            return Parameter("items", schema, required=True, handling=handling)
+        if body.kind == "open":
+            schema = {"description": _("The request body, any JSON value."), **schema}
+            return Parameter("body", schema, handling=handling)
+        if body.schema is None:
+            return None
+        return Parameter("body", schema, handling=handling, listed=False)
 
-    def get_arguments_of(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
-        arguments: dict[str, Any] = {}
-        for argument, value in values:
-            if not argument.group:
-                arguments[argument.name] = value
-            elif argument.whole:
-                arguments[argument.group] = value
-            else:
-                arguments.setdefault(argument.group, {})[argument.name] = value
-        return arguments
+    # --- From a request back to arguments -------------------------------------------------------
 
     def get_arguments_of_body(self, body: Any) -> dict[str, Any]:
-        # What no listed argument takes, such as a read-only member, is left out.
+        """Return the listed arguments of a body, without read-only members and the like."""
         listed = [a for a in self.arguments if a.location == BODY and a.listed]
         fields = [a for a in listed if not a.whole]
         whole = next((a for a in listed if a.whole), None)
@@ -260,39 +144,75 @@ class Arguments:
         values = ((argument, argument.find_in_request(view, body)) for argument in self.arguments)
         return Call(self.get_arguments_of(pair for pair in values if pair[1] is not MISSING))
 
-    def replace_query(
-        self, arguments: Mapping[str, Any], query: Mapping[str, str]
-    ) -> Mapping[str, Any] | None:
-        changes = {
-            argument.name: argument.from_text(query[argument.parameter.name])
-            for argument in self.arguments
-            if argument.location == QUERY and argument.parameter.name in query
-        }
-        group = self.groups.get(QUERY)
-        if not changes or group is None:
-            return {**arguments, **changes} if changes else None
-        return {
-            **arguments,
-            group: {**(parse_json_text(arguments.get(group), dict) or {}), **changes},
-        }
-
     def replace_control(self, arguments: Mapping[str, Any], name: str, value: Any) -> Any:
-        # ``name`` is the guard's own; the value is left out where it is `MISSING`.
+        """Return the arguments with a value of the control that the guard calls by a name."""
         control = next(each for each in self.controls if each.parameter.name == name)
-        value = {} if value is MISSING else {control.name: value}
-        members = arguments
-        if control.group:
-            members = parse_json_text(arguments.get(control.group), dict) or {}
-        members = {**{n: v for n, v in members.items() if n != control.name}, **value}
-        return {**arguments, control.group: members} if control.group else members
+        return self.change(arguments, [(control, value)])
 
-    def get_whole_body_pointer(self) -> str:
-        body = [a for a in self.arguments if a.location == BODY and a.listed]
-        return body[0].pointer if len(body) == 1 and body[0].whole else ""
 
-    def get_body_pointer(self, step: str | int) -> str:
-        # ``step`` begins a path into the body; an index is that of an item of a list.
-        whole = next((a for a in self.arguments if a.location == BODY and a.whole), None)
-        if whole is None or not isinstance(step, int):
-            return self.get_whole_body_pointer()
-        return whole.pointer
+class FlatArguments(Arguments):
+    # On a clash the body keeps the name; the others become NAME_path or NAME_query.
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
+        body = [self.make_argument(p, BODY) for p in endpoint.body.fields]
+        if whole := self.get_whole_body(endpoint.body):
+            body.append(self.make_argument(whole, BODY, whole=True))
+        listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
+        path = [self.make_argument(p, PATH) for p in endpoint.path]
+        taken = {argument.name for argument in (*body, *path)}
+        path = [self.show_key(argument, taken) for argument in path]
+        query = [self.make_argument(p, QUERY) for p in endpoint.query]
+        if self.extra_query:
+            extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
+            query.append(self.make_argument(extra, QUERY, whole=True))
+        names: dict[int, str] = {}
+        # Arguments that the schema leaves out get the names that are left.
+        for argument in (*listed, *path, *query, *unlisted):
+            names[id(argument)] = get_free_name(argument, names.values())
+        for argument in (*path, *query, *listed, *unlisted):
+            yield self.rename(argument, names[id(argument)])
+
+    def show_key(self, argument: Argument, taken: Collection[str]) -> Argument:
+        # Callers copy the key from a row, which has it under this name.
+        name = argument.parameter.shown_as
+        is_free = name and name not in taken and argument.name == argument.parameter.name
+        return replace(argument, name=name) if is_free else argument
+
+    def rename(self, argument: Argument, name: str) -> Argument:
+        parameter = argument.parameter
+        if argument.location == PATH and name != make_portable_name(argument.name):
+            # The body has the new value.
+            words = _("The present %(name)s") % {"name": argument.name}
+            schema = explain(parameter.schema, words)
+            parameter = replace(parameter, schema=schema)
+        return replace(argument, name=name, parameter=parameter)
+
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        if body.kind != "either":
+            return super().get_whole_body(body)
+        schema = explain(body.schema or {}, _("Several at once, instead of the fields of one"))
+        return Parameter("items", schema, handling=body.handling)
+
+
+class GroupedArguments(Arguments):
+    # ``{"kwargs": {...}, "query": {...}, "body": {...}}``; a whole body is itself ``body``.
+    groups = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query", CONTROL: "query"}
+
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
+        yield from (self.make_argument(p, PATH) for p in endpoint.path)
+        yield from (self.make_argument(p, QUERY) for p in endpoint.query)
+        if whole := self.get_whole_body(endpoint.body):
+            argument = self.make_argument(replace(whole, required=False), BODY, whole=True)
+            yield replace(argument, name=self.groups[BODY])
+        elif endpoint.body.kind in ("object", "none"):
+            yield from (self.make_argument(p, BODY) for p in endpoint.body.fields)
+
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        if body.kind != "either":
+            return super().get_whole_body(body)
+        names = join_values(parameter.name for parameter in body.fields if parameter.listed)
+        words = _("One object with %(names)s, or an array of such objects.") % {"names": names}
+        return Parameter("body", {"description": words}, handling=body.all_handling)
+
+    def get_body_pointer(self, step: str | int | None = None) -> str:
+        has_body = any(argument.location == BODY for argument in self.arguments)
+        return "/body" if has_body and step is not None else super().get_body_pointer(step)

@@ -13,9 +13,9 @@ from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.files_body import FilesBody
 
 PATH, QUERY, BODY = "path", "query", "body"
-# The location of an argument that selects from the answer and is no part of the request.
+# An argument that selects fields of the answer.
 ANSWER = "answer"
-# That of one which is read by what stands before the view.
+# An argument that a guard reads.
 CONTROL = "control"
 CONTAINERS = {"object": dict, "array": list}
 
@@ -38,10 +38,15 @@ class Argument:
 
     @functools.cached_property
     def json_type(self) -> str:
-        # Null aside; "" where the value may be of several types.
+        # Without null; "" where several types are accepted.
         types = self.parameter.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether the argument is a whole body of any JSON type."""
+        return self.whole and not self.json_type
 
     @property
     def required(self) -> bool:
@@ -53,8 +58,6 @@ class Argument:
 
     @property
     def pointer(self) -> str:
-        if self.group and self.whole:
-            return f"/{self.group}"
         name = JSONPointer.escape(self.name)
         return f"/{self.group}/{name}" if self.group else f"/{name}"
 
@@ -93,7 +96,7 @@ class Argument:
         if self.location == BODY:
             if not self.whole:
                 return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING
-            # One object where a list is possible came by the arguments of its fields.
+            # One object of a body that may be a list was sent by the arguments of its fields.
             is_object = isinstance(body, Mapping) and not self.required
             return MISSING if is_object and self.json_type == "array" else body
         texts = [] if self.whole else view.request.query_params.getlist(name)
@@ -103,7 +106,7 @@ class Argument:
 
 
 def find_kwargs(arguments: Iterable[Argument], sent: Any) -> dict[str, Any]:
-    """Return the path kwargs among arguments of which others may be wrong.
+    """Return the path kwargs among arguments; other arguments may be wrong.
 
     Args:
         sent: the arguments by their own names; anything that is no object has no kwargs.
@@ -124,7 +127,7 @@ def write_query_text(value: Any) -> str:
 
 
 def write_query(pairs: Iterable[tuple[str, str]]) -> str:
-    # As `urlencode` writes it, which looks at each letter of what has nothing to be quoted.
+    # `urlencode` looks at each letter, also where nothing has to be quoted.
     texts = [f"{quote_name(name)}={quote(value)}" for name, value in pairs]
     return "&".join(texts)
 
@@ -133,23 +136,23 @@ def quote(text: str) -> str:
     return text if text.isalnum() and text.isascii() else quote_plus(text)
 
 
-# Parameters have names of the project's, or of a caller who was given an open ``query``.
+# Names are those of a project's parameters; with an open ``query`` callers choose them.
 quote_name = functools.lru_cache(maxsize=1024)(quote_plus)
 
 
 @dataclass(frozen=True)
 class Call:
-    """A bound call: everything that arguments decide of the request, and of its answer.
+    """The arguments of a call, as the path, query and body of a request.
 
     Attributes:
         arguments: the arguments as the caller sent them.
         query_string: without its question mark.
-        disposition: the Content-Disposition of the body, which names a file sent as it is.
+        disposition: the Content-Disposition of a body that is one file.
         headers: further headers of the request, by their names in ``request.META``.
         fields: the paths of the fields that the answer is to have; () for all.
-        many: the path kwarg that has a list of values, one for each object; "" for one object.
-        items: the calls of one request each that ``items`` holds, () for one object.
-        controls: what the caller asks of the guards, by the guards' own names; none is null.
+        many: the path kwarg with a list of values, one for each object; "" for one object.
+        items: the calls of the objects in ``items``, () for one object.
+        controls: the values of the guards' arguments, by the guards' names, without nulls.
     """
 
     arguments: Mapping[str, Any]
@@ -170,7 +173,7 @@ class Call:
 
     @property
     def requests(self) -> Sequence[Call]:
-        """The calls of one request each: one for every object, else the call itself."""
+        """The calls that make one request each: the call itself, or one for each object."""
         if not self.many:
             return self.items or [self]
         return [

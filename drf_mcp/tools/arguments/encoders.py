@@ -12,15 +12,18 @@ from urllib.parse import quote
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
+from rest_framework.views import APIView
 
-from drf_mcp.introspection.types import ANY, Place
+from drf_mcp.introspection.request_body.parsers import ViewParsers, is_json_parser
+from drf_mcp.introspection.types import ANY, Body, Place
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.files_body import FilesBody
 
 Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
 
-# NaN and infinities, which are not JSON, are a ValueError.
+# NaN and infinities are no JSON: they raise a ValueError.
 ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
@@ -57,7 +60,7 @@ class BodyEncoder:
         return ENCODER.encode(value).encode()
 
     def get_encoder(self, value: Any, files: Iterable[Any]) -> BodyEncoder:
-        # ``files`` are the parts of the value with files among them.
+        # ``files`` are the parts of the value that may hold files.
         if self.files is None or value is MISSING:
             return self
         return self.files.get_encoder(value, files) if any(map(holds_upload, files)) else self
@@ -71,8 +74,8 @@ class FormBody(BodyEncoder):
         return b"" if value is MISSING else urlencode([*self.get_pairs(value)]).encode()
 
     def get_pairs(self, value: Any) -> Iterator[Pair]:
-        # REST framework reads ``line.price`` and ``lines[0]price`` as parts; other objects
-        # are sent as JSON.
+        # REST framework reads ``line.price`` and ``lines[0]price`` as members; other objects are
+        # sent as JSON.
         if isinstance(value, Mapping):
             for name, member in value.items():
                 yield from self._value_pairs(member, name, (name,))
@@ -95,12 +98,12 @@ class FormBody(BodyEncoder):
         elif value is not None:
             yield name, value if isinstance(value, str) else json.dumps(value, allow_nan=False)
         elif form == "null":
-            # In other fields null is left out.
+            # A field of another form leaves null out.
             yield name, ""
 
     def _item_pairs(self, items: list[Any], name: str, place: Place) -> Iterator[Pair]:
-        # A list of texts or numbers repeats its name for each, but not inside a row: a field in
-        # there is read once, so the items are numbered.
+        # A list of texts or numbers repeats its name for each item. Inside a row REST framework
+        # reads a name once, so the items are numbered.
         inside = (*place, ANY)
         numbered = not name or "]" in name or not is_flat_list(items)
         for index, item in enumerate(items):
@@ -112,7 +115,7 @@ class FormBody(BodyEncoder):
                 yield from self._value_pairs(item, row, inside)
 
     def _place_of(self, place: Place, name: str) -> Place:
-        # A dict takes any name: what is known of all its members is under `ANY`.
+        # The members of a dict have any name: their form is under `ANY`.
         named, free = (*place, name), (*place, ANY)
         return named if named in self.forms or free not in self.forms else free
 
@@ -152,7 +155,7 @@ class MultiPartBody(FormBody):
 
 
 class FileBody(BodyEncoder):
-    # One file as it is, its name beside it, as REST framework's FileUploadParser reads it.
+    # One file, with its name in a header, for REST framework's FileUploadParser.
     def get_encoder(self, value: Any, files: Iterable[Any]) -> BodyEncoder:
         file = self.get_file(value)
         if file is None:
@@ -170,13 +173,57 @@ class FileBody(BodyEncoder):
         return b"" if file is None else FilesBody([file])
 
     def get_file(self, value: Any) -> Any:
-        # REST framework's parser calls the one file "file".
+        # The field name that FileUploadParser gives the file.
         if isinstance(value, Mapping):
             return value.get("file")
         return None if value is MISSING else value
 
 
 class TextBody(BodyEncoder):
-    # For parsers of neither JSON nor forms.
+    # For parsers that take neither JSON nor forms.
     def encode(self, value: Any) -> bytes | FilesBody:
         return value.encode() if isinstance(value, str) else super().encode(value)
+
+
+class BodyNegotiation:
+    """Chooses the encoder of a view's bodies, by the parsers of the view.
+
+    JSON wins wherever the view takes it and no file is among the values; a view that takes
+    neither JSON nor a form gets a text as the caller sent it.
+    """
+
+    def __init__(self, view: APIView, body: Body) -> None:
+        self.view = view
+        self.body = body
+        self.handling = body.all_handling
+        self.expected = body.kind in ("object", "either")
+
+    def get_encoder(self) -> BodyEncoder:
+        readers = ViewParsers(self.view)
+        text = readers.text
+        if readers.reads_whole_file or () in self.handling.uploads:
+            return FileBody("" if text is None or "*" in text.media_type else text.media_type)
+        forms, parsers = self.get_forms(), self.view.parser_classes
+        files = self.get_file_encoder(MultiPartBody(self.expected, forms))
+        for parser in parsers:
+            if is_json_parser(parser):
+                # A body that cannot hold files is never searched for them.
+                files = files if self.handling.uploads else None
+                return BodyEncoder(parser.media_type, self.expected, files)
+        for parser in parsers:
+            if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
+                return files
+            if issubclass(parser, FormParser):
+                return FormBody(parser.media_type, self.expected, files, forms=forms)
+        return BodyEncoder(expected=self.expected) if text is None else TextBody(text.media_type)
+
+    def get_file_encoder(self, multipart: MultiPartBody) -> BodyEncoder | None:
+        parsers = self.view.parser_classes
+        if any(issubclass(parser, MultiPartParser) for parser in parsers):
+            return multipart
+        raw = any(issubclass(parser, FileUploadParser) for parser in parsers)
+        return FileBody("") if raw else None
+
+    def get_forms(self) -> Mapping[Place, str]:
+        rows: dict[Place, str] = {(): "parts"} if self.body.kind in ("list", "either") else {}
+        return {**rows, **self.handling.forms}

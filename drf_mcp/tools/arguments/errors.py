@@ -1,4 +1,4 @@
-"""Refusals of arguments, from which a model can make the next call right."""
+"""Problems of arguments, with what a model has to send instead."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from drf_mcp.outcomes import Problem
 from drf_mcp.spelling import ask_nearest, find_nearest
 from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
 
-# A body has room for a hundred thousand unknown arguments, an error for a few.
+# The most problems of unknown arguments in one error.
 MAX_UNKNOWN = 20
 MAX_NAMES = 40
 LEAVE_OUT = gettext_noop("Else leave '%(name)s' out.")
 
 
 def suggest(name: str, nearest: str | None, otherwise: str) -> str:
-    """Return the advice to use the nearest name or value, or other advice where none is near."""
+    """Return the advice to use the nearest name or value, else other advice."""
     if not nearest:
         return _(otherwise) % {"name": name}
     return f"{ask_nearest([put_in_quotes(nearest)])} {_(LEAVE_OUT) % {'name': name}}"
@@ -90,20 +90,20 @@ class ArgumentErrors:
 
     @staticmethod
     def put_first(unknown: list[Problem], missing: list[Problem]) -> list[Problem]:
-        """Return all problems: first those of required arguments, each of them once.
+        """Return all problems, those of required arguments first.
 
-        A required argument that was sent by another name is the problem of that name.
+        A required argument that was sent under a wrong name is one problem: that of the name.
         """
         required = {problem.pointer: problem for problem in missing}
         renamed: list[Problem] = []
         others: list[Problem] = []
         for problem in unknown:
             group = problem.pointer.rpartition("/")[0]
-            meant = f"{group}/{JSONPointer.escape(problem.accepted or '')}"
-            # The only name that is accepted is not always the one that is suggested.
+            likely = f"{group}/{JSONPointer.escape(problem.accepted or '')}"
+            # Where one name is accepted, it is not always the suggested one.
             is_suggested = put_in_quotes(problem.accepted or "") in problem.remediation
             is_unknown = problem.code == "unknown" and is_suggested
-            is_renamed = is_unknown and required.pop(meant, None) is not None
+            is_renamed = is_unknown and required.pop(likely, None) is not None
             (renamed if is_renamed else others).append(problem)
         return [*renamed, *required.values(), *others]
 

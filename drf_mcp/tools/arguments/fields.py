@@ -1,4 +1,4 @@
-"""The argument ``fields`` of a read, which selects from the answer; the view never sees it."""
+"""Arguments of reads that no view sees: ``fields`` of the answer, and ``ids`` of objects."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.field_selection import (
     FieldSelection,
     SelectableFields,
@@ -19,17 +20,19 @@ from drf_mcp.introspection.field_selection import (
 )
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
-from drf_mcp.outcomes import Problem, Warning
-from drf_mcp.tools.arguments.call import ANSWER, Argument
+from drf_mcp.outcomes import MISSING, Problem, Warning
+from drf_mcp.tools.arguments.call import ANSWER, PATH, Argument
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets
 
-NAME = "fields"
+FIELDS = "fields"
+IDS = "ids"
+MOST_IDS = 50
 UNKNOWN_FIELD = "UNKNOWN_FIELD"
 ONLY_THESE = gettext_noop("Only these fields of the answer.")
-# An enumeration of more paths, or of longer ones together, costs more than it helps.
+# The longest enumeration of paths: more of them cost more tokens than they save.
 MAX_ENUM = 12
-# To choose from one flat row of so few fields saves less than their names cost.
+# Selecting from one flat row of so few fields saves less than their names cost.
 MAX_SHORT = 8
 MAX_PATHS = 40
 MAX_CHARACTERS = 600
@@ -38,7 +41,7 @@ MAX_CHARACTERS = 600
 @dataclass(frozen=True)
 class FieldsArgument(Argument):
     output: Schema = field(default_factory=dict)
-    # Whether the answer surely has no other fields than the output tells.
+    # Whether the answer has no other fields than those of the output schema.
     is_closed: bool = True
 
     @classmethod
@@ -46,7 +49,7 @@ class FieldsArgument(Argument):
         fields = SelectableFields(endpoint.output)
         known = fields.get_paths()
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
-        if any(make_portable_name(parameter.name) == NAME for parameter in declared):
+        if any(make_portable_name(parameter.name) == FIELDS for parameter in declared):
             return None
         if not known:
             return cls.for_any_answer() if fields.may_have_others(fields.row) else None
@@ -54,18 +57,18 @@ class FieldsArgument(Argument):
         schema = cls.build_schema(known, enumerated=enumerated)
         is_short = enumerated and len(known) <= MAX_SHORT and not any("." in path for path in known)
         is_wide = fields.are_many or not is_short
-        parameter = Parameter(NAME, schema, listed=is_wide)
-        return cls(NAME, ANSWER, parameter, output=endpoint.output, is_closed=enumerated)
+        parameter = Parameter(FIELDS, schema, listed=is_wide)
+        return cls(FIELDS, ANSWER, parameter, output=endpoint.output, is_closed=enumerated)
 
     @classmethod
     def for_any_answer(cls) -> FieldsArgument:
         schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
-        return cls(NAME, ANSWER, Parameter(NAME, schema), is_closed=False)
+        return cls(FIELDS, ANSWER, Parameter(FIELDS, schema), is_closed=False)
 
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
         if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
-            # The argument's name and the paths say what the instructions say in words.
+            # The argument's name and the paths explain themselves.
             items = {"enum": known} if len(known) <= MAX_ENUM else {"pattern": cls.join(known)}
             return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
@@ -79,7 +82,7 @@ class FieldsArgument(Argument):
 
     @classmethod
     def join(cls, known: list[str]) -> str:
-        """Return a pattern of paths, which has the name of an object once."""
+        """Return a pattern of paths that has the name of each object once."""
         return f"^{cls.join_inner(known)}$"
 
     @classmethod
@@ -104,7 +107,7 @@ class FieldsArgument(Argument):
         return ", ".join(shown) + (", …" if len(shown) < len(known) else "")
 
     def read(self, value: Any) -> tuple[str, ...]:
-        # Models send one text with commas between the paths as well.
+        # Models also send one text with commas between the paths.
         paths, fields = dict(self.find_paths(super().read(value))), SelectableFields(self.output)
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
@@ -116,7 +119,7 @@ class FieldsArgument(Argument):
         """Return a problem for each path that leads to nothing in an answer."""
         unanswered = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
         known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
-        # Text, numbers and files stay as they are.
+        # Text, numbers and files have no fields.
         return [self.unknown_field(path, self.pointer, known) for path in unanswered if known]
 
     def find_paths(self, value: Any) -> Iterator[tuple[str, str]]:
@@ -154,3 +157,67 @@ def lacks_field(problem: Problem) -> Warning:
     facts = {"name": problem.received, "names": problem.accepted}
     message = _("The answer has no field '%(name)s', but %(names)s.") % facts
     return Warning(UNKNOWN_FIELD, message, remediation=problem.remediation)
+
+
+class IdsArgument(Argument):
+    @classmethod
+    def for_key(cls, key: Parameter, group: str) -> IdsArgument:
+        parameter = Parameter(key.name, cls.build_schema(key.schema), required=True)
+        return cls(IDS, PATH, parameter, group=group)
+
+    @classmethod
+    def build_schema(cls, key: Schema) -> Schema:
+        known = FieldSchema.of(key)
+        items = {name: value for name, value in known.items() if name != "description"}
+        order = _("Answered in this order, with null for a miss")
+        return {
+            "type": "array",
+            **explain({}, known.get("description", ""), order),
+            "items": FieldSchema(items, known.meaning),
+            "minItems": 1,
+            "maxItems": MOST_IDS,
+        }
+
+    def read(self, value: Any) -> list[Any]:
+        # Models also send one id without a list.
+        value = super().read(value)
+        if value is None:
+            return []  # refused by its name
+        ids = value if isinstance(value, list) else [value]
+        if not 0 < len(ids) <= MOST_IDS:
+            raise ArgumentsRefused([self.wrong_number(len(ids))])
+        wrong = [(i, v) for i, v in enumerate(ids) if not is_id(v)]
+        if wrong:
+            raise ArgumentsRefused([self.not_an_id(i, v, ids is value) for i, v in wrong])
+        return ids
+
+    def wrong_number(self, count: int) -> Problem:
+        sentences = [_("Send an array of 1 to %(most)d ids.") % {"most": MOST_IDS}]
+        if count:
+            sentences.append(_("Ask for the others in further calls."))
+        text = _("'%(name)s' has %(count)d ids; it takes 1 to %(most)d.")
+        return Problem(
+            code="max_length" if count else "empty",
+            message=text % {"name": self.name, "count": count, "most": MOST_IDS},
+            pointer=self.pointer,
+            accepted=_("an array of 1 to %(most)d ids") % {"most": MOST_IDS},
+            remediation=" ".join(sentences),
+        )
+
+    def not_an_id(self, index: int, value: Any, listed: bool) -> Problem:
+        return Problem(
+            code="invalid",
+            message=_("An id is a string or a number."),
+            pointer=f"{self.pointer}/{index}" if listed else self.pointer,
+            received=mask_secrets(value),
+            accepted=_("an array of 1 to %(most)d ids") % {"most": MOST_IDS},
+            remediation=_("Send an array of 1 to %(most)d ids.") % {"most": MOST_IDS},
+        )
+
+    def find_in_request(self, view: Any, body: Any) -> Any:
+        value = super().find_in_request(view, body)
+        return value if value is MISSING else [value]
+
+
+def is_id(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)

@@ -26,10 +26,10 @@ class Pieces(io.RawIOBase):
 
 
 class FilesBody:
-    """A body with files in it, of which no copy is made before a view reads the body.
+    """A body with files in it, which is copied only as far as a view reads it.
 
     Args:
-        parts: the files, and what stands between them.
+        parts: the files, and the bytes between them.
     """
 
     def __init__(self, parts: Iterable[bytes | UploadedFile[Any]]) -> None:

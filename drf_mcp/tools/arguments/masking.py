@@ -1,4 +1,4 @@
-"""Secrets among the arguments, and arguments as a log may hold them: short and on one line."""
+"""Arguments for logs and errors: secrets masked, long values cut."""
 
 from __future__ import annotations
 

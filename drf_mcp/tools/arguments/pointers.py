@@ -1,4 +1,4 @@
-"""From a view's names for what is wrong to the arguments the caller sent."""
+"""JSON pointers of the arguments that a view's errors are about."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
+from drf_mcp.tools.arguments.layout import ArgumentLayout
 from drf_mcp.tools.arguments.masking import MASK
 
 
 class ArgumentPointers:
-    # ``get_write_only`` returns the names that lead to values which no answer repeats.
+    # ``get_write_only`` returns the paths of the values that no answer may repeat.
     def __init__(
         self,
-        arguments: Arguments,
+        arguments: ArgumentLayout,
         call: Call,
         get_write_only: Callable[[], Iterable[tuple[str, ...]]],
     ) -> None:
         self.arguments = arguments
         self.call = call
         self.get_write_only = get_write_only
-        # By pointer: several parts of an error ask for the same value.
+        # Several parts of an error read the same value.
         self.received_values: dict[str, Any] = {}
 
     def knows(self, name: str | int) -> bool:
@@ -39,7 +39,7 @@ class ArgumentPointers:
         return key in [argument.parameter.name for argument in self.arguments.arguments]
 
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
-        # Parsers such as camel case's rename keys: the longest known beginning is replaced.
+        # A parser such as that of camel case renames keys.
         keys = self.arguments.keys
         if not keys:
             return path
@@ -52,10 +52,10 @@ class ArgumentPointers:
         return path
 
     def pointer(self, path: Sequence[str | int]) -> str:
-        # A path of the view's names is such as ("lines", 0, "quantity"); () is the whole request.
+        # The path has the view's names, as ("lines", 0, "quantity"); () is the whole request.
         arguments = self.arguments
         if not path:
-            return arguments.get_whole_body_pointer()
+            return arguments.get_body_pointer()
         path = self.get_client_path(path)
         for location in (BODY, QUERY, PATH):
             for argument in arguments.arguments:
@@ -67,7 +67,7 @@ class ArgumentPointers:
         return body + JSONPointer.from_path(path) if body else ""
 
     def find_part(self, name: str) -> str:
-        # A filter of several parameters gives its errors one name: that of none, or of any.
+        # A filter of several parameters reports its errors under one name.
         sent = [
             (argument, part, value)
             for argument in self.arguments.arguments
@@ -115,7 +115,7 @@ class ArgumentPointers:
         }
 
     def mask_unknown(self, value: Any, pointer: str = "", schema: Any = None) -> Any:
-        # Beside what `mask` does: an unknown name may be that of a secret, mistyped.
+        # A member by an unknown name may be a secret whose name is mistyped.
         schema = self.schemas.get(pointer, schema)
         schema = schema if isinstance(schema, Mapping) else {}
         if isinstance(value, list):
@@ -163,7 +163,7 @@ class ArgumentPointers:
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")
-        # Beside an argument for a list of objects, those for the fields of one all look optional.
+        # Where a list of objects may be sent as well, no field of one object is required.
         if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
             return False
         name, schema = JSONPointer.unescape(token), self.get_schema(parent)

@@ -1,4 +1,4 @@
-"""Files among the arguments: base64 or data URIs, made into the uploads that views take."""
+"""Files among the arguments: base64 and data URIs become uploaded files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import string
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
@@ -19,9 +18,11 @@ from django.utils.translation import gettext as _
 from drf_mcp.introspection.types import ANY, Place, Upload
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 DATA_URI = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[^;,]*)*),", re.ASCII)
-# What files of a kind begin with, for content sent without its type.
+# The first bytes of files, for content without a media type.
 SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -32,25 +33,18 @@ SIGNATURES = (
     (b"%PDF-", "application/pdf"),
 )
 FORM = {"form": "data:TYPE;name=FILE_NAME;base64,CONTENT"}
-# Of a text that may stand for itself.
+# Base64 that a caller may have sent for a field of text.
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}\Z")
 LETTERS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 SHORTEST_FILE, LONG = 8, 40
 DIGITS = (string.ascii_letters + string.digits + "+/").encode()
-# Digits that are decoded at once, whole groups of four.
+# Digits that are decoded at once, a multiple of four.
 PIECE = 2**16
 
 
-class UploadRefused(Exception):
-    # The problem has no pointer: a reader does not know where its value stands.
-    def __init__(self, code: str, message: str, accepted: str, remediation: str) -> None:
-        super().__init__(message)
-        self.problem = Problem(code, message, accepted=accepted, remediation=remediation)
-
-
 class Base64File(UploadedFile):  # type: ignore[type-arg]
-    # Decoded whenever it is read: beside the text that the client sent, which stays for as long
-    # as the call, a file of megabytes would be in memory once more.
+    # Decoded in pieces whenever it is read. The text of the client stays in memory during the
+    # call, and a decoded file of megabytes would be there a second time.
 
     size: int
 
@@ -73,57 +67,50 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
         if (self.end - self.start) % 4 == 1:
             return False
         try:
-            # Without its digits nothing is left of a piece.
+            # Nothing else than digits is in a piece.
             return not any(piece.encode().translate(None, DIGITS) for piece in self.get_pieces())
         except UnicodeEncodeError:
             return False
 
 
-class UploadPlaces:
-    def __init__(self, uploads: Mapping[Place, Upload], limit: int) -> None:
-        self.uploads = uploads
-        self.limit = limit
+def read_files(
+    value: Any, uploads: Mapping[Place, Upload], pointer: str, problems: list[Problem]
+) -> Any:
+    """Return a value with uploaded files in the place of their texts.
 
-    def read(self, value: Any, pointer: str, problems: list[Problem]) -> Any:
-        if value is None:
+    Args:
+        uploads: the places that hold files.
+        pointer: the pointer of the value, for the problems that are added.
+    """
+    own = uploads.get(())
+    if own is not None and value is not None and (own.sure or isinstance(value, str)):
+        try:
+            return FileReader(own, pointer).read(value)
+        except ArgumentsRefused as exc:
+            problems += exc.problems
             return None
-        own = self.uploads.get(())
-        if own is not None and (own.sure or isinstance(value, str)):
-            try:
-                return FileReader(own, self.limit).read(value)
-            except UploadRefused as exc:
-                problems.append(replace(exc.problem, pointer=pointer))
-                return None
-        if isinstance(value, Mapping):
-            return {
-                name: self.get_member(name).read(
-                    member, f"{pointer}/{JSONPointer.escape(name)}", problems
-                )
-                for name, member in value.items()
-            }
-        if isinstance(value, list):
-            member = self.get_member(ANY)
-            return [
-                member.read(item, f"{pointer}/{index}", problems)
-                for index, item in enumerate(value)
-            ]
-        return value
 
-    def get_member(self, name: str) -> UploadPlaces:
-        own = {place: upload for place, upload in self.uploads.items() if not place}
-        inner = {
-            place[1:]: upload
-            for place, upload in self.uploads.items()
-            if place[:1] in ((name,), (ANY,))
-        }
-        # What may be a file may be several, or hold some.
-        return UploadPlaces(own | inner, self.limit)
+    def read_member(name: str, member: Any, token: Any) -> Any:
+        places = ((place, upload) for place, upload in uploads.items() if place)
+        inner = {place[1:]: upload for place, upload in places if place[0] in (name, ANY)}
+        # A value that may be a file may be a list or object of files as well.
+        inner = inner if own is None else {(): own, **inner}
+        return read_files(member, inner, JSONPointer.from_parent(pointer, str(token)), problems)
+
+    if isinstance(value, Mapping):
+        return {name: read_member(name, member, name) for name, member in value.items()}
+    if isinstance(value, list):
+        return [read_member(ANY, item, index) for index, item in enumerate(value)]
+    return value
 
 
 class FileReader:
-    def __init__(self, upload: Upload, limit: int) -> None:
+    """Reads one file of the arguments."""
+
+    def __init__(self, upload: Upload, pointer: str = "") -> None:
         self.upload = upload
-        self.limit = limit
+        self.pointer = pointer
+        self.limit: int = mcp_settings.MAX_UPLOAD_BYTES
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
@@ -140,7 +127,7 @@ class FileReader:
 
     def read_text(self, value: str) -> str:
         if self.looks_like_base64(value):
-            raise UploadRefused(
+            raise self.refuse(
                 "invalid",
                 _("The value reads like a file as base64, but would arrive as text."),
                 _("a text, or a file as a data URI"),
@@ -169,10 +156,10 @@ class FileReader:
         end = len(text) if padding < 0 else padding
         file = Base64File(text, start, end)
         is_padded = text[end : end + 3] == "=" * ((start - end) % 4)
-        # Base64 as the standard has it: of a text of megabytes no copy is made.
+        # Standard base64 is read without a copy of the text.
         if is_padded and file.size <= self.limit and file.is_valid():
             return file
-        # Line breaks, URL-safe letters and missing padding are all common.
+        # Clients send line breaks, URL-safe letters and no padding.
         lines = unescape(text[start:]).replace("\n", "").replace("\r", "").split()
         digits = "".join(lines).rstrip("=").replace("-", "+").replace("_", "/")
         file = Base64File(digits, 0, len(digits))
@@ -201,25 +188,31 @@ class FileReader:
         if self.upload.image and not kind.startswith("image/"):
             raise self.wrong_type(extension or media_type, _("an image"))
 
-    def not_base64(self, message: str) -> UploadRefused:
-        remediation = _("Send base64, or a data URI: %(form)s.") % FORM
-        return UploadRefused("invalid", message, _("base64 or a data URI"), remediation)
+    def refuse(self, code: str, message: str, accepted: str, remediation: str) -> ArgumentsRefused:
+        problem = Problem(
+            code, message, pointer=self.pointer, accepted=accepted, remediation=remediation
+        )
+        return ArgumentsRefused([problem])
 
-    def too_large(self, size: int) -> UploadRefused:
+    def not_base64(self, message: str) -> ArgumentsRefused:
+        remediation = _("Send base64, or a data URI: %(form)s.") % FORM
+        return self.refuse("invalid", message, _("base64 or a data URI"), remediation)
+
+    def too_large(self, size: int) -> ArgumentsRefused:
         facts = {"size": size, "limit": self.limit}
-        return UploadRefused(
+        return self.refuse(
             "max_size",
             _("The file has %(size)d bytes; at most %(limit)d are taken.") % facts,
             _("a file of at most %(limit)d bytes") % facts,
             _("Send a file of at most %(limit)d bytes.") % facts,
         )
 
-    def wrong_type(self, found: str, accepted: str) -> UploadRefused:
+    def wrong_type(self, found: str, accepted: str) -> ArgumentsRefused:
         # Translators: what is accepted is "an image" or "one of" and names of types.
         message = _("The file does not say its type; its type must be %(accepted)s.")
         if found:
             message = _("The file is of type '%(found)s'; its type must be %(accepted)s.")
-        return UploadRefused(
+        return self.refuse(
             "invalid_extension",
             message % {"found": found, "accepted": accepted},
             accepted,
@@ -228,7 +221,7 @@ class FileReader:
         )
 
     def looks_like_base64(self, text: str) -> bool:
-        # Padded, or long and of all kinds of letters: a text is hardly ever that.
+        # Padding, or a long run of letters in both cases and digits: a text hardly has them.
         content = text.strip().replace("\r", "").replace("\n", "")
         if len(content) < SHORTEST_FILE or len(content) % 4 or not BASE64.match(content):
             return False
@@ -236,7 +229,7 @@ class FileReader:
         return content.endswith("=") or mixed
 
     def decode_name(self, encoded: str) -> str:
-        # Without its path; Django would drop a file of one of the last names.
+        # Without a path; Django drops files that are named "", "." or "..".
         name = html.unescape(unquote(encoded)).replace("\\", "/").rpartition("/")[2]
         name = "".join(character for character in name if character.isprintable())
         return "" if name.strip() in ("", ".", "..") else name

@@ -19,13 +19,12 @@ from rest_framework.test import APIClient
 
 from drf_mcp.introspection.types import Body, Upload
 from drf_mcp.tools import ArgumentsRefused, registry
-from drf_mcp.tools.arguments.negotiation import BodyNegotiation
-from drf_mcp.tools.arguments.uploads import FileReader, UploadRefused
+from drf_mcp.tools.arguments.encoders import BodyNegotiation
+from drf_mcp.tools.arguments.uploads import FileReader
 from tests.introspection.nasty import files
 from tests.introspection.nasty.files import encoded, png
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
-LIMIT = 1024 * 1024
 PDF = encoded(b"%PDF-1.4")
 
 
@@ -115,10 +114,10 @@ def test_what_is_no_base64_is_refused_whatever_the_spelling(text):
     try:
         expected = base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
     except ValueError:
-        with pytest.raises(UploadRefused, match="The file is not base64"):
-            FileReader(Upload(), LIMIT).read(text)
+        with pytest.raises(ArgumentsRefused, match="The file is not base64"):
+            FileReader(Upload()).read(text)
         return
-    file = FileReader(Upload(), LIMIT).read(text)
+    file = FileReader(Upload()).read(text)
     assert (file.read(), file.size) == (expected, len(expected))
 
 
@@ -146,9 +145,7 @@ def test_base64_is_read_in_every_spelling():
         "data:;base64," + encoded(b"\xff\xfe>?"),
         "data:text/plain,%FF%FE%3E%3F",
     ]
-    assert [
-        text for text in cases if FileReader(Upload(), LIMIT).read(text).read() != b"\xff\xfe>?"
-    ] == []
+    assert [text for text in cases if FileReader(Upload()).read(text).read() != b"\xff\xfe>?"] == []
 
 
 def test_a_file_gets_the_name_and_type_that_fit():
@@ -161,7 +158,7 @@ def test_a_file_gets_the_name_and_type_that_fit():
         ("data:;name=a%20b.txt;base64,AAAA", Upload(), "a b.txt", "text/plain"),
         ("data:text/csv;name=..%2F..%5Cx.csv;base64,AAAA", Upload(), "x.csv", "text/csv"),
     ]:
-        made = FileReader(upload, LIMIT).read(text)
+        made = FileReader(upload).read(text)
         assert made.name == name
         assert kind is None or made.content_type == kind
 
@@ -258,7 +255,7 @@ def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
 def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
     encoder = BodyNegotiation(files.Whole(), Body("object")).get_encoder()
-    upload = FileReader(Upload(), LIMIT).read(uri)
+    upload = FileReader(Upload()).read(uri)
     upload_name, encoder = upload.name, encoder.get_encoder({"file": upload}, [upload])
     request = RequestFactory().generic(
         "PUT",

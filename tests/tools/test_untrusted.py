@@ -188,7 +188,7 @@ def find_mixed(expose, reads, sends) -> list:
     return [f for f in Lint(registry.tools()).findings if f.cause == "foreign-text"]
 
 
-def test_a_tool_that_reaches_outside_beside_foreign_text_is_found(expose):
+def test_a_tool_that_reaches_outside_beside_untrusted_text_is_found(expose):
     (finding,) = find_mixed(expose, {"untrusted": ["body"]}, {"open_world": True})
     assert finding.tools == ("sends",)
     assert finding.message == ("sends reaches beyond this API, and reads shows what others wrote.")

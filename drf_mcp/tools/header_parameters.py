@@ -12,10 +12,9 @@ from drf_mcp.introspection.names import sounds_secret
 
 KEYWORD = "x-mcp-header"
 TYPES = ("string", "integer", "boolean")
-# RFC 9110, 5.6.2, but for the underscore: servers and proxies drop headers that have one,
-# since they could not be told from those with a hyphen.
+# RFC 9110, 5.6.2, without the underscore: servers and proxies drop headers that have one.
 TOKEN = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")
-# Keywords whose members are schemas, by names that are no keywords.
+# Keywords whose value is an object of schemas by name.
 SCHEMAS_BY_NAME = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
@@ -25,8 +24,8 @@ DATA = frozenset({"default", "const", "enum", "examples", "example", "required"}
 Path: TypeAlias = tuple[str, ...]
 
 
-class HeaderNames(dict[Path, str]):
-    # Clients refuse a tool with a wrong name, and proxies would see a secret.
+class HeaderParameters(dict[Path, str]):
+    # The headers by the paths of their arguments. Clients refuse a tool with a wrong header.
     def __init__(self, schema: Mapping[str, Any]) -> None:
         super().__init__()
         for path, member in self.walk(schema, ()):

@@ -1,0 +1,289 @@
+"""The names and groups of a tool's arguments, and the problems of names that a caller sent."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+from drf_mcp.introspection.names import make_portable_name
+from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
+from drf_mcp.json_text import parse_json_text
+from drf_mcp.outcomes import MISSING, Problem
+from drf_mcp.spelling import find_same
+from drf_mcp.tools.arguments.call import (
+    ANSWER,
+    BODY,
+    CONTROL,
+    PATH,
+    QUERY,
+    Argument,
+)
+from drf_mcp.tools.arguments.encoders import BodyEncoder
+from drf_mcp.tools.arguments.errors import ArgumentErrors
+from drf_mcp.tools.arguments.fields import FieldsArgument, IdsArgument
+
+Values: TypeAlias = list[tuple[Argument, Any]]
+ArgumentType = TypeVar("ArgumentType", bound=Argument)
+
+
+class ArgumentLayout:
+    """The arguments of a tool, by the names and groups in which callers send them.
+
+    Attributes:
+        arguments: the arguments that become the request; the schema may leave some out.
+        by_group: all arguments by name, in each group; "" has those outside any group.
+        fields: the argument that names fields of the answer; None for none.
+        many: the path kwarg of which the argument ``ids`` has several values; "" for none.
+        controls: the arguments that guards read.
+        items: the `Items` of a write that takes several objects at once; None for one.
+        groups: the argument that holds the arguments of a location, by location.
+    """
+
+    groups: ClassVar[Mapping[str, str]] = {}
+    items: Any = None
+
+    def __init__(
+        self,
+        endpoint: EndpointSchema,
+        encoder: BodyEncoder,
+        *,
+        extra_query: bool = False,
+        fields: FieldsArgument | None = None,
+        many: str = "",
+        controls: Iterable[Parameter] = (),
+    ) -> None:
+        self.encoder = encoder
+        self.keys = endpoint.body.keys
+        self.extra_query = extra_query
+        self.many = many
+        # Fields of the answer that a write does not take are read-only, not unknown.
+        is_write = endpoint.body.kind in ("object", "either")
+        self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
+        self.arguments = tuple(self.get_arguments(endpoint))
+        self.by_group: dict[str, dict[str, Argument]] = {"": {}}
+        for location in (PATH, QUERY, BODY):
+            self.by_group.setdefault(self.groups.get(location, ""), {})
+        for argument in self.arguments:
+            self.by_group[argument.group][argument.name] = argument
+        self.fields = fields and self.add_argument(fields, ANSWER)
+        made = (Argument(parameter.name, CONTROL, parameter) for parameter in controls)
+        self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
+        if not self.extra_query:
+            self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
+        self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
+        # Arguments whose name is that of the rows are also taken by the URL's name.
+        self.url_names = {
+            name: argument.name
+            for argument in self.by_group[""].values()
+            if argument.location == PATH and argument.parameter.shown_as == argument.name
+            if (name := make_portable_name(argument.parameter.name)) not in self.by_group[""]
+        }
+        self.uploading = [a for a in self.arguments if a.parameter.handling.uploads]
+        self.has_nested = any(a.parameter.handling.nested for a in self.arguments)
+
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+        raise NotImplementedError
+
+    def make_argument(
+        self, parameter: Parameter, location: str, *, whole: bool = False
+    ) -> Argument:
+        group = "" if whole and location == BODY else self.groups.get(location, "")
+        if location == PATH and parameter.name == self.many:
+            return IdsArgument.for_key(parameter, group)
+        return Argument(parameter.name, location, parameter, whole, group)
+
+    def add_argument(self, argument: ArgumentType, location: str) -> ArgumentType:
+        group = self.groups.get(location, "")
+        named = self.by_group[group]
+        name = get_free_name(argument, named)
+        named[name] = added = replace(argument, name=name, group=group)
+        return added
+
+    # --- Schema -------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def schema(self) -> Schema:
+        if self.items is not None:
+            return dict(self.items.describe())
+        every = [argument for named in self.by_group.values() for argument in named.values()]
+        schema = self.get_object_schema(every)
+        if self.extra_query and self.groups:
+            schema["properties"].setdefault(self.groups[QUERY], self.get_object_schema(()))
+        return {**schema, "additionalProperties": False}
+
+    def get_object_schema(self, arguments: Iterable[Argument]) -> Schema:
+        """Return the schema of an object with arguments, each in its group."""
+        schema: Schema = {"type": "object", "properties": {}}
+        required: dict[str, None] = {}
+        for argument in arguments:
+            if not argument.listed:
+                continue
+            place = schema
+            if argument.group:
+                empty = {"type": "object", "properties": {}}
+                place = schema["properties"].setdefault(argument.group, empty)
+            place["properties"][argument.name] = argument.parameter.schema
+            if argument.required:
+                required[argument.group or argument.name] = None
+                if argument.group:
+                    place.setdefault("required", []).append(argument.name)
+        return {**schema, "required": list(required)} if required else schema
+
+    # --- Names --------------------------------------------------------------------------------
+
+    def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments with the tool's name of a key in place of the URL's."""
+        for name, own in self.url_names.items():
+            if name in arguments:
+                value = arguments[name]
+                if str(arguments.get(own, value)) == str(value):
+                    others = {n: v for n, v in arguments.items() if n != name}
+                    arguments = {own: value, **others}
+        return arguments
+
+    def get_group(self, group: str, arguments: Mapping[str, Any]) -> Any:
+        # Some clients send an object as a string.
+        return parse_json_text(arguments.get(group), dict) if group else arguments
+
+    def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        """Return the problems of the names of arguments.
+
+        The view reports missing arguments itself, unless other problems keep it from being asked.
+        """
+        # Nearly every call ends here.
+        if not self.groups and arguments.keys() <= self.by_group[""].keys():
+            for name in self.path_names:
+                if arguments.get(name) is None:
+                    break
+            else:
+                return []
+        missing = self.find_missing(arguments)
+        unknown = [p for group in self.by_group for p in self.find_unknown(group, arguments)]
+        path = {argument.pointer for argument in self.arguments if argument.location == PATH}
+        in_path = [problem for problem in missing if problem.pointer in path]
+        if not unknown and not in_path:
+            return []
+        first = in_path if self.groups else missing
+        others = [problem for problem in missing if problem not in first]
+        return [*ArgumentErrors.put_first(unknown, first), *others]
+
+    def find_missing(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        missing = []
+        for argument in self.arguments:
+            group = self.get_group(argument.group, arguments) or {}
+            if argument.required and isinstance(group, Mapping) and argument.is_missing_in(group):
+                prefix = f"/{argument.group}" if argument.group else ""
+                missing.append(ArgumentErrors(prefix).missing_argument(argument.name))
+        return missing
+
+    def find_unknown(self, group: str, arguments: Mapping[str, Any]) -> list[Problem]:
+        named, sent = self.by_group[group], self.get_group(group, arguments)
+        if sent is not None and not isinstance(sent, Mapping):
+            return [ArgumentErrors(f"/{group}").not_an_object(sent)]
+        sent = sent or {}
+        known = [name for name, argument in named.items() if argument.listed]
+        lacking = [a.name for a in named.values() if a.required and a.is_missing_in(sent)]
+        takes_any = self.extra_query and group and group == self.groups[QUERY]
+        has_body = group == self.groups.get(BODY, "")
+        open_bodies = (a.name for a in named.values() if a.location == BODY and a.takes_any)
+        errors = ArgumentErrors(
+            f"/{group}" if group else "",
+            known if group else [*filter(None, self.by_group), *known, *self.further_names],
+            holder="" if self.groups else next(open_bodies, ""),
+            unlisted=sent if takes_any else named.keys() - known,
+            # A read-only name that is like a missing key may be that key.
+            read_only={n for n in self.read_only if has_body and not find_same(n, lacking)},
+            renamed={argument.parameter.name: name for name, argument in named.items()},
+        )
+        twice = [] if group else [name for name in self.url_names if name in sent]
+        unknown = errors.find_unknown({n: v for n, v in sent.items() if n not in twice})
+        return unknown + [errors.differing_names(self.url_names[name], name) for name in twice]
+
+    # --- Values -------------------------------------------------------------------------------
+
+    @property
+    def further_names(self) -> list[str]:
+        return [] if self.items is None else [self.items.name]
+
+    def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of one item: its own, and those that all items share."""
+        groups = [group for group in self.by_group if group in shared and group in item]
+        both = ((group, shared[group], item[group]) for group in groups)
+        joined = {
+            group: {**one, **other}
+            for group, one, other in both
+            if isinstance(one, Mapping) and isinstance(other, Mapping)
+        }
+        return {**shared, **item, **joined}
+
+    def get_values(self, arguments: Mapping[str, Any]) -> Values:
+        if not self.groups:
+            named = self.by_group[""]
+            return [(named[name], value) for name, value in arguments.items() if name in named]
+        values: Values = []
+        for group, named in self.by_group.items():
+            sent = self.get_group(group, arguments)
+            for name, value in sent.items() if isinstance(sent, Mapping) else ():
+                if group:
+                    further = Argument(name, QUERY, Parameter(name, {}), group=group)
+                    values.append((named.get(name, further), value))
+                elif name in named and value is not None:
+                    values.append((named[name], value))
+        return values
+
+    def change(self, arguments: Mapping[str, Any], values: Iterable[tuple[Argument, Any]]) -> Any:
+        """Return arguments with other values of some, without those whose value is `MISSING`."""
+        changed = dict(arguments)
+        for argument, value in values:
+            members = changed
+            if argument.group:
+                group = self.get_group(argument.group, changed)
+                members = changed[argument.group] = dict(group or {})
+            members.pop(argument.name, None)
+            if value is not MISSING:
+                members[argument.name] = value
+        return changed
+
+    def get_arguments_of(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
+        arguments: dict[str, Any] = self.change({}, values)
+        return arguments
+
+    def replace_query(
+        self, arguments: Mapping[str, Any], query: Mapping[str, str]
+    ) -> Mapping[str, Any] | None:
+        changes = [
+            (argument, argument.from_text(query[argument.parameter.name]))
+            for argument in self.arguments
+            if argument.location == QUERY and argument.parameter.name in query
+        ]
+        return self.change(arguments, changes) if changes else None
+
+    def get_control_pointer(self, name: str) -> str:
+        """Return the JSON pointer of the argument that guards know by a name."""
+        return next((a.pointer for a in self.controls if a.parameter.name == name), "")
+
+    def get_body_pointer(self, step: str | int | None = None) -> str:
+        """Return the pointer of the argument that is the whole body, "" where there is none.
+
+        Args:
+            step: the first step of a path into the body; an integer is the index of an item.
+        """
+        body = [a for a in self.arguments if a.location == BODY]
+        whole = next((a for a in body if a.whole), None)
+        if whole is not None and isinstance(step, int):
+            return whole.pointer
+        listed = [a for a in body if a.listed]
+        return listed[0].pointer if len(listed) == 1 and listed[0].whole else ""
+
+
+def get_free_name(argument: Argument, taken: Container[str]) -> str:
+    name = make_portable_name(argument.name)
+    if name in taken:
+        name = make_portable_name(f"{argument.name}_{argument.location}")
+    number = 2
+    while name in taken:
+        name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
+        number += 1
+    return name
