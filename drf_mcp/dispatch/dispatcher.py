@@ -6,7 +6,8 @@ request that a client would have sent, and its response is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -76,7 +77,7 @@ class Dispatcher(FailureOutcomes):
         except ArgumentsRefused as exc:
             outcome = self.get_arguments_outcome(call, exc)
         except CallRefused as exc:
-            outcome = self.get_refused_outcome(call.tool, exc.exc, exc.rate_limit)
+            outcome = self.get_refused_outcome(call, exc.exc, exc.rate_limit)
         except Asked as exc:
             outcome = self.get_failed_outcome(call.tool, 200, exc.failure)
             outcome = outcome.changed(questions=exc.questions)
@@ -168,7 +169,7 @@ class Dispatcher(FailureOutcomes):
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
-            failure = self.get_error_mapper().from_status(404, _("Not found."))
+            failure = self.get_error_mapper(call).from_status(404, _("Not found."))
             return self.get_failed_outcome(tool, 404, failure)
         request = self.get_request(call, path)
         request.resolver_match = match
@@ -231,7 +232,7 @@ class Dispatcher(FailureOutcomes):
         answer = ViewResponse.read(response, request, bound.query_string, self.content_reader_class)
         if request.caller.is_guess and answer.view is not None:
             request.caller.answered = answer.view.request
-        outcome = self.build_outcome(tool.name, tool.pointers(bound), answer)
+        outcome = self.build_outcome(tool.name, tool.pointers(bound), answer, call)
         if tool.endpoint.standard_action == "list" and EmptyList.is_outcome(outcome):
             further = EmptyList(tool, bound).find_warnings()
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
@@ -244,7 +245,8 @@ class Dispatcher(FailureOutcomes):
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
             # An answer that has none of the fields is given whole: its own fields are what to name.
             if len(unanswered) < len(bound.fields):
-                outcome = self.select_fields(outcome, bound.fields)
+                selected = FieldSelection(bound.fields).select(outcome.data)
+                outcome = outcome.changed(data=selected)
         for feature in features.overriding("read_response"):
             outcome = feature.read_response(outcome, answer, call)
         return outcome
@@ -256,12 +258,11 @@ class Dispatcher(FailureOutcomes):
         return caller.find_missing_scopes(view, view.request, view.get_permissions())
 
     def build_outcome(
-        self, tool: str, arguments: ArgumentLocator, response: ViewResponse
+        self,
+        tool: str,
+        arguments: ArgumentLocator,
+        response: ViewResponse,
+        call: CallState | None = None,
     ) -> Outcome:
-        builder = OutcomeBuilder(tool, arguments, self.get_error_mapper, self.recognize)
-        return builder.build(response)
-
-    def select_fields(self, outcome: Outcome, fields: Iterable[str]) -> Outcome:
-        if outcome.failure is not None:
-            return outcome
-        return outcome.changed(data=FieldSelection(fields).select(outcome.data))
+        get_error_mapper = partial(self.get_error_mapper, call, response.request)
+        return OutcomeBuilder(tool, arguments, get_error_mapper, self.recognize).build(response)

@@ -31,9 +31,15 @@ logger = logging.getLogger("drf_mcp")
 class FailureOutcomes:
     """The outcomes of calls that a view has not answered itself."""
 
-    def get_error_mapper(self, arguments: ArgumentLocator | None = None) -> ErrorMapper:
+    def get_error_mapper(
+        self,
+        call: CallState | None,
+        request: HttpRequest | None = None,
+        arguments: ArgumentLocator | None = None,
+    ) -> ErrorMapper:
         """Return the mapper of errors: by default an ERROR_MAPPER_CLASS."""
         mapper: ErrorMapper = mcp_settings.ERROR_MAPPER_CLASS(arguments)
+        mapper.call, mapper.request = call, request
         return mapper
 
     def get_exception_outcome(
@@ -42,15 +48,17 @@ class FailureOutcomes:
         if call.caller.is_broken_by(exc):
             raise exc
         if isinstance(exc, TimeLimitExceeded):
-            return self.get_refused_outcome(call.tool, exc)
+            return self.get_refused_outcome(call, exc)
         if explained := call.explain(exc):
-            return self.get_refused_outcome(call.tool, explained)
+            return self.get_refused_outcome(call, explained)
         return self.get_crash_outcome(call, request, exc)
 
     def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
         listings = Listings(tool, getattr(request, "caller", None))
-        failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
+        failure = self.get_error_mapper(call, request).from_exception(
+            exc, request_id, listings.name_blockers
+        )
         if isinstance(exc, IntegrityError):
             failure = MissingRows(tool, getattr(request, "body", b"")).add_to(failure)
         status = get_exception_status(exc)
@@ -59,14 +67,14 @@ class FailureOutcomes:
         return self.get_failed_outcome(tool, status, failure, request_id)
 
     def get_refused_outcome(
-        self, tool: Tool, exc: APIException, rate_limit: RateLimit | None = None
+        self, call: CallState, exc: APIException, rate_limit: RateLimit | None = None
     ) -> Outcome:
         # As of the response that a view would give.
         seconds = getattr(exc, "wait", None)
         headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
         data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
-        failure = self.get_error_mapper().from_response(exc.status_code, data, headers)
-        outcome = self.get_failed_outcome(tool, exc.status_code, failure)
+        failure = self.get_error_mapper(call).from_response(exc.status_code, data, headers)
+        outcome = self.get_failed_outcome(call.tool, exc.status_code, failure)
         return outcome.changed(rate_limit=rate_limit)
 
     def get_failed_outcome(
@@ -92,7 +100,7 @@ class FailureOutcomes:
         tool = call.tool
         if refused := self.find_permission_refusal(call):
             return refused
-        failure = self.get_error_mapper().from_problems(tuple(map(tool.advise, exc.problems)))
+        failure = self.get_error_mapper(call).from_problems(tuple(map(tool.advise, exc.problems)))
         return self.get_failed_outcome(tool, 400, failure)
 
     def find_permission_refusal(self, call: CallState) -> Outcome | None:
@@ -111,11 +119,11 @@ class FailureOutcomes:
         def judge(exc: Exception) -> Outcome | None:
             # A permission that misses a body or an object cannot be asked: the call asks it.
             if isinstance(exc, PermissionDenied):
-                return self.get_refused_outcome(tool, exceptions.PermissionDenied(*exc.args))
+                return self.get_refused_outcome(call, exceptions.PermissionDenied(*exc.args))
             if isinstance(exc, Http404):
-                return self.get_refused_outcome(tool, exceptions.NotFound())
+                return self.get_refused_outcome(call, exceptions.NotFound())
             if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
-                return self.get_refused_outcome(tool, exc)
+                return self.get_refused_outcome(call, exc)
             return None
 
         return contain(probe.check_permissions, judge)

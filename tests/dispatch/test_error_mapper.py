@@ -29,7 +29,7 @@ class ShopErrorMapper(ErrorMapper):
         if isinstance(exc, StockLocked):
             return "STOCK_LOCKED"
         if cause == "credit_exceeded":
-            return "SHOP_17"
+            return f"SHOP_17_{self.call.tool.name}_{self.request.method}".upper()
         return super().get_error_code(status, cause, problems, exc)
 
     def get_category(self, error_code, status):
@@ -64,7 +64,7 @@ def test_an_exception_that_left_the_view_has_the_code_of_the_projects_mapper(fai
 
 
 def test_the_code_of_an_api_exception_is_mapped_too(failing):
-    assert failing(CreditExceeded())["error_code"] == "SHOP_17"
+    assert failing(CreditExceeded())["error_code"] == "SHOP_17_THING_GET"
 
 
 def test_any_other_exception_is_mapped_as_without_it(failing):

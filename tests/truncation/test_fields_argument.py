@@ -16,11 +16,11 @@ from rest_framework.exceptions import NotFound
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import PageNumberPagination
 
-from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.exceptions import SoftFailure
 from drf_mcp.introspection.field_selection import FieldSelection, SelectableFields
 from drf_mcp.operators.http_equivalent import EquivalentRequest
-from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.outcomes import Outcome
 from drf_mcp.test import MCPClient
 from drf_mcp.test.parity import assert_tool_parity
 from drf_mcp.tools import mcp_tool, registry
@@ -281,16 +281,20 @@ def test_an_error_is_as_it_was(call):
     assert answer.envelope["error"] == "Not found."
 
 
-def test_a_failure_keeps_what_it_has_to_say():
-    failure = Failure("NO", Category.VALIDATION, "No.", "", soft=True)
-    outcome = Outcome("books_retrieve", 200, {"answer": 1}, failure)
-    assert Dispatcher().select_fields(outcome, ["id"]) is outcome
+def test_a_failure_keeps_what_it_has_to_say(call):
+    class Refusing(BookDetail):
+        def get(self, request, pk):
+            raise SoftFailure("No.", "no", data={"answer": 1})
+
+    pattern = path("books/<int:pk>/", Refusing.as_view())
+    answer = call("books_retrieve", {"pk": 1, "fields": ["id"]}, pattern)
+    assert answer.data["answer"] == 1
 
 
 def test_an_answer_that_is_no_object_stays():
     for data in (None, "some text", 7):
         outcome = Outcome("books_retrieve", 200, data)
-        assert Dispatcher().select_fields(outcome, ["id"]).data == data
+        assert FieldSelection(["id"]).select(outcome.data) == data
 
 
 def test_the_names_are_those_that_http_clients_see(call):

@@ -91,7 +91,14 @@ class ErrorMapper:
 
     Args:
         arguments: finds the arguments that an error speaks of.
+
+    Attributes:
+        call: the `CallState` of the call that failed, None over plain HTTP.
+        request: the request that the view got, None where the view was not asked.
     """
+
+    call: Any = None
+    request: Any = None
 
     def __init__(self, arguments: ArgumentLocator | None = None) -> None:
         self.arguments = arguments or UnknownArguments()
