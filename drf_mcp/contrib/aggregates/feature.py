@@ -20,7 +20,7 @@ DEFAULTS: dict[str, Any] = {
 
 class AggregatesFeature(Feature):
     tool_options = {
-        # The serializer's fields by which a further tool, such as `orders_aggregate`, counts, sums
+        # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums
         # up and groups the rows of the list.
         "aggregate": Setting((), Words()),
     }
