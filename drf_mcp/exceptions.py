@@ -278,13 +278,6 @@ class TimeLimitExceeded(Unavailable):
         super().__init__(text % {"seconds": seconds})
 
 
-class NotUndone(APIException):
-    """Raised in a view that is only tried, where it does what a rollback does not take back."""
-
-    status_code = 400
-    default_code = "dry_run_unavailable"
-
-
 class Conflict(APIException):
     """Raise in a view when the current state forbids the request (HTTP 409)."""
 

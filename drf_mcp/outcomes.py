@@ -248,11 +248,7 @@ class Outcome:
             them; empty where the arguments were refused.
         media_type: that of the body, "" where its data were read unrendered.
         questions: what the user has to be asked; the failure is for clients that cannot ask.
-        dry_run: None for a call that was made, else what it would have changed: a ``note`` and,
-            where it would succeed, ``created``, ``updated`` and ``deleted`` (rows by the name of
-            their model, None where the caller may not list it), ``bulk_statements`` ({statement,
-            model, rows}) that these counts leave out, and the fields of the object that would
-            change, ``before`` and ``after``.
+        is_trial: nothing that the call changed was kept.
     """
 
     tool: str
@@ -276,7 +272,7 @@ class Outcome:
     call: Mapping[str, Any] = field(default_factory=dict)
     media_type: str = ""
     questions: tuple[Question, ...] = ()
-    dry_run: Mapping[str, Any] | None = None
+    is_trial: bool = False
 
     @property
     def is_page(self) -> bool:

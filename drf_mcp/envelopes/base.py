@@ -193,12 +193,7 @@ class ContractEnvelope(Envelope):
         )
 
     def get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
-        further = {}
-        if outcome.meta:
-            further = {n: value for n, value in outcome.meta.items() if n not in reserved}
-        if outcome.dry_run is not None:
-            further["dry_run"] = outcome.dry_run
-        return further
+        return {name: value for name, value in outcome.meta.items() if name not in reserved}
 
     def get_fidelity(self, outcome: Outcome) -> dict[str, Any]:
         fidelity = outcome.fidelity

@@ -43,15 +43,14 @@ class PlainEnvelope(ContractEnvelope):
         return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:
-        told = outcome.warnings or outcome.suggestions or outcome.meta or outcome.dry_run
+        told = outcome.warnings or outcome.suggestions or outcome.meta
         if not told and outcome.fidelity is None:
             return None
         details = [self.get_warning_detail(warning) for warning in outcome.warnings]
         suggestions = list(outcome.suggestions)
         remarks = {"warning_details": details, "suggestions": suggestions}
-        told = {"dry_run": outcome.dry_run, **outcome.meta}
         # Nothing else of this contract has the sentences of warnings.
-        return drop_empty({**self.get_fidelity(outcome), **remarks, **told})
+        return drop_empty({**self.get_fidelity(outcome), **remarks, **outcome.meta})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})

@@ -68,7 +68,7 @@ class CallRecord:
             "queries": self.outcome.telemetry.get("database_queries"),
             "bytes": len(self.result.get("content", b"")),
             "request_id": self.outcome.request_id,
-            "dry_run": self.outcome.dry_run is not None,
+            "is_trial": self.outcome.is_trial,
             "user_id": self.user_id,
             "client": self.client,
             "revision": self.context.era.revision,

@@ -118,8 +118,8 @@ def describe_call(call: CallRecord) -> None:
     span.set_attribute("drf_mcp.outcome", call.word)
     span.set_attribute("drf_mcp.request_id", call.outcome.request_id)
     span.set_attribute("drf_mcp.status", call.outcome.status)
-    if call.outcome.dry_run is not None:
-        span.set_attribute("drf_mcp.dry_run", True)
+    if call.outcome.is_trial:
+        span.set_attribute("drf_mcp.is_trial", True)
     if call.arguments is not None:
         span.set_attribute("gen_ai.tool.call.arguments", json.dumps(call.arguments))
     if call.outcome.is_error:

@@ -238,7 +238,9 @@ class ToolsCapability(Capability):
 
         def write_failure(exc: Exception) -> tuple[dict[str, Any], Outcome]:
             failure = self.get_dispatcher().get_crash_outcome(call, context.caller.request, exc)
-            failure = writer.explain(failure, outcome, exc).changed(dry_run=outcome.dry_run)
+            failure = writer.explain(failure, outcome, exc)
+            if outcome.is_trial:
+                failure = failure.changed(is_trial=True, meta=outcome.meta)
             return ResultWriter(writer.envelope, context.era).write(failure), failure
 
         result, outcome = contain(lambda: (writer.write(outcome, budget), outcome), write_failure)

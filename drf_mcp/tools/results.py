@@ -125,7 +125,7 @@ class ResultWriter:
             fault = next(self.find_faults(outcome), "")
         if not fault:
             return failure
-        advice = UNWRITABLE if outcome.dry_run is None else UNWRITABLE_TRIAL
+        advice = UNWRITABLE_TRIAL if outcome.is_trial else UNWRITABLE
         explained = replace(
             failure.failure,
             message=_("%(fault)s. It was logged under the id %(id)s.")

@@ -29,7 +29,7 @@ class AuditedCallAdmin(ReadOnlyAdmin):
         "shown_user",
         "shown_tool",
         "verdict",
-        "dry_run",
+        "is_trial",
         "code",
         "messages",
         "rows_changed",
@@ -37,7 +37,7 @@ class AuditedCallAdmin(ReadOnlyAdmin):
         "client_name",
         "credential",
     )
-    list_filter = ("verdict", "dry_run", "time", "tool", "code", "credential", "client_name")
+    list_filter = ("verdict", "is_trial", "time", "tool", "code", "credential", "client_name")
     search_fields = ("user_label", "=user_pk", "=request_id", "tool", "=token_prefix", "arguments")
     search_help_text = _("User, request id, tool, prefix of a token, or a word of the arguments")
     ordering = ("-time", "-pk")

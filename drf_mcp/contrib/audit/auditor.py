@@ -253,11 +253,11 @@ class Audit(MessageObserver):
             verdict, rows = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED, None
         if outcome.questions:
             verdict = Verdict.ASKED
-        if outcome.dry_run is not None:
+        if outcome.is_trial:
             rows = None
         return {
             "verdict": verdict,
-            "dry_run": outcome.dry_run is not None,
+            "is_trial": outcome.is_trial,
             "code": "" if failure is None else failure.code,
             "status": outcome.status,
             "rows_changed": rows if isinstance(rows, int) and rows >= 0 else None,

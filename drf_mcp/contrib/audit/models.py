@@ -51,7 +51,7 @@ class AuditedCall(models.Model):
     verdict = models.CharField(
         _("verdict"), max_length=20, choices=Verdict.choices, default=Verdict.UNANSWERED
     )
-    dry_run = models.BooleanField(_("dry run"), default=False)
+    is_trial = models.BooleanField(_("dry run"), default=False)
     code = models.CharField(_("error code"), max_length=64, blank=True)
     status = models.PositiveSmallIntegerField(_("HTTP status"), null=True)
     rows_changed = models.PositiveBigIntegerField(_("rows changed"), null=True)

@@ -201,7 +201,7 @@ class Changes:
         return {self.models[table]: set() for table in tables if table in self.models}
 
     def report(self, shown: Mapping[Any, set[Any]], shows_all: Counts) -> dict[str, Any]:
-        """Return the counts by model, and what they leave out: see `Outcome.dry_run`.
+        """Return the counts by model, and what they leave out: see docs/writes.md.
 
         Args:
             shown: the keys of the rows that the caller may see, by model; no others are counted.

@@ -29,6 +29,11 @@ Shown: TypeAlias = dict[Any, set[Any]]
 """The keys of the rows that the caller may see, by model."""
 
 
+def mark(outcome: Outcome, **facts: Any) -> Outcome:
+    """Return the outcome of a call that is only tried, with what the call would change."""
+    return outcome.changed(is_trial=True, meta={**outcome.meta, DRY_RUN: facts})
+
+
 class DryRunGuard(Guard):
     """Makes a call whose argument ``dry_run`` is true in transactions that are rolled back."""
 
@@ -67,18 +72,18 @@ class DryRunGuard(Guard):
         reading = Reading(call)
         outcome: Outcome = rollback.watch(call, lambda: reading.settle(proceed(call)))
         if rollback.obstacle or outcome.failure is not None:
-            return outcome.changed(dry_run={"note": _(NOTE)})
+            return mark(outcome, note=_(NOTE))
         fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
         failed: Outcome | None = contain(rollback.check_constraints, fail)
         if failed is not None:
-            return failed.changed(dry_run={"note": _(NOTE)})
+            return mark(failed, note=_(NOTE))
         after = self.read_object(call) if before else {}
         changes = rollback.changes
         for rows in (changes.created, changes.updated):
             self.find_shown(call, rows, shown)
         # The version that the view wrote is rolled back with it.
         meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
-        return outcome.changed(dry_run=self.compare(before, after), meta=meta)
+        return mark(outcome.changed(meta=meta), **self.compare(before, after))
 
     def count(self, call: CallState, outcome: Outcome, rollback: Rollback, shown: Shown) -> Outcome:
         """Return the outcome with the counts of the rows that the caller sees, before or after."""
@@ -89,7 +94,8 @@ class DryRunGuard(Guard):
         counts = changes.report(shown, listings.shows_all)
         uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
         note = f"{_(NOTE)} {_(UNCOUNTED)}" if uncounted else _(NOTE)
-        return outcome.changed(dry_run={"note": note, **counts, **(outcome.dry_run or {})})
+        known = outcome.meta.get(DRY_RUN, {})
+        return mark(outcome, **{"note": note, **counts, **known})
 
     def find_shown(self, call: CallState, rows: Mapping[Any, set[Any]], shown: Shown) -> None:
         listings = Reading(call).listings
@@ -134,4 +140,4 @@ class DryRunGuard(Guard):
         failure = Failure(
             "VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,)
         )
-        return Outcome(call.tool.name, 400, failure=failure, dry_run={"note": _(note)})
+        return mark(Outcome(call.tool.name, 400, failure=failure), note=_(note))

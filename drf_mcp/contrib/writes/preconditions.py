@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import Category
-from drf_mcp.contrib.writes.controls import NOTE, is_dry_run
+from drf_mcp.contrib.writes.controls import DRY_RUN, NOTE, is_dry_run
 from drf_mcp.contrib.writes.versions import IF_MATCH, find_precondition, write_etag
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.probe import REFUSALS, Probe
@@ -76,8 +76,9 @@ class PreconditionGuard(Guard):
         )
         facts = {IF_MATCH: version, "current": target.show(answer)}
         meta = {name: value for name, value in facts.items() if value not in (None, {})}
-        trial = {"note": _(NOTE)} if is_dry_run(call) else None
-        return Outcome(tool.name, STATUS, failure=failure, meta=meta, dry_run=trial)
+        if is_trial := is_dry_run(call):
+            meta[DRY_RUN] = {"note": _(NOTE)}
+        return Outcome(tool.name, STATUS, failure=failure, meta=meta, is_trial=is_trial)
 
 
 class CallTarget:

@@ -15,10 +15,11 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic
 from django.utils.translation import gettext_noop
+from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.writes.changes import LEAD, OTHER, Changes, Statement
 from drf_mcp.dispatch.rollback import undoing
-from drf_mcp.exceptions import NotUndone, contain
+from drf_mcp.exceptions import contain
 from drf_mcp.outcomes import Outcome
 
 logger = logging.getLogger("drf_mcp")
@@ -36,6 +37,13 @@ REFUSALS = {
     Atomic.__enter__.__code__: gettext_noop("holds a durable transaction"),
     BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
 }
+
+
+class NotUndone(APIException):
+    """Raised in a view that is only tried, where it does what a rollback does not take back."""
+
+    status_code = 400
+    default_code = "dry_run_unavailable"
 
 
 class Rollback:

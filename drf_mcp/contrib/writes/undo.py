@@ -28,7 +28,7 @@ def add_undo(outcome: Outcome, call: CallState) -> Outcome:
     # A tool that the caller does not see is not named.
     offered = call.server.tools_capability.get_offered_tools(call.context)
     inverse = offered.get(tool.options.undo)
-    if outcome.dry_run is not None or inverse is None:
+    if outcome.is_trial or inverse is None:
         return outcome
     if not Visibility(call.caller).find_first([inverse], 1):
         return outcome

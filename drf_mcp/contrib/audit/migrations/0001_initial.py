@@ -1,13 +1,7 @@
-"""The table of audited calls."""
-
-from __future__ import annotations
-
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Makes the table."""
-
     initial = True
 
     dependencies = []
@@ -53,6 +47,8 @@ class Migration(migrations.Migration):
                     "user_agent",
                     models.CharField(blank=True, max_length=200, verbose_name="user agent"),
                 ),
+                ("address", models.CharField(blank=True, max_length=64, verbose_name="address")),
+                ("messages", models.PositiveIntegerField(default=1, verbose_name="messages")),
                 (
                     "endpoint",
                     models.CharField(
@@ -68,6 +64,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("success", "success"),
                             ("soft_failure", "soft failure"),
+                            ("asked", "asked first"),
                             ("failed", "failed"),
                             ("denied", "denied at the door"),
                             ("unanswered", "without an answer"),
@@ -77,6 +74,7 @@ class Migration(migrations.Migration):
                         verbose_name="verdict",
                     ),
                 ),
+                ("is_trial", models.BooleanField(default=False, verbose_name="dry run")),
                 ("code", models.CharField(blank=True, max_length=64, verbose_name="error code")),
                 ("status", models.PositiveSmallIntegerField(null=True, verbose_name="HTTP status")),
                 (

@@ -97,7 +97,7 @@ def test_the_log_says_so(agent, caplog):
     agent.call("groups_create", name="a", dry_run=True)
     agent.call("groups_create", name="a")
     records = [record for record in caplog.records if record.name == "drf_mcp.calls"]
-    assert [record.dry_run for record in records] == [True, False]
+    assert [record.is_trial for record in records] == [True, False]
 
 
 def test_the_audit_keeps_its_row(configure, do, monkeypatch):
@@ -108,7 +108,7 @@ def test_the_audit_keeps_its_row(configure, do, monkeypatch):
         agent = configure(AUDIT_STRICT=strict)
         agent.call("deed", dry_run=True)
         row = AuditedCall.objects.get()
-        assert (row.tool, row.verdict, row.dry_run) == ("deed", "success", True)
+        assert (row.tool, row.verdict, row.is_trial) == ("deed", "success", True)
         assert row.rows_changed is None
         row.delete()
 
