@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ErrorDetail
 
-from drf_mcp.spelling import ask_nearest, find_nearest
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 Result = TypeVar("Result")
 

@@ -24,7 +24,6 @@ WAIST = {
     "option_types",
     "exceptions",
     "json_text",
-    "spelling",
 }
 RIGHT = {"protocol", "truncation", "envelopes"}
 # Modules that see both sides: they hand over from one to the other.
@@ -47,10 +46,9 @@ ONLOOKERS = {"observability", "transports", "browsable", "operators", "managemen
 # The rooms that a room may import beside its own. Rooms that are not named here see all but
 # those in `READERS`.
 MAY_IMPORT: dict[str, set[str]] = {
-    "spelling": set(),
     "features": {"access", "interaction", "option_types", "outcomes", "protocol", "tools"},
-    "option_types": {"spelling"},
-    "exceptions": {"spelling"},
+    "option_types": set(),
+    "exceptions": {"option_types"},
     "signals": set(),
     "codes": set(),
     "outcomes": {"codes", "json_text"},

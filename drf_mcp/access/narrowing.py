@@ -17,8 +17,8 @@ from rest_framework.request import Request
 from drf_mcp.codes import gettext_noop
 from drf_mcp.exceptions import Refused
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.settings import mcp_settings
-from drf_mcp.spelling import ask_nearest, find_nearest
 
 PATTERNS = ListOf(ToolPattern(), none=True)
 TOOLSETS_HEADER = "MCP-Toolsets"

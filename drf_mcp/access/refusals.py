@@ -14,7 +14,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.challenges import TOKEN, BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied, describe_scopes
 from drf_mcp.exceptions import Refused
-from drf_mcp.spelling import join_alternatives
+from drf_mcp.option_types.spelling import join_alternatives
 
 BEARER = "Bearer"
 CHALLENGE = f'{BEARER} realm="mcp"'

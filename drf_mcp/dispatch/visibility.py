@@ -21,7 +21,7 @@ from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.spelling import find_nearest
+from drf_mcp.option_types.spelling import find_nearest
 
 # Of the tools that a wrong name is like, so many are asked, and so many are named.
 MOST_ASKED, MOST_NAMED = 8, 3

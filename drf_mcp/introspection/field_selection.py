@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from rest_framework.utils.serializer_helpers import ReturnList
 
-from drf_mcp.spelling import find_nearest
+from drf_mcp.option_types.spelling import find_nearest
 
 # Of each member by name: what of it is asked for, None for all.
 FieldTree: TypeAlias = "dict[str, FieldTree | None]"

@@ -15,7 +15,7 @@ from drf_mcp.introspection.names import is_portable, measure_pattern, translate_
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.spelling import join_alternatives
+from drf_mcp.option_types.spelling import join_alternatives
 
 LONGEST_DESCRIPTION = 1024
 

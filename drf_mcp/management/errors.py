@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.spelling import ask_nearest, find_nearest
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
 from drf_mcp.option_types.installed import Setting
-from drf_mcp.spelling import find_nearest
+from drf_mcp.option_types.spelling import find_nearest
 
 # Packages of settings and URLs whose names say nothing of the project.
 LAYOUT = frozenset({"config", "conf", "core", "project", "settings", "src", "app", "urls", ""})

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
-from drf_mcp.spelling import join_alternatives
 
 # The part of an action's name that a value begins with: "pay" and "paid", "cancel" and
 # "cancelled".

@@ -11,7 +11,7 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import LimitOffsetPagination, PageNumberPagination
 from rest_framework.response import Response
 
-from drf_mcp.spelling import ask_nearest, find_nearest
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.tools import ArgumentsRefused
 
 

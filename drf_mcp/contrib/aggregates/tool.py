@@ -22,7 +22,7 @@ from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
-from drf_mcp.spelling import find_nearest, join_alternatives
+from drf_mcp.option_types.spelling import find_nearest, join_alternatives
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.descriptions import join_names, speak
 from drf_mcp.tools.stock_lists import find_queryset_fault

@@ -20,6 +20,7 @@ from drf_mcp.introspection.forms import Form
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.logging import Observer
 from drf_mcp.option_types.installed import features
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
@@ -27,7 +28,6 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
-from drf_mcp.spelling import ask_nearest, find_nearest
 
 _OLD = frozenset({"name", "description", "arguments", "required"})
 _TITLED = _OLD | {"title", "_meta"}

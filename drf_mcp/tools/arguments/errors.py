@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from drf_mcp.json_text import JSONPointer
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Problem
-from drf_mcp.spelling import ask_nearest, find_nearest
 from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
 
 # The most problems of unknown arguments in one error.

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.json_text import parse_json_text
+from drf_mcp.option_types.spelling import find_synonym
 from drf_mcp.outcomes import MISSING, Problem
-from drf_mcp.spelling import find_same
 from drf_mcp.tools.arguments.call import (
     ANSWER,
     BODY,
@@ -194,7 +194,7 @@ class ArgumentLayout:
             holder="" if self.groups else next(open_bodies, ""),
             unlisted=sent if takes_any else named.keys() - known,
             # A read-only name that is like a missing key may be that key.
-            read_only={n for n in self.read_only if has_body and not find_same(n, lacking)},
+            read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
             renamed={argument.parameter.name: name for name, argument in named.items()},
         )
         twice = [] if group else [name for name in self.url_names if name in sent]

@@ -13,9 +13,9 @@ from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
+from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
-from drf_mcp.spelling import find_nearest
 from drf_mcp.tools.arguments.call import Argument, write_query, write_query_text
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets

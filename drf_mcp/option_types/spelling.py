@@ -1,4 +1,4 @@
-"""Which name was meant by another: the likeliest of several."""
+"""Suggests names for a mistyped one: an option, an argument, a tool."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from functools import reduce
 
 from django.utils.translation import gettext as _
 
-# A name can be as long as a message, and comparing long texts is slow.
-LONGEST = 64
-SHORTEST, ALIKE, VERY_ALIKE = 3, 0.6, 0.85
-# How much more what means the same counts than what is spelled alike.
-SAME = 4
-# The usual other names of paging, which no likeness of words may suggest.
+# Comparing long texts is slow.
+MAX_LENGTH = 64
+MIN_PREFIX, SIMILAR, VERY_SIMILAR = 3, 0.6, 0.85
+# The score of a synonym; a similar spelling scores less.
+SYNONYM = 4
+# A similar spelling never suggests these arguments of paging.
 PAGING = (
     "page pagenumber pageno",
     "pagesize perpage limit maxresults maxrows",
     "offset skip",
     "cursor pagetoken nextpagetoken nextcursor",
 )
-# Names of arguments that mean the same, in small letters and without underscores.
-MEANINGS = (
+# Argument names that mean the same, in lower case and without underscores.
+SYNONYMS = (
     *PAGING,
     "pagesize perpage limit rows count size top first take",
     "search q query s text term keyword keywords find searchterm searchquery",
@@ -38,10 +38,10 @@ MEANINGS = (
     "before until to end",
     "date day time timestamp created createdat",
 )
-KNOWN = {name for group in MEANINGS for name in group.split()}
-PAGES = {name for group in PAGING for name in group.split()}
-# Words inside names that mean the same, as in the filters of a range.
-WORDS = {
+KNOWN_NAMES = {name for group in SYNONYMS for name in group.split()}
+PAGING_NAMES = {name for group in PAGING for name in group.split()}
+# Parts of names that mean the same, such as the lookups of range filters.
+WORD_SYNONYMS = {
     word: group.split()[0]
     for group in (
         "after gte gt since from start begin starts min minimum",
@@ -51,34 +51,33 @@ WORDS = {
     )
     for word in group.split()
 }
-# Words that say nothing of their own.
-EMPTY = frozenset({"at", "on", "by", "the", "is", "of", "date", "time", "exact", "icontains"})
+STOP_WORDS = frozenset({"at", "on", "by", "the", "is", "of", "date", "time", "exact", "icontains"})
 
 
 def find_nearest(name: str, names: Iterable[str], most: int = 1) -> list[str]:
-    """Return the names that another was probably meant to be, the likeliest first.
+    """Return the names that the caller of an unknown name probably wanted, the likeliest first.
 
-    What means the same comes first, then what begins alike, then what is spelled alike.
+    Synonyms come first, then names with the same beginning, then similar spellings.
     """
-    asked = Spelling(name[:LONGEST])
+    asked = Spelling(name[:MAX_LENGTH])
     ranked = [(asked.compare(Spelling(other)), other) for other in names]
     found = sorted((pair for pair in ranked if pair[0]), key=lambda pair: -pair[0])
     return [other for _rank, other in found[:most]]
 
 
-def find_same(name: str, names: Iterable[str]) -> str:
-    """Return the one of some names that means the same as another, "" for none."""
-    asked = Spelling(name[:LONGEST])
-    return next((other for other in names if asked.compare(Spelling(other)) > SAME), "")
+def find_synonym(name: str, names: Iterable[str]) -> str:
+    """Return the first of the names that is a synonym of the name, "" for none."""
+    asked = Spelling(name[:MAX_LENGTH])
+    return next((other for other in names if asked.compare(Spelling(other)) > SYNONYM), "")
 
 
 def ask_nearest(names: Sequence[str]) -> str:
-    """Return the question whether one of some names was meant, "" for none."""
+    """Return the sentence that suggests the names, "" for none."""
     return _("Did you mean %(names)s?") % {"names": join_alternatives(names)} if names else ""
 
 
 def join_alternatives(names: Iterable[str]) -> str:
-    """Return names as people write them, ``a or b``; "" for none."""
+    """Return names as an enumeration, ``a or b``; "" for none."""
 
     def join(first: str, last: str) -> str:
         return _("%(first)s or %(last)s") % {"first": first, "last": last}
@@ -87,39 +86,35 @@ def join_alternatives(names: Iterable[str]) -> str:
 
 
 class Spelling:
-    # A name, as it is compared with others.
-
     def __init__(self, name: str) -> None:
         spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
         parts = re.findall(r"[^\W_]+", spaced.casefold())
         self.name = name.casefold()
         self.joined = "".join(parts)
-        self.words = {WORDS.get(part, part) for part in parts} - EMPTY
+        self.words = {WORD_SYNONYMS.get(part, part) for part in parts} - STOP_WORDS
 
     def compare(self, other: Spelling) -> float:
-        """Return how likely it is that the other name was meant, 0 for not at all."""
-        likeness = self.get_likeness(other)
+        """Return how likely the other name is a correction of this name, 0 for impossible."""
+        similarity = self._get_similarity(other)
         if self.joined and self.joined == other.joined:
-            return SAME + 1 + likeness
-        for index, group in enumerate(MEANINGS):
+            return SYNONYM + 1 + similarity
+        for index, group in enumerate(SYNONYMS):
             if {self.joined, other.joined} <= {*group.split()}:
-                return SAME + 1 / (index + 1)
-        # What has a meaning is no misspelling of another word.
-        likeness = 0 if self.joined in KNOWN else likeness
-        if other.joined not in PAGES and self.words and other.words:
+                return SYNONYM + 1 / (index + 1)
+        # A known argument name is no misspelling of another word.
+        similarity = 0 if self.joined in KNOWN_NAMES else similarity
+        if other.joined not in PAGING_NAMES and self.words and other.words:
             if self.words == other.words:
-                return 3 + likeness
-            if likeness >= VERY_ALIKE or self.begins_like(other):
-                return 2 + likeness
+                return 3 + similarity
+            shorter, longer = sorted((self.joined, other.joined), key=len)
+            has_same_prefix = len(shorter) >= MIN_PREFIX and longer.startswith(shorter)
+            if similarity >= VERY_SIMILAR or has_same_prefix:
+                return 2 + similarity
             if self.words < other.words or self.words > other.words:
-                return 1 + likeness
-        return likeness
+                return 1 + similarity
+        return similarity
 
-    def get_likeness(self, other: Spelling) -> float:
+    def _get_similarity(self, other: Spelling) -> float:
         matcher = SequenceMatcher(None, other.name, self.name)
         bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
-        return matcher.ratio() if all(bound() >= ALIKE for bound in bounds) else 0
-
-    def begins_like(self, other: Spelling) -> bool:
-        shorter, longer = sorted((self.joined, other.joined), key=len)
-        return len(shorter) >= SHORTEST and longer.startswith(shorter)
+        return matcher.ratio() if all(bound() >= SIMILAR for bound in bounds) else 0
