@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from drf_mcp.archive.readable import recently_withheld
+from drf_mcp.archive.withheld import withheld_cache
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
 from tests.division import Division, Programs, mark_variants, put_slow_ones_first
@@ -121,7 +121,7 @@ def unused_throttles() -> None:
 @pytest.fixture(autouse=True)
 def rights_are_asked_anew(monkeypatch) -> None:
     """Ask for every slice of stored content whether it may be read, as if seconds had passed."""
-    monkeypatch.setattr(recently_withheld, "seconds", 0.0)
+    monkeypatch.setattr(withheld_cache, "seconds", 0.0)
 
 
 @pytest.fixture

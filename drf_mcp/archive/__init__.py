@@ -1,13 +1,13 @@
-"""Where content waits that a result had no room for, and the tool that brings it back."""
+"""Keeps what a result had no room for, and the tool that fetches it."""
 
 from __future__ import annotations
 
-from drf_mcp.archive.cache import CacheArchive
 from drf_mcp.archive.database import DatabaseArchive
 from drf_mcp.archive.stores import (
     Archive,
     ArchiveFull,
     ArchiveUnavailable,
+    CacheArchive,
     CallArchive,
     Entry,
     can_archive,

@@ -1,4 +1,4 @@
-"""Archived content in the database."""
+"""The archive in the database."""
 
 from __future__ import annotations
 
@@ -14,30 +14,28 @@ from django.db import router, transaction
 from django.db.models import Count, Sum
 from django.utils import timezone
 
-from drf_mcp.archive.stores import KEPT, SAME, Archive, ArchiveFull, Entry
+from drf_mcp.archive.stores import STORED, Archive, ArchiveFull, Entry
 
-# SQLite takes 999 parameters in one query where it is old.
-MOST_PARAMETERS = 500
-CHUNKS_AT_ONCE = 4
-# That of content that is read as a whole: its only part, and the end.
-SHORTEST_INDEX = 2
+# Old SQLite takes 999 parameters in one query.
+MAX_PARAMETERS = 500
+CHUNKS_PER_INSERT = 4
 
 
 class StoredEntry(Entry):
-    """An entry whose content is read when it is needed, and of its items no others."""
+    """An entry that reads its content, or the chunks of some items, from the database."""
 
     row: Any
 
     @classmethod
     def of_row(cls, row: Any) -> StoredEntry:
         entry = object.__new__(cls)
-        members = {name: getattr(row, name) for name in KEPT - {"content", "rows"}}
+        members = {name: getattr(row, name) for name in STORED - {"content", "rows"}}
         entry.__dict__.update(members, archive_id=row.pk, row=row, starts=(), seconds=None)
         return entry
 
     @property
     def rows(self) -> Sequence[Any]:
-        # One for each item: not read with each slice.
+        # A deferred field: one value for each item.
         rows: Sequence[Any] = self.row.rows
         return rows
 
@@ -47,9 +45,12 @@ class StoredEntry(Entry):
 
     @cached_property
     def items(self) -> Sequence[dict[str, Any]]:
+        # An index of two pairs, or none, is that of content without parts.
         index = self.row.index
-        is_long = len(index) > SHORTEST_INDEX
-        return StoredItems(index, self.read_chunks) if is_long else self.parse_items()
+        if len(index) > 2:
+            return StoredItems(index, self.read_chunks)
+        items: list[dict[str, Any]] = json.loads(self.content)
+        return items
 
     def read_chunks(self, first: int, end: int | None) -> str:
         chunks = self.row.chunks.filter(position__gte=first).order_by("position")
@@ -61,16 +62,16 @@ class StoredItems(Sequence[dict[str, Any]]):
     """The items of an entry, read some chunks at a time.
 
     Args:
-        index: the numbers of chunks that begin with an item, each with the number of the item;
-            last the numbers of all chunks and items.
-        read: gives the text of chunks from one number to another.
+        index: pairs of the number of a chunk and the number of the item that it begins with;
+            the last pair is the number of chunks and of items.
+        read: returns the text of the chunks from one number to another.
     """
 
     def __init__(self, index: Sequence[Sequence[int]], read: Callable[[int, int], str]) -> None:
         self.chunks = [chunk for chunk, _ in index]
         self.numbers = [number for _, number in index]
         self.read = read
-        # The run of chunks that was read last: slices follow one another.
+        # The last run of chunks: the next slice often begins in it.
         self._last: tuple[tuple[int, int], list[dict[str, Any]]] = ((0, 0), [])
 
     def __len__(self) -> int:
@@ -84,16 +85,16 @@ class StoredItems(Sequence[dict[str, Any]]):
             return []
         first = bisect_right(self.numbers, start) - 1
         end = bisect_left(self.numbers, stop)
-        return self.parse(first, end)[start - self.numbers[first] : stop - self.numbers[first]]
+        return self._parse(first, end)[start - self.numbers[first] : stop - self.numbers[first]]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for first in range(len(self.numbers) - 1):
-            yield from self.parse(first, first + 1)
+            yield from self._parse(first, first + 1)
 
-    def parse(self, first: int, end: int) -> list[dict[str, Any]]:
+    def _parse(self, first: int, end: int) -> list[dict[str, Any]]:
         if self._last[0] != (first, end):
             text = self.read(self.chunks[first], self.chunks[end])
-            # From the bracket or comma before an item to that before another, or to the end.
+            # The text begins with a bracket or comma and ends before a comma or with the end.
             closing = "" if end == len(self.chunks) - 1 else "]"
             self._last = ((first, end), json.loads(f"[{text[1:]}{closing}"))
         return self._last[1]
@@ -102,14 +103,14 @@ class StoredItems(Sequence[dict[str, Any]]):
 class DatabaseArchive(Archive):
     """Keeps entries in tables, `drf_mcp.models.ArchivedContent` and its chunks.
 
-    Each entry that is stored takes some expired ones away; ``manage.py mcp_expire`` deletes all
-    that have expired. A subclass may set the attributes.
+    Storing an entry deletes some expired ones; ``manage.py mcp_expire`` deletes all of them.
+    A subclass may set the attributes.
 
     Attributes:
         max_entries: how many entries an owner may have; more are refused.
         max_size: how many characters the entries of an owner may have together.
         chunk_size: the most characters in one row of the database.
-        sweep: how many expired entries go with each one that is stored.
+        sweep: how many expired entries are deleted with each entry that is stored.
     """
 
     is_durable = True
@@ -120,14 +121,14 @@ class DatabaseArchive(Archive):
 
     @property
     def model(self) -> Any:
-        # Settings name this class before Django's models are loaded.
+        # Settings import this class before Django loads models.
         from drf_mcp.models import ArchivedContent
 
         return ArchivedContent
 
     @property
     def table(self) -> Any:
-        # Read where it is written: a replica may lag behind.
+        # Never a replica, which may lag behind.
         return self.model._default_manager.using(router.db_for_write(self.model))
 
     @property
@@ -137,12 +138,17 @@ class DatabaseArchive(Archive):
     def store(self, entry: Entry) -> str:
         with transaction.atomic(using=self.table.db):
             expires = entry.created + timedelta(seconds=entry.lifetime)
-            if same := self.find_equal(entry):
+            if same := self._find_equal(entry):
                 self.rows.filter(pk=same).update(created=entry.created, expires=expires)
                 return same
-            self.delete(self.table.filter(expires__lte=entry.created)[: self.sweep])
-            self.check_room(entry)
-            stored = {name: getattr(entry, name) for name in KEPT - {"content"}}
+            self._delete(self.table.filter(expires__lte=entry.created)[: self.sweep])
+            kept = self.rows.filter(owner=entry.owner)
+            usage = kept.aggregate(count=Count("pk"), size=Sum("size"))
+            size = (usage["size"] or 0) + len(entry.content)
+            # New content is refused, because results have promised the old content.
+            if usage["count"] >= self.max_entries or size > self.max_size:
+                raise ArchiveFull("The owner has as much in the archive as one may have.")
+            stored = {name: getattr(entry, name) for name in STORED - {"content"}}
             index, places = self.cut_chunks(entry)
             row = self.table.create(
                 archive_id=entry.archive_id,
@@ -151,11 +157,18 @@ class DatabaseArchive(Archive):
                 index=index,
                 expires=expires,
             )
-            self.store_chunks(row, entry.content, places)
+            chunk = row.chunks.model
+            # A few at a time, for the limits of statements and of memory.
+            for first in range(0, len(places), CHUNKS_PER_INSERT):
+                numbered = enumerate(places[first : first + CHUNKS_PER_INSERT], first)
+                chunk._default_manager.using(self.table.db).bulk_create(
+                    chunk(content=row, position=position, text=entry.content[start:end])
+                    for position, (start, end) in numbered
+                )
         return entry.archive_id
 
     def cut_chunks(self, entry: Entry) -> tuple[list[list[int]], list[tuple[int, int]]]:
-        """Return the index of an entry, and where its chunks begin and end in its content."""
+        """Return the index for `StoredItems`, and the start and end of each chunk."""
         index: list[list[int]] = []
         places: list[tuple[int, int]] = []
         begin, first = 0, 0
@@ -168,31 +181,14 @@ class DatabaseArchive(Archive):
                 begin, first = place, number
         return [*index, [len(places), starts[-1][1]]] if entry.starts else [], places
 
-    def store_chunks(self, row: Any, content: str, places: list[tuple[int, int]]) -> None:
-        chunk = row.chunks.model
-        # A statement holds no more than a few megabytes, and so does the memory.
-        for first in range(0, len(places), CHUNKS_AT_ONCE):
-            numbered = enumerate(places[first : first + CHUNKS_AT_ONCE], first)
-            chunk._default_manager.using(self.table.db).bulk_create(
-                chunk(content=row, position=position, text=content[start:end])
-                for position, (start, end) in numbered
-            )
-
-    def find_equal(self, entry: Entry) -> str | None:
+    def _find_equal(self, entry: Entry) -> str | None:
         if not entry.owner:
             return None
-        # Not every database compares JSON.
-        compared = ("kwargs", "terms", "rows")
-        members = {name: getattr(entry, name) for name in SAME if name not in compared}
-        return next((row.pk for row in self.rows.filter(**members) if is_same(row, entry)), None)
-
-    def check_room(self, entry: Entry) -> None:
-        # What was promised stays: new content is refused where there is no room for it.
-        kept = self.rows.filter(owner=entry.owner)
-        usage = kept.aggregate(count=Count("pk"), size=Sum("size"))
-        size = (usage["size"] or 0) + len(entry.content)
-        if usage["count"] >= self.max_entries or size > self.max_size:
-            raise ArchiveFull("The owner has as much in the archive as one may have.")
+        # JSON is compared here, because not every database compares it.
+        columns = ("owner", "tool", "content_hash", "query_string")
+        rows = self.rows.filter(**{name: getattr(entry, name) for name in columns})
+        stored = map(StoredEntry.of_row, rows)
+        return next((each.archive_id for each in stored if each.has_same_content(entry)), None)
 
     def read(self, archive_id: str) -> Entry | None:
         row = self.rows.filter(pk=archive_id).defer("rows").first()
@@ -204,15 +200,11 @@ class DatabaseArchive(Archive):
         return archive_id
 
     def expire(self) -> int:
-        return self.delete(self.table.filter(expires__lte=timezone.now()))
+        return self._delete(self.table.filter(expires__lte=timezone.now()))
 
-    def delete(self, rows: Any) -> int:
-        # Databases differ in whether a subquery of DELETE may have a limit.
+    def _delete(self, rows: Any) -> int:
+        # By keys, because not every database takes a limited subquery in DELETE.
         keys = list(rows.values_list("pk", flat=True))
-        for start in range(0, len(keys), MOST_PARAMETERS):
-            self.table.filter(pk__in=keys[start : start + MOST_PARAMETERS]).delete()
+        for start in range(0, len(keys), MAX_PARAMETERS):
+            self.table.filter(pk__in=keys[start : start + MAX_PARAMETERS]).delete()
         return len(keys)
-
-
-def is_same(row: Any, entry: Entry) -> bool:
-    return all(getattr(row, name) == getattr(entry, name) for name in ("kwargs", "terms", "rows"))

@@ -1,7 +1,7 @@
-"""``content_retrieve``: what a result had no room for, fetched in slices that fit.
+"""``content_retrieve``: the view that fetches what a result had no room for, in slices.
 
-A REST framework view like any other. As a tool it runs for the caller of the endpoint;
-over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication finds.
+The view is a tool of the endpoint. Over plain HTTP, at ``mcp/content/``, it takes the
+endpoint's authentication and permissions.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from rest_framework.response import Response
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.verdicts import find_identity
 from drf_mcp.archive import Entry, can_archive
-from drf_mcp.archive.chunks import Slicer, find_items
-from drf_mcp.archive.readable import (
+from drf_mcp.archive.search import PassageSearch
+from drf_mcp.archive.slices import Slicer, find_numbers
+from drf_mcp.archive.withheld import (
     GONE,
     ReadableItems,
     Withheld,
     raise_unavailable,
-    recently_withheld,
+    withheld_cache,
 )
-from drf_mcp.archive.search import PassageSearch
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import Unavailable, contain
@@ -49,9 +49,9 @@ from drf_mcp.truncation import RETRIEVAL_TOOL, LeadDigester
 logger = logging.getLogger("drf_mcp")
 
 # Django takes a thousand parameters in one query.
-MOST_IDS = 500
-# How a value of content_archive_hashes begins; no id of the archive's own has a colon.
-HASHED = "sha256:"
+MAX_IDS = 500
+# The prefix of content hashes; archive ids have no colon.
+HASH_PREFIX = "sha256:"
 WITHHELD = "CONTENT_WITHHELD"
 
 DESCRIPTION = gettext_lazy(
@@ -72,7 +72,7 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     "ids": {
         "type": "array",
         "items": {"type": "string"},
-        "maxItems": MOST_IDS,
+        "maxItems": MAX_IDS,
         "description": gettext_noop("From dropped_content_ids."),
     },
     "offset": {
@@ -89,15 +89,13 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
 
 
 class ItemId(serializers.Field[Any, Any, Any, Any]):
-    """An item's id as it was told: in part the project's own, so nothing of it is refused."""
+    """The id of an item, any text: keys of the project's rows are ids."""
 
     def to_internal_value(self, data: Any) -> str:
         return str(data)
 
 
-class Arguments(serializers.Serializer[Any]):
-    """What is asked for."""
-
+class RetrievalSerializer(serializers.Serializer[Any]):
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
     query = serializers.CharField(required=False, max_length=1000)
@@ -111,7 +109,7 @@ class Arguments(serializers.Serializer[Any]):
         if not named and not digest:
             message = _("Name the content: archive_id or content_hash.")
             raise serializers.ValidationError({"archive_id": [message]}, "required")
-        if named and named.startswith(HASHED):
+        if named and named.startswith(HASH_PREFIX):
             attrs |= {"archive_id": None, "content_hash": digest or named}
             if digest not in (None, "", named):
                 raise NotFound(GONE)
@@ -119,17 +117,17 @@ class Arguments(serializers.Serializer[Any]):
 
 
 class ItemsById(BaseFilterBackend):
-    """Narrows the items to those whose ids, or pointers, are asked for."""
+    """Filters items by their ids or pointers."""
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         ids = view.arguments.get("ids")
         if not ids:
-            return queryset.find_all()
-        asked, unknown = find_items(queryset.items, ids)
+            return queryset.find()
+        asked, unknown = find_numbers(queryset.items, ids)
         if unknown:
             text = _("Not among the archived items: %(ids)s.")
             raise NotFound(text % {"ids": ", ".join(unknown[:10])})
-        return queryset.keep_readable(set(asked))
+        return queryset.find(asked)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         return [
@@ -151,36 +149,35 @@ class ItemsById(BaseFilterBackend):
     condition=can_archive,
 )
 class ContentRetrieveView(GenericAPIView[Any]):
-    """Answers with archived items, in slices that fit the budget of a result.
+    """Gives archived items, in slices that fit the budget of a result.
 
-    The owner and the permissions of the view that gave the content are asked on every
-    read.
+    Every read asks whether the caller may still read the items.
     """
 
-    # The endpoint's are asked first of all: a tool call has passed them already.
+    # The endpoint's permissions are asked by `Caller.authenticate`.
     permission_classes = [AllowAny]
     filter_backends = [ItemsById]
-    # Whatever the host renders with by default: the content was rendered once.
+    # The content is rendered already.
     renderer_classes = [JSONRenderer]
     versioning_class = None
     pagination_class = None
-    # The host's own schemas have nothing to say of it.
+    # Not in the OpenAPI schema of the project.
     schema = None
 
     def get(self, request: Request) -> Response:
         self.caller.authenticate()
-        arguments = Arguments(data=request.query_params)
-        arguments.is_valid(raise_exception=True)
-        self.arguments: dict[str, Any] = arguments.validated_data
-        entry = self.get_entry(request)
+        serializer = RetrievalSerializer(data=request.query_params)
+        serializer.is_valid(raise_exception=True)
+        self.arguments: dict[str, Any] = serializer.validated_data
+        entry = self._find_entry(request)
         facts = {
             "archive_id": entry.archive_id,
             "content_hash": entry.content_hash,
             "tool": entry.tool,
         }
-        return Response({**facts, **self.slice(entry)})
+        return Response({**facts, **self._slice(entry)})
 
-    def get_entry(self, request: Request) -> Entry:
+    def _find_entry(self, request: Request) -> Entry:
         archive_class = mcp_settings.ARCHIVE_CLASS
         archive_id, digest = self.arguments.get("archive_id"), self.arguments.get("content_hash")
         if archive_class is None:
@@ -192,7 +189,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
             entry: Entry | None = (
                 archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
             )
-            # Content is read from the archive here, where a failure of the archive is contained.
+            # Reads the content, so that a failure to read it is caught.
             return entry if entry is None or entry.items else None
 
         entry = contain(fetch, raise_unavailable)
@@ -200,40 +197,39 @@ class ContentRetrieveView(GenericAPIView[Any]):
             raise NotFound(GONE)
         return entry
 
-    @property
-    def client_limit(self) -> int | None:
+    def _slice(self, entry: Entry) -> dict[str, Any]:
         call = find_call(self.request)
-        return None if call is None else call.client_limit
-
-    def slice(self, entry: Entry) -> dict[str, Any]:
-        """Return a slice of the items, or of the passages that a query finds in them."""
-        limits = (self.client_limit, mcp_settings.MAX_RESULT_TOKENS)
+        limits = (None if call is None else call.client_limit, mcp_settings.MAX_RESULT_TOKENS)
         slicer = Slicer(
             min((limit for limit in limits if limit is not None), default=None),
             self.arguments["offset"],
             self.arguments["limit"],
         )
-        readable: Any = ReadableItems(entry.items, self.find_withheld(entry))
+        readable: Any = ReadableItems(entry.items, self._find_withheld(entry))
         if count := len(readable.withheld.keys):
-            self.say_withheld(count)
+            text = ngettext(
+                "%(count)d row of this answer can no longer be read.",
+                "%(count)d rows of this answer can no longer be read.",
+                count,
+            )
+            context = {"withheld_count": count}
+            call_context(self.request).warn(text % {"count": count}, code=WITHHELD, context=context)
         if query := self.arguments.get("query"):
-            passages = PassageSearch(query).find(self.get_items(readable))
+            items: Any = self.filter_queryset(readable)
+            passages = PassageSearch(query).find(items)
             if not passages:
                 call_context(self.request).suggest(
                     _("No item has a word of the query. Try other words, or read on without query.")
                 )
             return slicer.slice_passages(passages)
-        # Of a long archive only what the slice needs is read.
         if not self.arguments.get("ids") and len(readable.items) > 1:
-            return slicer.slice_window(readable)
-        form = canonical_form if self.arguments["canonical"] else None
-        return slicer.slice(self.get_items(readable), form)
+            return contain(partial(slicer.slice_window, readable), raise_unavailable)
+        digester_class = mcp_settings.DIGESTER_CLASS or LeadDigester
+        form = digester_class().canonical if self.arguments["canonical"] else None
+        items = self.filter_queryset(readable)
+        return slicer.slice(items, form)
 
-    def get_items(self, readable: Any) -> Any:
-        return self.filter_queryset(readable)
-
-    def find_withheld(self, entry: Entry) -> Withheld:
-        # Refused in the words of what never existed.
+    def _find_withheld(self, entry: Entry) -> Withheld:
         caller = self.caller
         served = getattr(caller.view, "registry", registry)
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
@@ -244,43 +240,28 @@ class ContentRetrieveView(GenericAPIView[Any]):
         def find() -> Withheld:
             return Withheld.of(answer.find_withheld(entry.terms, entry.rows, entry), entry.rows)
 
-        def refuse(exc: Exception) -> NoReturn:
+        def reject(exc: Exception) -> NoReturn:
+            # In the words for content that never existed.
             if isinstance(exc, REFUSALS) and getattr(exc, "status_code", 403) < 500:
                 raise NotFound(GONE) from exc
-            # It is not known whether the content may still be read.
+            # The rights are not known.
             logger.warning("%s could not be asked again", tool.name, exc_info=exc)
             raise Unavailable from exc
 
         identity = find_identity(caller.authenticate())
         key = identity and (entry.archive_id, identity)
-        withheld: Withheld = contain(partial(recently_withheld.get, key, find), refuse)
+        withheld: Withheld = contain(partial(withheld_cache.get, key, find), reject)
         return withheld
-
-    def say_withheld(self, count: int) -> None:
-        text = ngettext(
-            "%(count)d row of this answer can no longer be read.",
-            "%(count)d rows of this answer can no longer be read.",
-            count,
-        )
-        call_context(self.request).warn(
-            text % {"count": count}, code=WITHHELD, context={"withheld_count": count}
-        )
 
     @property
     def caller(self) -> Caller:
-        # Over plain HTTP, as one of the endpoint.
         request: HttpRequest = getattr(self.request, "_request", self.request)
         caller = getattr(request, "caller", None)
         if isinstance(caller, Caller):
             return caller
+        # Plain HTTP.
         classes = resolve_authentication_classes()
         return Caller(request, self, classes, mcp_settings.PERMISSION_CLASSES)
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [authenticator() for authenticator in self.caller.authentication_classes]
-
-
-def canonical_form(text: str) -> str:
-    """Return a text in the form that its digest refers to."""
-    form: str = (mcp_settings.DIGESTER_CLASS or LeadDigester)().canonical(text)
-    return form

@@ -1,4 +1,4 @@
-"""Searching archived items for passages, best first (BM25)."""
+"""Searches archived items for passages (BM25)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 from drf_mcp.json_text import encode_plain
 
-# Scripts that put no spaces between words: two characters at a time stand for words.
+# Scripts without spaces between words: each pair of characters is a term.
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 TERM = re.compile(r"\w+|[^\w\s]+")
-MOST_TERMS = 32
+MAX_TERMS = 32
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A part of an item that a query finds."""
+    """The part of an item that a query finds."""
 
     item: Mapping[str, Any]
     text: str
@@ -34,47 +34,41 @@ class Passage:
 class PassageSearch:
     """Finds the passages of items that a query is about.
 
-    A subclass may set the attributes.
-
     Attributes:
         passage_length: about how long a passage is, in characters.
-        saturation: how soon a term that occurs again adds nothing (k1 of BM25).
+        saturation: how soon another occurrence of a term adds nothing (k1 of BM25).
     """
 
     passage_length = 800
     saturation = 1.2
 
     def __init__(self, query: str) -> None:
-        self.query = query
-        self.terms = self.get_terms()
+        query = query.casefold().strip()
+        parts = (part for term in TERM.findall(query) for part in split_unspaced(term))
+        terms = list(dict.fromkeys(map(self._strip_plural, parts)))
+        # The query as a whole is the rarest term.
+        terms += [query] if len(terms) > 1 and query not in terms else []
+        self.terms = terms[:MAX_TERMS]
 
-    def get_terms(self) -> list[str]:
-        query = self.query.casefold().strip()
-        terms: dict[str, None] = {}
-        for term in TERM.findall(query):
-            for part in split_unspaced(term):
-                terms[self.strip_plural(part)] = None
-        if len(terms) > 1:
-            terms[query] = None
-        return list(terms)[:MOST_TERMS]
-
-    def strip_plural(self, word: str) -> str:
+    def _strip_plural(self, word: str) -> str:
         return word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
 
     def find(self, items: Sequence[Mapping[str, Any]]) -> list[Passage]:
-        texts = [get_text(item) for item in items]
-        scores = self.score_windows(texts)
+        """Return the passages of the items, best first."""
+        values = (item["value"] for item in items)
+        texts = [value if isinstance(value, str) else encode_plain(value) for value in values]
+        scores = self._score_windows(texts)
         ranked = sorted(scores, key=lambda key: (-scores[key], key))
-        return [self.get_passage(items[number], texts[number], window) for number, window in ranked]
+        return [self._cut(items[number], texts[number], window) for number, window in ranked]
 
     def score(self, texts: Sequence[str]) -> list[float]:
-        """Return the score of each text's best passage, 0 where nothing is found."""
+        """Return the score of each text's best passage, 0 for no passage."""
         best = [0.0] * len(texts)
-        for (number, _), score in self.score_windows(texts).items():
+        for (number, _), score in self._score_windows(texts).items():
             best[number] = max(best[number], score)
         return best
 
-    def score_windows(self, texts: Sequence[str]) -> dict[tuple[int, int], float]:
+    def _score_windows(self, texts: Sequence[str]) -> dict[tuple[int, int], float]:
         counts: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
         for number, text in enumerate(texts):
             lowered = fold(text)
@@ -82,30 +76,25 @@ class PassageSearch:
                 for place in find_term(term, lowered):
                     counts[number, place // self.passage_length][term] += 1
         total = sum(len(text) // self.passage_length + 1 for text in texts)
-        weights = self.get_weights(counts.values(), total)
-        return {key: self.get_score(found, weights) for key, found in counts.items()}
-
-    def get_weights(self, counts: Any, total: int) -> dict[str, float]:
-        # The rarer, the heavier.
-        frequencies = Counter(term for found in counts for term in found)
-        return {
+        frequencies = Counter(term for found in counts.values() for term in found)
+        weights = {
             term: math.log(1 + (total - count + 0.5) / (count + 0.5))
             for term, count in frequencies.items()
         }
+        return {
+            key: sum(
+                weights[term] * count * (self.saturation + 1) / (count + self.saturation)
+                for term, count in found.items()
+            )
+            for key, found in counts.items()
+        }
 
-    def get_score(self, found: Mapping[str, int], weights: Mapping[str, float]) -> float:
-        return sum(
-            weights[term] * count * (self.saturation + 1) / (count + self.saturation)
-            for term, count in found.items()
-        )
-
-    def get_passage(self, item: Mapping[str, Any], text: str, window: int) -> Passage:
-        # From the start of a line or sentence.
+    def _cut(self, item: Mapping[str, Any], text: str, window: int) -> Passage:
         if len(text) <= 2 * self.passage_length:
             return Passage(item, text, 0, len(text))
         start = window * self.passage_length
         end = min(start + self.passage_length, len(text))
-        # A sentence may begin in the window before and end in the one after.
+        # From the start of a line or sentence to the end of another, which other windows hold.
         before = text.rfind("\n", max(start - 200, 0), start + 1)
         if before < 0:
             before = text.rfind(". ", max(start - 200, 0), start) + 1
@@ -117,21 +106,15 @@ class PassageSearch:
         return Passage(item, text, start, end)
 
 
-def split_unspaced(term: str) -> Iterator[str]:
+def split_unspaced(term: str) -> list[str]:
+    """Return the pairs of characters of a word without spaces; another word as it is."""
     if len(term) < 3 or not UNSPACED.fullmatch(term):
-        yield term
-        return
-    for start in range(len(term) - 1):
-        yield term[start : start + 2]
-
-
-def get_text(item: Mapping[str, Any]) -> str:
-    value = item["value"]
-    return value if isinstance(value, str) else encode_plain(value)
+        return [term]
+    return [term[start : start + 2] for start in range(len(term) - 1)]
 
 
 def fold(text: str) -> str:
-    # Every character stays in its place.
+    """Return text in lower case, every character in its place."""
     folded = text.lower()
     if len(folded) == len(text):
         return folded
@@ -140,7 +123,7 @@ def fold(text: str) -> str:
 
 
 def find_term(term: str, text: str) -> Iterator[int]:
-    # A word begins where no other word goes on.
+    # A word is found at the start of longer words.
     is_word = term[0].isalnum() and not UNSPACED.match(term)
     place = text.find(term)
     while place >= 0:

@@ -1,8 +1,4 @@
-"""Where content waits that a result had no room for.
-
-An entry is kept under a random id that only the reader of the result learns, and is gone after
-ARCHIVE_TTL seconds.
-"""
+"""Archives: the stores of what results had no room for."""
 
 from __future__ import annotations
 
@@ -11,13 +7,15 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
 from drf_mcp.access.principals import get_principal
@@ -30,11 +28,10 @@ logger = logging.getLogger("drf_mcp")
 
 ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
-LONGEST_OWNER = 255
-# Characters of a block of items, which is read as a whole, and the items in one.
-BLOCK_LENGTH, MOST_IN_BLOCK = 30_000, 500
-# The members of most items, in their order.
-ORDERED = ("id", "pointer", "value")
+# Items are encoded in blocks, and content is read from the start of a block.
+BLOCK_CHARACTERS, MAX_BLOCK_ITEMS = 30_000, 500
+# The members of most items, in the order of canonical JSON.
+CANONICAL_ORDER = ("id", "pointer", "value")
 
 
 class ArchiveUnavailable(Exception):
@@ -51,28 +48,27 @@ def can_archive() -> bool:
 
 
 def new_archive_id() -> str:
-    # Nobody can guess it, and it is always of the same length.
+    # The length is always the same, because truncation counts the tokens of the id beforehand.
     return secrets.token_urlsafe(16)
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What one result had no room for.
+    """The items that one result had no room for.
 
     Attributes:
         archive_id: the id under which the content is kept.
-        owner: whom the content was made for, see `Archive.get_owner`; "" for nobody known.
-        content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``. ASCII, so that every
-            database takes it.
+        owner: the owner of the content, see `Archive.get_owner`; "" for an anonymous caller.
+        content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``, in ASCII.
         content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
         kwargs: the path's kwargs of the call.
         query_string: the encoded query of the call.
-        terms: what has to hold when the content is read, see `drf_mcp.dispatch.stored_answers`.
-        rows: for each item the primary key of its row, or the place of its object among those that
-            the call named; None for an item that is no row. Empty where no item is one.
+        terms: the rights that reading it takes, see `drf_mcp.dispatch.stored_answers`.
+        rows: for each item the primary key of its row, or the position of its object among the
+            objects of the call; None for an item that is no row. Empty where no item is a row.
         seconds: how long the content is kept, None for ARCHIVE_TTL.
-        starts: where parts of the content can be read by themselves: the place of the bracket or
-            comma before an item, and the number of the item; last the ends of both.
+        starts: the start of each block: the position of the bracket or comma before its first
+            item, and the number of that item. The last pair is the length and number of all.
     """
 
     archive_id: str
@@ -94,38 +90,39 @@ class Entry:
     ) -> Entry:
         """Make an entry of items; `call` has its further members.
 
-        A member ``row`` of an item goes to the `rows` of the entry.
+        The member ``row`` of an item goes to the `rows` of the entry.
         """
         texts: list[str] = []
         rows: list[Any] = []
-        digest, starts, length, number = hashlib.sha256(), [], 0, 0
-        for block in cut_blocks(take_rows(items, rows)):
-            starts.append((length, number))
-            number += len(block.items)
+        starts: list[tuple[int, int]] = []
+        remaining, count, length, digest = iter(items), 1, 0, hashlib.sha256()
+        while block := list(islice(remaining, count)):
+            starts.append((length, len(rows)))
+            rows += [item.pop("row", None) for item in block]
+            text, canonical_text = encode_block(block)
             mark = "," if length else "["
-            texts += (mark, block.text)
-            length += 1 + len(block.text)
-            # Apart from the block: a long text would be copied once more.
+            texts += (mark, text)
+            length += 1 + len(text)
+            # Not joined with the mark, because that would copy a long text.
             digest.update(mark.encode())
-            digest.update(to_bytes(block.canonical_text))
+            digest.update(to_bytes(canonical_text))
+            count = max(1, min(BLOCK_CHARACTERS * len(block) // len(text), MAX_BLOCK_ITEMS))
         texts.append("]" if texts else "[]")
         digest.update(texts[-1].encode())
         content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
-        starts.append((len(content), number))
-        call |= {"starts": tuple(starts), "rows": rows if any_row(rows) else []}
+        starts.append((len(content), len(rows)))
+        has_rows = any(row is not None for row in rows)
+        call |= {"starts": tuple(starts), "rows": rows if has_rows else []}
         return cls(archive_id, owner, tool, content, content_hash, timezone.now(), **call)
 
     def __eq__(self, other: object) -> bool:
-        # Whatever class reads the content when it is needed.
+        # Subclasses included.
         return isinstance(other, Entry) and all(
-            getattr(self, name) == getattr(other, name) for name in {*KEPT, "archive_id"}
+            getattr(self, name) == getattr(other, name) for name in {*STORED, "archive_id"}
         )
 
     @cached_property
     def items(self) -> Sequence[dict[str, Any]]:
-        return self.parse_items()
-
-    def parse_items(self) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = json.loads(self.content)
         return items
 
@@ -136,88 +133,59 @@ class Entry:
         return limit if self.seconds is None else min(limit, self.seconds)
 
     def is_for(self, owner: str) -> bool:
-        # Somebody who knows the archive id.
+        # The content of an anonymous caller is for everyone who knows the archive id.
         return self.owner in ("", owner)
 
-    def is_equal(self, other: Entry) -> bool:
-        return all(getattr(self, name) == getattr(other, name) for name in SAME)
+    def has_same_content(self, other: Entry) -> bool:
+        return all(getattr(self, name) == getattr(other, name) for name in COMPARED)
 
 
-KEPT = {member.name for member in fields(Entry)} - {"archive_id", "starts", "seconds"}
-SAME = ("owner", "tool", "content_hash", "kwargs", "query_string", "terms", "rows")
+STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts", "seconds"}
+COMPARED = ("owner", "tool", "content_hash", "kwargs", "query_string", "terms", "rows")
 
 
-def take_rows(items: Iterable[dict[str, Any]], rows: list[Any]) -> Iterator[dict[str, Any]]:
-    for item in items:
-        rows.append(item.pop("row", None))
-        yield item
-
-
-def any_row(rows: Iterable[Any]) -> bool:
-    return any(row is not None for row in rows)
-
-
-class Block:
-    """Some items as JSON, so that content of any length is written block by block."""
-
-    def __init__(self, items: Sequence[Mapping[str, Any]]) -> None:
-        self.items = items
-        # The names of an item in their order, those inside its value as they are.
-        ordered = [
-            item if (*item,) == ORDERED else {name: item[name] for name in sorted(item)}
-            for item in items
-        ]
-        self.text = json.dumps(ordered, separators=(",", ":"))[1:-1]
-
-    @property
-    def canonical_text(self) -> str:
-        # Without further objects, and without characters that are escaped here alone, the text is
-        # canonical already.
-        if self.text.count("{") == len(self.items) and "\\u" not in self.text:
-            return self.text
-        return canonical_json(self.items)[1:-1]
-
-
-def cut_blocks(items: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
-    """Yield blocks of about `BLOCK_LENGTH` characters, or one item."""
-    left, count = iter(items), 1
-    while taken := list(islice(left, count)):
-        block = Block(taken)
-        yield block
-        count = max(1, min(BLOCK_LENGTH * len(taken) // len(block.text), MOST_IN_BLOCK))
+def encode_block(items: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return items as JSON without the brackets, in ASCII and in canonical form."""
+    # Members are sorted in the items and as they are in their values.
+    ordered = [
+        item if (*item,) == CANONICAL_ORDER else {name: item[name] for name in sorted(item)}
+        for item in items
+    ]
+    text = json.dumps(ordered, separators=(",", ":"))[1:-1]
+    # Without inner objects and escaped characters both forms are the same.
+    is_canonical = text.count("{") == len(items) and "\\u" not in text
+    return text, text if is_canonical else canonical_json(items)[1:-1]
 
 
 class Archive:
     """Keeps entries. A subclass gives `store`, `read` and `latest`.
 
-    An instance is made for each use and keeps nothing itself.
+    An instance is made for each use and has no state.
 
     Attributes:
-        is_durable: True if every process of the project reads what one has stored, and nothing
-            goes before its time. Only then is a time named to the caller.
+        is_durable: True if every process of the project reads what one process has stored, and
+            no entry goes before its time. Only then the result names a time.
     """
 
     is_durable = False
 
     def get_owner(self, user: Any, request: Any) -> str:
-        """Return whom content is for: the user, within the tenant of the request.
+        """Return the owner of content: the user, within the tenant of the request.
 
         Args:
             user: who is calling.
             request: the request to the endpoint, whose ``tenant`` is that of middleware.
 
-        Returns:
-            At most 255 characters. "" for an anonymous user, whose content is found by its
-            unguessable id alone.
+        An owner has at most 255 characters. That of an anonymous user is "": the content is
+        found by its unguessable id alone.
         """
         owner = get_principal(user, request)
-        return owner if len(owner) <= LONGEST_OWNER else hashlib.sha256(owner.encode()).hexdigest()
+        return owner if len(owner) <= 255 else hashlib.sha256(owner.encode()).hexdigest()
 
     def store(self, entry: Entry) -> str:
         """Keep an entry for its `lifetime` and return the id under which it is kept.
 
-        Returns:
-            The entry's own id, or that of an equal entry, which is then kept as long.
+        The id is the entry's own, or that of an equal entry, which is then kept as long.
 
         Raises:
             ArchiveFull: if the owner has too much already; nothing makes room for an entry.
@@ -234,20 +202,62 @@ class Archive:
         raise NotImplementedError(f"{type(self).__name__} must define latest().")
 
     def expire(self) -> int:
-        """Delete what has expired and return how many, 0 where that happens by itself."""
+        """Delete expired entries and return how many, 0 for a store that does so by itself."""
         return 0
 
     def fetch(self, archive_id: str, owner: str) -> Entry | None:
-        """Return the entry of that id, None if it is somebody else's."""
+        """Return the entry of that id, None if it has another owner."""
         entry = self.read(archive_id) if ARCHIVE_ID.fullmatch(archive_id) else None
         return entry if entry is not None and entry.is_for(owner) else None
 
     def find(self, content_hash: str, owner: str) -> Entry | None:
-        """Return the newest entry with that hash, of an owner who is somebody."""
+        """Return the newest entry with that hash; None for an anonymous owner."""
         if not owner or not CONTENT_HASH.fullmatch(content_hash):
             return None
         archive_id = self.latest(owner, content_hash)
         return None if archive_id is None else self.fetch(archive_id, owner)
+
+
+class CacheArchive(Archive):
+    """Keeps entries in the cache ARCHIVE_CACHE.
+
+    The cache should be shared by all processes and hold nothing else, such as a Redis database
+    of its own: a full cache drops entries, those of throttles and sessions among them.
+    """
+
+    @property
+    def cache(self) -> BaseCache:
+        return caches[mcp_settings.ARCHIVE_CACHE]
+
+    def store(self, entry: Entry) -> str:
+        same = self.find(entry.content_hash, entry.owner)
+        if same is not None and same.has_same_content(entry):
+            entry = replace(entry, archive_id=same.archive_id)
+        key = self._get_key(entry.archive_id)
+        stored = {name: value for name, value in vars(entry).items() if name in STORED}
+        self.cache.set(key, stored, entry.lifetime)
+        # Memcached, for one, drops a value that is too long.
+        if not self.cache.has_key(key):
+            raise ArchiveUnavailable("The cache did not keep the entry.")
+        if entry.owner:
+            hash_key = self._get_hash_key(entry.owner, entry.content_hash)
+            self.cache.set(hash_key, entry.archive_id, entry.lifetime)
+        return entry.archive_id
+
+    def read(self, archive_id: str) -> Entry | None:
+        stored = self.cache.get(self._get_key(archive_id))
+        return None if stored is None else Entry(archive_id, **stored)
+
+    def latest(self, owner: str, content_hash: str) -> str | None:
+        archive_id: str | None = self.cache.get(self._get_hash_key(owner, content_hash))
+        return archive_id
+
+    def _get_key(self, archive_id: str) -> str:
+        return f"drf_mcp:archive:{archive_id}"
+
+    def _get_hash_key(self, owner: str, content_hash: str) -> str:
+        # Hashed, because caches refuse some characters of owners.
+        return f"drf_mcp:hash:{hashlib.sha256(f'{content_hash}:{owner}'.encode()).hexdigest()}"
 
 
 class CallArchive:
@@ -255,42 +265,35 @@ class CallArchive:
 
     Args:
         seal: returns the terms under which the answer may be read, with `find_row(item)`.
-        seconds: how long the answer is kept at most.
+        max_seconds: how long the answer is kept at most.
     """
 
-    def __init__(self, owner: str, seal: Callable[[Outcome], Any], seconds: int) -> None:
+    def __init__(self, owner: str, seal: Callable[[Outcome], Any], max_seconds: int) -> None:
         self.owner = owner
         self.seal = seal
-        self.kept_seconds = seconds
+        self.max_seconds = max_seconds
         self.is_full = False
 
     @property
     def seconds(self) -> int | None:
-        """How long what is kept can be read, None where that is not certain."""
+        """How long the content can be read, None where that is not certain."""
         is_durable = getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False)
-        return self.kept_seconds if is_durable else None
+        return self.max_seconds if is_durable else None
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
-        """Return the entry of what an outcome leaves out; None if it was not stored."""
+        """Store what an outcome leaves out and return its entry, None if it was not stored."""
 
         def store() -> Entry | None:
             sealed = self.seal(outcome)
             numbered = ({**item, "row": sealed.find_row(item)} for item in items)
-            entry = Entry.of(
-                new_archive_id(),
-                self.owner,
-                outcome.tool,
-                numbered,
-                terms=sealed.terms,
-                seconds=self.kept_seconds,
-                **outcome.call,
-            )
+            more = {"terms": sealed.terms, "seconds": self.max_seconds, **outcome.call}
+            entry = Entry.of(new_archive_id(), self.owner, outcome.tool, numbered, **more)
             return replace(entry, archive_id=mcp_settings.ARCHIVE_CLASS().store(entry))
 
-        def failed(exc: Exception) -> Entry | None:
+        def log_failure(exc: Exception) -> Entry | None:
             self.is_full = isinstance(exc, ArchiveFull)
             level = logging.INFO if self.is_full else logging.WARNING
             logger.log(level, "The archive did not keep what a result left out", exc_info=exc)
             return None
 
-        return contain(store, failed)
+        return contain(store, log_failure)

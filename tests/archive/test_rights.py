@@ -20,7 +20,7 @@ from rest_framework.serializers import ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.archive.readable import recently_withheld
+from drf_mcp.archive.withheld import withheld_cache
 from drf_mcp.models import ArchivedContent
 from drf_mcp.tools import mcp_tool
 
@@ -225,7 +225,7 @@ def test_what_the_projects_own_code_answers_is_kept_for_a_quarter_of_an_hour(ser
 def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, alice, monkeypatch):
     serve()
     archive_id = shorten(alice, "people_list")
-    monkeypatch.setattr(recently_withheld, "seconds", 60.0)
+    monkeypatch.setattr(withheld_cache, "seconds", 60.0)
     asked = []
     monkeypatch.setattr(
         IsAuthenticated,
@@ -242,7 +242,7 @@ def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, a
 def test_a_later_slice_reads_the_content_and_nothing_else(serve, alice, monkeypatch):
     serve()
     archive_id = shorten(alice, "ours_list")
-    monkeypatch.setattr(recently_withheld, "seconds", 60.0)
+    monkeypatch.setattr(withheld_cache, "seconds", 60.0)
     read(alice, archive_id, limit=1)
     with CaptureQueriesContext(connection) as queries:
         read(alice, archive_id, offset=1, limit=1)

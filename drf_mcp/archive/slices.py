@@ -1,0 +1,169 @@
+"""Slices of archived items, each short enough for a result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from drf_mcp.archive.search import Passage
+from drf_mcp.archive.withheld import Item, ReadableItems
+from drf_mcp.json_text import JSONPointer, encode_plain
+from drf_mcp.truncation.paths import format_path
+from drf_mcp.truncation.tokens import CHARS_PER_TOKEN, count_tokens, cut_text
+
+# Tokens of an envelope without its data.
+ENVELOPE_TOKENS = 400
+RANGE_ID = re.compile(r"(.*)\[(\d+):(\d+)\]", re.DOTALL)
+
+
+class Slicer:
+    """Cuts slices of archived items.
+
+    Args:
+        limit: the most tokens of a result, None for any number.
+        offset: where the slice starts: an item, a value of a list, or a character of a text.
+        most: the most of these in a slice, None for as many as fit.
+    """
+
+    def __init__(self, limit: int | None, offset: int, most: int | None) -> None:
+        self.room = 10**9 if limit is None else max(limit - ENVELOPE_TOKENS, limit // 3)
+        self.offset = offset
+        self.most = most
+
+    def slice(self, items: Sequence[Item], form: Callable[[str], str] | None) -> dict[str, Any]:
+        """Return a slice of several items, or of one item in the way that suits its value.
+
+        Args:
+            items: the items.
+            form: makes the canonical form of a text; None for the text as it is.
+        """
+        if len(items) != 1:
+            return self.slice_items(items)
+        (item,) = items
+        value = item["value"]
+        if isinstance(value, str):
+            return self._slice_text(item, "text", value if form is None else form(value))
+        if "length" in item:
+            named = self._name(item)
+            part = self._fit(self._select(value), self.room - self._measure(named))
+            progress = self._get_progress(len(part), "total_count", len(value))
+            return {**named, "format": "values", **progress, "values": part}
+        if self._measure(item) > self.room:
+            return self._slice_text(item, "json", encode_plain(value))
+        return self.slice_items(items)
+
+    def slice_items(self, items: Sequence[Item]) -> dict[str, Any]:
+        """Return a slice of whole items; an item that fits no slice is its size."""
+        found = self._fit(map(self._shorten, self._select(items)), self.room)
+        return {**self._get_progress(len(found), "total_count", len(items)), "items": found}
+
+    def slice_window(self, readable: ReadableItems) -> dict[str, Any]:
+        """Return a slice of many items, and read no others."""
+        length = CHARS_PER_TOKEN * self.room
+        found, end = readable.find_from(self.offset, self.most, length)
+        part = self._fit(map(self._shorten, found.values()), self.room)
+        following = [*list(found)[len(part) :], end][0]
+        return {
+            "offset": self.offset,
+            "next_offset": following if part and following < len(readable.items) else None,
+            "total_count": len(readable),
+            "items": part,
+        }
+
+    def slice_passages(self, passages: Sequence[Passage]) -> dict[str, Any]:
+        found = self._fit(map(self._quote, self._select(passages)), self.room)
+        progress = self._get_progress(len(found), "total_count", len(passages))
+        return {**progress, "passages": found}
+
+    def _slice_text(self, item: Item, kind: str, text: str) -> dict[str, Any]:
+        named, part = self._name(item), self._select(text)
+        part = cut_text(part, self.room - self._measure(named), self._count) or part[:1]
+        progress = self._get_progress(len(part), "total_chars", len(text))
+        return {**named, "format": kind, **progress, "text": part}
+
+    def _select(self, values: Any) -> Any:
+        return values[self.offset :][: self.most]
+
+    def _fit(self, values: Iterable[Any], room: int) -> list[Any]:
+        # At least one, so that every slice makes progress.
+        fitting: list[Any] = []
+        for value in values:
+            room -= self._measure(value) + 1
+            if room < 0 and fitting:
+                break
+            fitting.append(value)
+        return fitting
+
+    def _shorten(self, item: Item) -> Item:
+        size = self._measure(item)
+        return {**self._name(item), "too_long": size} if size > self.room else item
+
+    def _quote(self, passage: Passage) -> Item:
+        # With its locator: the item, and the start of the passage in the item's text.
+        named = self._name(passage.item)
+        whole = {**named, "value": passage.item["value"]}
+        if passage.is_whole and self._measure(whole) <= self.room:
+            return whole
+        text = passage.text[passage.start : passage.end]
+        text = cut_text(text, self.room // 2, self._count) or text[:1]
+        return {**named, "offset": passage.start, "total_chars": len(passage.text), "text": text}
+
+    def _name(self, item: Item) -> dict[str, Any]:
+        # Without a pointer that would take half of the room.
+        named = {name: item[name] for name in ("id", "pointer", "length") if name in item}
+        if self._measure(named) > self.room // 2:
+            del named["pointer"]
+        return named
+
+    def _get_progress(self, count: int, total_name: str, total: int) -> dict[str, Any]:
+        end = self.offset + count
+        following = end if count and end < total else None
+        return {"offset": self.offset, "next_offset": following, total_name: total}
+
+    def _measure(self, value: Any) -> int:
+        return self._count(encode_plain(value))
+
+    def _count(self, text: str) -> int:
+        # PlainEnvelope writes a space after each comma and colon.
+        length = len(text) + text.count(",") + text.count(":")
+        least = -(-length // CHARS_PER_TOKEN)
+        return least if least > 2 * self.room else max(least, count_tokens(text))
+
+
+def find_numbers(items: Sequence[Item], ids: Sequence[str]) -> tuple[set[int], list[str]]:
+    """Return the numbers of the items with these ids or pointers, and the unknown ids.
+
+    ``results[17:2000]`` is the id of a range of rows.
+    """
+    named = {name for item in items for name in (item["id"], item["pointer"])}
+    lists = [get_list_name(item) for item in items]
+
+    def is_known(name: str) -> bool:
+        match = RANGE_ID.fullmatch(name)
+        return name in named or (match is not None and match[1] in lists)
+
+    # Some clients write several ids as one text; an id may have a comma, too.
+    wanted = {
+        part
+        for name in ids
+        for part in ([name] if is_known(name) else map(str.strip, name.split(",")))
+    }
+    ranges = [match for match in map(RANGE_ID.fullmatch, wanted - named) if match]
+    found = set()
+    for number, item in enumerate(items):
+        position = (item["pointer"] or "").rpartition("/")[2]
+        if not wanted.isdisjoint((item["id"], item["pointer"])) or any(
+            match[1] == lists[number] and int(match[2]) <= int(position) < int(match[3])
+            for match in ranges
+        ):
+            found.add(number)
+    return found, sorted(name for name in wanted if not is_known(name))
+
+
+def get_list_name(item: Item) -> str | None:
+    """Return the name of the list that an item is a row of, None for no list."""
+    path = [
+        int(name) if name.isdecimal() else name for name in JSONPointer(item["pointer"] or "").path
+    ]
+    return format_path(tuple(path[:-1])) if path and isinstance(path[-1], int) else None

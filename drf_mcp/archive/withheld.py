@@ -1,0 +1,166 @@
+"""Withholds the archived items that the caller may no longer read."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import NotFound
+
+from drf_mcp.exceptions import Unavailable, contain
+from drf_mcp.json_text import encode_plain
+from drf_mcp.truncation.paths import find_value, replace_values
+
+Item: TypeAlias = Mapping[str, Any]
+
+logger = logging.getLogger("drf_mcp")
+
+GONE = _(
+    "There is no such content for you: it has expired, your rights have changed since, or the id "
+    "is not exactly the one in content_archive_hashes. Call the tool that gave it again, asking "
+    "for less; a change is not to be made again."
+)
+UNREADABLE = _("What was left out cannot be read at the moment.")
+ITEMS_PER_READ = 50
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """The part of an entry that the caller may not read.
+
+    Attributes:
+        keys: the keys of the rows.
+        items: the numbers of the items that are such rows, or parts of them.
+        lists: for the number of an item that holds several rows, the path of each list in it
+            and the keys of the rows of that list.
+    """
+
+    keys: frozenset[Any] = frozenset()
+    items: frozenset[int] = frozenset()
+    lists: Mapping[int, Sequence[Any]] | None = None
+
+    @classmethod
+    def of(cls, keys: frozenset[Any], rows: Iterable[Any]) -> Withheld:
+        """Return what is withheld of the items of some rows, see `Entry.rows`."""
+        items, lists = set(), {}
+        for number, row in enumerate(rows if keys else ()):
+            if isinstance(row, list):
+                lists[number] = row
+            elif row in keys:
+                items.add(number)
+        return cls(keys, frozenset(items), lists)
+
+    def remove_from(self, items: Iterable[Item], first: int) -> dict[int, Item]:
+        """Return the readable of consecutive items, by their numbers."""
+        return {
+            number: self._remove_rows(item, (self.lists or {}).get(number))
+            for number, item in enumerate(items, first)
+            if number not in self.items
+        }
+
+    def _remove_rows(self, item: Item, lists: Sequence[Any] | None) -> Item:
+        if lists is None:
+            return item
+        value = item["value"]
+        kept = {tuple(path): self._keep(find_value(value, path), keys) for path, keys in lists}
+        value = replace_values(value, kept)
+        return {**item, "value": value, **({"length": len(value)} if "length" in item else {})}
+
+    def _keep(self, values: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
+        both = list(zip(values, keys, strict=True))
+        # The answers about several objects keep their positions.
+        if any(isinstance(key, int) for key in keys):
+            return [None if key in self.keys else value for value, key in both]
+        return [value for value, key in both if key not in self.keys]
+
+
+class WithheldCache:
+    """Remembers what is withheld of an entry, so that the slices of one reading ask once.
+
+    Attributes:
+        seconds: how long an entry is remembered.
+        max_entries: how many entries are remembered.
+    """
+
+    seconds = 5.0
+    max_entries = 1024
+
+    def __init__(self) -> None:
+        self.found: OrderedDict[Any, tuple[float, Withheld]] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def get(self, key: Any, find: Callable[[], Withheld]) -> Withheld:
+        """Return what is withheld; an exception is not remembered.
+
+        Args:
+            key: the entry and its reader, None for a reader without an identity.
+        """
+        until, withheld = self.found.get(key, (0.0, Withheld()))
+        if until > time.monotonic():
+            return withheld
+        withheld = find()
+        if key is not None and self.seconds:
+            with self.lock:
+                self.found[key] = (time.monotonic() + self.seconds, withheld)
+                self.found.move_to_end(key)
+                while len(self.found) > self.max_entries:
+                    self.found.popitem(last=False)
+        return withheld
+
+
+withheld_cache = WithheldCache()
+
+
+class ReadableItems:
+    """The items of an entry without those that are withheld.
+
+    Raises:
+        NotFound: if no item is left.
+    """
+
+    def __init__(self, items: Sequence[Item], withheld: Withheld) -> None:
+        self.items = items
+        self.withheld = withheld
+        if not len(self):
+            raise NotFound(GONE)
+
+    def __len__(self) -> int:
+        return len(self.items) - len(self.withheld.items)
+
+    def find(self, numbers: Collection[int] | None = None) -> list[Item]:
+        """Return all items, or those of some numbers."""
+        items = contain(lambda: list(self.items), raise_unavailable)
+        readable = self.withheld.remove_from(items, 0)
+        return [readable[n] for n in readable if numbers is None or n in numbers]
+
+    def find_from(self, first: int, most: int | None, length: int) -> tuple[dict[int, Item], int]:
+        """Return the next items by their numbers, and the number of the item after them.
+
+        Args:
+            first: the number of the first item.
+            most: the most items, None for any number.
+            length: about how many characters the items may have together.
+        """
+        found: dict[int, Item] = {}
+        end = first
+        while end < len(self.items) and length > 0 and (most is None or len(found) < most):
+            block = self.items[end : end + ITEMS_PER_READ]
+            for item in block:
+                readable = self.withheld.remove_from([item], end)
+                end += 1
+                found |= readable
+                length -= sum(len(encode_plain(each)) for each in readable.values())
+                if length <= 0 or len(found) == most:
+                    break
+        return found, end
+
+
+def raise_unavailable(exc: Exception) -> NoReturn:
+    logger.warning("The archive could not be read", exc_info=exc)
+    raise Unavailable(UNREADABLE) from None
