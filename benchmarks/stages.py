@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 import drf_mcp
 from benchmarks.comparing import Comparison, uncollected, warm
 from benchmarks.requests import Request, Server
-from drf_mcp.access.likeness import SampleViewSet
+from drf_mcp.access.authentication_reuse import SampleViewSet
 
 PACKAGE = Path(drf_mcp.__file__).parent
 AROUND = "Django around it"

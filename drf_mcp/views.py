@@ -21,9 +21,9 @@ from rest_framework.exceptions import APIException
 from rest_framework.throttling import BaseThrottle
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
+from drf_mcp.access.error_responses import AccessErrorResponse
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
-from drf_mcp.access.refusals import Refusal
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable.page import Page
 from drf_mcp.dispatch.crashes import report_unexpected
@@ -286,10 +286,10 @@ class MCPView(View):
         return HttpResponseNotAllowed(["POST"])
 
     def refuse_caller(self, exc: APIException) -> HttpResponse:
-        refusal = Refusal(self.caller, exc)
-        headers = {"WWW-Authenticate": refusal.challenge} if refusal.challenge else None
-        sentence = f"{ErrorBody(exc.detail).sentence} {refusal.advice}".rstrip()
-        return self.refuse(Refused(refusal.status, sentence, headers=headers))
+        response = AccessErrorResponse(self.caller, exc)
+        headers = {"WWW-Authenticate": response.challenge} if response.challenge else None
+        sentence = f"{ErrorBody(exc.detail).sentence} {response.advice}".rstrip()
+        return self.refuse(Refused(response.status, sentence, headers=headers))
 
     def fail(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, DisallowedHost):

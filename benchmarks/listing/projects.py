@@ -22,7 +22,7 @@ from rest_framework.viewsets import ModelViewSet
 from benchmarks.comparing import Cost, function_calls, seconds, statements
 from benchmarks.requests import Client, Request, Server
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
-from drf_mcp.access.verdicts import forget_verdicts
+from drf_mcp.access.visibility_cache import clear_visibility_cache
 from drf_mcp.settings import mcp_settings
 from drf_mcp.views import MCPView
 from example_project.shop.models import Customer, Order
@@ -155,7 +155,7 @@ class Project:
             self.content = self.send(asked)
             later = self.find_cost(asked, TIMES)
             stored = self.find_cost(clients[0].plain("POST", "/stored/", body=asked.body), TIMES)
-            anew = [client.listing(before=forget_verdicts) for client in clients]
+            anew = [client.listing(before=clear_visibility_cache) for client in clients]
             first = [self.find_cost(request) for request in anew]
             last = [self.find_cost(client.listing()) for client in clients]
         return Listing(self.name, self.tools, self.content, later, stored, first, last)

@@ -1,10 +1,9 @@
-"""Who is calling: authenticated once, and admitted by the endpoint's permissions.
+"""The caller: authenticated once, and admitted by the endpoint's permissions.
 
-Where a view authenticates the way the endpoint does, the view's own authentication is the only
-one: REST framework sets ``user`` and ``auth`` on the `ToolRequest`, which asks the endpoint's
-permissions then. Where a view with the same authentication classes has steps of its own before, an
-`Introduction` authenticates for it. Everywhere else the endpoint authenticates first and the view
-again.
+Where a view authenticates as the endpoint does, only the view authenticates: REST framework sets
+``user`` and ``auth`` on the `ToolRequest`, which then asks the endpoint's permissions. Where a view
+with the same authentication classes has steps of its own before, a `PreAuthenticator`
+authenticates for it. Everywhere else the endpoint authenticates first, and the view again.
 """
 
 from __future__ import annotations
@@ -30,17 +29,19 @@ from rest_framework.exceptions import (
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from drf_mcp.access.introductions import UnreadBody
-from drf_mcp.access.likeness import asks_alike, authenticates_alike
+from drf_mcp.access.authentication_reuse import (
+    UnreadBody,
+    has_same_authentication,
+    has_same_authenticators,
+)
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.principals import get_caller_key, is_gone
 from drf_mcp.access.resources import ProtectedResource
-from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
+from drf_mcp.access.scopes import MissingScopes, ScopeDenied, get_granted_scopes, has_scopes
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
-# Permissions that look at the user and the method only, so it does not matter to
-# them which of several authenticators succeeded.
+# Permissions that read only the user and the method, not the successful authenticator.
 USER_PERMISSIONS = frozenset(
     {
         permissions.AllowAny,
@@ -60,7 +61,7 @@ NO_USER = gettext_noop(
 def resolve_authentication_classes(
     own: Sequence[type[BaseAuthentication]] | None = None,
 ) -> Sequence[type[BaseAuthentication]]:
-    # An empty list is a choice too.
+    # An empty list is a value.
     for classes in (own, mcp_settings.AUTHENTICATION_CLASSES):
         if classes is not None:
             return classes
@@ -69,7 +70,7 @@ def resolve_authentication_classes(
 
 
 def copy_identity(request: Request, known: Request) -> None:
-    # Without authenticating again, and without telling the caller's request.
+    # Not by setting ``request.user``, which would set the user of the caller's request too.
     request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
     request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
     request._request.__dict__["user"] = known.user
@@ -90,9 +91,9 @@ class Caller:
         self.authenticators = [a() if isinstance(a, type) else a for a in authenticators]
         self.authentication_classes = tuple(map(type, self.authenticators))
         self.permissions = [p() if callable(p) else p for p in permissions]
-        # Taken before anybody authenticates: what middleware gave the request.
+        # What middleware set on the request, before authentication.
         self.attributes = dict(vars(request))
-        # An exception that somebody outside is dealing with is none of authentication's.
+        # An exception that is being handled already is not one of authentication.
         self.handled = sys.exc_info()[1]
         self.refusal: APIException | None = None
         self._authenticated: Request | None = None
@@ -119,7 +120,7 @@ class Caller:
 
     @property
     def successful_authenticator(self) -> BaseAuthentication | None:
-        """What found out who is calling, None if nobody knows."""
+        """The authenticator that found the user, None for an anonymous caller."""
         request = self.answered if self.is_guess else self._authenticated
         return None if request is None else request.successful_authenticator  # type: ignore[return-value]
 
@@ -137,7 +138,7 @@ class Caller:
 
     @property
     def principal(self) -> str:
-        """What tells the authenticated caller from all others, "" for anybody."""
+        """A key of the authenticated caller, "" for an anonymous one."""
         known = self.authenticate()
         return get_caller_key(known.user, known.auth, self.request)
 
@@ -150,11 +151,10 @@ class Caller:
     def find_missing_scopes(
         self, view: Any, request: Request, permissions: Sequence[Any]
     ) -> tuple[str, ...]:
-        """Return the scopes that a refused request needs, () if scopes are not what it lacks."""
+        """Return the scopes that a refused request needs, () if it has another reason."""
         if self.bearer is None or self.resource is None:
             return ()
-        inquiry = ScopeInquiry(view, request, permissions)
-        return contain(inquiry.find_scopes, lambda exc: ())
+        return contain(MissingScopes(view, request, permissions).find, lambda exc: ())
 
     def find_narrowing(self, tool: Any) -> Narrowing | None:
         """Return what takes a tool away from the caller, None if nothing does."""
@@ -192,21 +192,21 @@ class Caller:
             raise PermissionDenied()
 
     def is_broken_by(self, exc: Exception) -> bool:
-        # Then nobody knows whether the caller may be told what the view answers.
+        """Return whether authentication or a permission crashed, so that no answer may be sent."""
         steps = (frame.f_code for frame, _ in traceback.walk_tb(exc.__traceback__))
-        return not self.admitted and not ADMISSION.isdisjoint(steps)
+        return not self.admitted and not ADMISSION_CODE.isdisjoint(steps)
 
     def is_known_to(self, callback: Callable[..., Any]) -> bool:
-        """Return whether the view's own authentication can stand for the endpoint's."""
-        return authenticates_alike(callback, self.authentication_classes) and self.is_plain
+        """Return whether the view's own authentication can replace the endpoint's."""
+        return has_same_authentication(callback, self.authentication_classes) and self.is_plain
 
-    def can_introduce(self, callback: Callable[..., Any]) -> bool:
-        """Return whether the endpoint can authenticate for the view, before the view runs."""
-        return asks_alike(callback, self.authentication_classes) and self.is_plain
+    def can_pre_authenticate(self, callback: Callable[..., Any]) -> bool:
+        """Return whether a `PreAuthenticator` can authenticate for the view."""
+        return has_same_authenticators(callback, self.authentication_classes) and self.is_plain
 
     @property
     def is_plain(self) -> bool:
-        # Whether the classes alone say how the endpoint authenticates, and with what effect.
+        """Whether the classes alone say how the endpoint authenticates, and with what effect."""
         classes = self.authentication_classes
         if any(map(vars, self.authenticators)):
             # An instance that was set up differs from what the view makes of the class.
@@ -253,5 +253,5 @@ class Caller:
             self.narrowings += tuple(get_own_narrowings(request))
 
 
-# What finds out who is calling, and asks whether they may, by its code.
-ADMISSION = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  # type: ignore[attr-defined]
+# The code of the functions that authenticate the caller and ask the permissions.
+ADMISSION_CODE = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  # type: ignore[attr-defined]

@@ -27,8 +27,8 @@ from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
 
-# Of a public key; a secret that both sides know, or none at all, would let anybody who knows the
-# public key make tokens.
+# Signatures with a public key. With a shared secret, or without a signature, anyone who has the
+# public key could make tokens.
 ALGORITHMS = frozenset(
     {
         *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -39,7 +39,7 @@ REQUIRED_CLAIMS = ["exp", "iss", "aud"]
 
 
 class KeysUnavailable(APIException):
-    """The keys of the authorization server cannot be read, so nobody knows about any token."""
+    """The keys of the authorization server cannot be read, so no token can be checked."""
 
     status_code = 503
     default_detail = gettext_lazy("Access tokens cannot be checked at the moment. Try again later.")
@@ -49,8 +49,8 @@ class KeysUnavailable(APIException):
 class KeySet(jwt.PyJWKClient):
     """The server's public keys, kept for five minutes and read again for a new ``kid``.
 
-    A key that nobody knows has them read at most every thirty seconds, and a server that does not
-    answer is left alone for ten.
+    Unknown keys have the server asked at most every thirty seconds. After a failure it is not
+    asked for ten seconds.
     """
 
     pause_after_failure = 10
@@ -103,7 +103,7 @@ class AccessToken:
         return " ".join(self.scopes)
 
     def is_expired(self) -> bool:
-        return False  # It would not have been let in.
+        return False  # Authentication refuses an expired token.
 
     def allow_scopes(self, scopes: Sequence[str]) -> bool:
         """Return whether the token has all of the scopes."""
@@ -187,7 +187,7 @@ class JWTAuthentication(BaseAuthentication):
         accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]
         found = AccessToken(claims, self.get_scopes(claims), audiences)
-        # The endpoint itself asks at its own address, for the views that it calls.
+        # For the views of tools, the endpoint checks the audience against its own address.
         is_elsewhere = not getattr(request, "is_mcp_request", False)
         if is_elsewhere and not found.allows_audience(request.build_absolute_uri(request.path)):
             raise AuthenticationFailed(_("The access token is for another resource."))
@@ -205,17 +205,17 @@ class JWTAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or value.count(".") != 2:
             return None
         try:
-            # Not believed yet: it says which class to ask.
+            # Not verified yet: the issuer says which class verifies the token.
             claims = jwt.decode(value, options={"verify_signature": False})
         except (PyJWTError, RecursionError):
             return None
         return value if claims.get("iss") == self.issuer else None
 
     def get_claims(self, token: str) -> Mapping[str, Any]:
-        """Return the claims of a token that holds in every respect.
+        """Return the claims of a valid token.
 
         Raises:
-            AuthenticationFailed: of any other token.
+            AuthenticationFailed: if the token is not valid.
             KeysUnavailable: if the server's keys cannot be read.
         """
         try:
@@ -257,7 +257,7 @@ class JWTAuthentication(BaseAuthentication):
     def get_key(self, token: str) -> Any:
         """Return the public key that a token says it was signed with."""
         header = jwt.get_unverified_header(token)
-        # No key is looked for whose signature would not be taken.
+        # No key is fetched for a signature that would be refused.
         if header.get("alg") not in list(self.algorithms) or not isinstance(header.get("kid"), str):
             raise PyJWKClientError("The header of the token names no key.")
         return self.get_key_set().get_signing_key(header["kid"])
@@ -288,6 +288,6 @@ class JWTAuthentication(BaseAuthentication):
         if not isinstance(name, str) or not name:
             return None
         found = model._default_manager.filter(**{self.user_field or model.USERNAME_FIELD: name})
-        # Two users of one address are nobody.
+        # A claim that two users share names neither of them.
         users = list(found[:2])
         return users[0] if len(users) == 1 else None

@@ -1,4 +1,4 @@
-"""How much a caller may do: quotas as REST framework's throttles keep them."""
+"""The quotas that REST framework's throttles keep, of views and of the endpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.exceptions import Refused
 from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
-# The address of a request, as REST framework's throttles see it.
+# Returns the address of a request as REST framework's throttles see it.
 get_address = BaseThrottle().get_ident
 APPROACHING = "RATE_LIMIT_APPROACHING"
 LOW_SHARE = 0.1
@@ -70,8 +70,7 @@ class Quotas:
 
     @staticmethod
     def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
-        # The fewest calls left; of several that, the longest wait.
-
+        # The fewest calls left; among equals the longest wait.
         def tightness(quota: RateLimit) -> tuple[int, ...]:
             return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
 
@@ -79,10 +78,10 @@ class Quotas:
 
 
 class EndpointLimits:
-    """The endpoint's throttles at one call, as if they stood on the view.
+    """The endpoint's throttles at one call, as if they were the view's.
 
-    A throttle that the view has as well, under the same cache key, is asked here and counted by
-    the view alone, so that no call counts twice.
+    Where the view has a throttle with the same cache key, this one is read and the view's counts,
+    so that no call counts twice.
 
     Args:
         throttles: instances of the endpoint's throttles.
@@ -108,7 +107,7 @@ class EndpointLimits:
 
     def find_waits(self) -> Iterator[float | None]:
         """Count the call, and yield the seconds to wait of each throttle that refuses it."""
-        # Those that are only asked come first: what they refuse is not counted.
+        # Throttles that the view counts come first: a call that they refuse is not counted here.
         counting = [throttle for throttle in self.throttles if not self.is_shared(throttle)]
         shared = [throttle for throttle in self.throttles if throttle not in counting]
         full = [quota for t in shared for quota in self.quotas.find(t) if not quota.remaining]

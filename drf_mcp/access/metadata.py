@@ -13,9 +13,9 @@ from django.views import View
 
 from drf_mcp.access.resources import ProtectedResource
 
-# Seconds for which anybody may keep a document.
+# Seconds for which caches may keep a document.
 MAX_AGE = 3600
-# Pages of any origin may read it: it says nothing that depends on who asks (Fetch, "CORS
+# Pages of any origin may read the metadata, which are the same for every caller (Fetch, "CORS
 # protocol and credentials").
 CORS_HEADERS = {"Access-Control-Allow-Origin": "*"}
 PREFLIGHT_HEADERS = {
@@ -23,12 +23,12 @@ PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Headers": "*",
     "Access-Control-Max-Age": "86400",
 }
-# What a regular expression of a path has that the path has not.
+# Characters of a path's regular expression that are not of the path.
 UNANCHORED = str.maketrans("", "", "^$\\")
 
 
 def is_endpoint(callback: Any) -> bool:
-    # MCPView is not imported: checks ask when the views do not exist yet.
+    # MCPView is not imported: checks run before the views are loaded.
     view_class = getattr(callback, "view_class", View)
     return hasattr(view_class, "server_class") and hasattr(view_class, "registry")
 
@@ -47,7 +47,7 @@ def find_endpoint_patterns(
 
 @dataclass(frozen=True)
 class FoundEndpoint:
-    """An MCP endpoint that tells of itself."""
+    """An MCP endpoint of the URLconf."""
 
     path: str
     callback: Any
@@ -70,9 +70,9 @@ class FoundEndpoint:
 
 
 class WellKnownConverter:
-    """What follows ``/.well-known/oauth-protected-resource``, as the endpoint that it stands for.
+    """Converts what follows ``/.well-known/oauth-protected-resource`` to the endpoint with OAuth.
 
-    Where there is none, or none with OAuth, the address is left to the patterns after it.
+    Without such an endpoint the pattern does not match, and the patterns after it are tried.
     """
 
     regex = r"(?:/.*)?"
@@ -101,9 +101,8 @@ class WellKnownConverter:
         return None
 
     def find_by_resource(self, path: str) -> FoundEndpoint | None:
-        # RESOURCE may name another path than the project's. At the root of the host, a client
-        # that looks nowhere else is served where there is one endpoint that it can mean, beside
-        # those with fewer tools.
+        # RESOURCE may name another path than the project's. Some clients look at the root of the
+        # host alone: they get the only endpoint that offers all tools.
         every = [e for e in self.find_every() if e.view.get_authorization_servers()]
         named = [e for e in every if e.view.get_resource() and e.resource_path == path]
         if named or path:
@@ -115,13 +114,13 @@ class WellKnownConverter:
         for chain, entry in find_endpoint_patterns(get_resolver(get_urlconf())):
             text = "".join(map(str, chain[1:])).translate(UNANCHORED).rstrip("/?")
             found = self.find_by_path(f"/{text}" if text else "")
-            # Not so where the path has arguments.
+            # A path with arguments leads elsewhere.
             if found and found.callback is entry.callback:
                 yield found
 
 
 class ProtectedResourceView(View):
-    """Serves the metadata to everybody."""
+    """Serves the metadata, without authentication."""
 
     http_method_names = ["get", "head", "options"]
 

@@ -1,6 +1,6 @@
-"""What takes tools away from a caller: the endpoint, a toolset, a header, a credential, READ_ONLY.
+"""Narrowings take tools away: of the endpoint, a toolset, a header, a credential, or READ_ONLY.
 
-Each can only take away. A tool that is left is still subject to the permissions of its view.
+A tool that is left is still subject to the permissions of its view.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Narrowing:
             `content_retrieve` needs no pattern: it only has what other tools left.
         read_only: whether only tools that read are left: those of GET, and of POST where the
             project said ``read_only=True``.
-        names: what stands in the place of ``%(names)s`` in the source.
+        names: the text for ``%(names)s`` in the source.
 
     Raises:
         ImproperlyConfigured: on patterns that could never match.
@@ -135,11 +135,11 @@ class Toolsets:
     def get_patterns(self, name: str) -> tuple[str, ...] | None:
         if name in self.named:
             return tuple(self.named[name])
-        # A tag is a word, whatever characters of patterns are in it.
+        # A tag may hold characters that have a meaning in patterns.
         is_tag = any(name in tool.options.tags for tool in self.tools)
         return (f"tag:{glob.escape(name)}",) if is_tag else None
 
     def describe_unknown(self, name: str) -> str:
-        # Tags are words for the project: clients are not told those that they do not know.
+        # Tags are the project's own words: only names of toolsets are suggested.
         message = _("There is no toolset %(name)s.") % {"name": repr(name[:64])}
         return f"{message} {ask_nearest(find_nearest(name, self.named))}".strip()

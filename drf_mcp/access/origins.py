@@ -1,4 +1,4 @@
-"""Which web pages may call the endpoint: a browser sends a user's cookies for any page."""
+"""Which web pages may call the endpoint: browsers send cookies with the requests of any page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drf_mcp.settings import mcp_settings
 
 # Hosts that Django itself allows while DEBUG is on and ALLOWED_HOSTS is empty.
 DEBUG_HOSTS = [".localhost", "127.0.0.1", "[::1]"]
-# The values of Sec-Fetch-Site for a page of this very origin, and for no page at all.
+# The values of Sec-Fetch-Site for a page of the same origin, and for a request of no page.
 OWN_SITES = ("same-origin", "none")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 JSON = "application/json"
@@ -42,16 +42,13 @@ def check_origin(request: HttpRequest) -> None:
 
 
 def admits(origin: str, request: HttpRequest) -> bool:
-    """Return whether a page of an origin may send a request: one of the endpoint's own, or named.
-
-    An origin is a scheme, a host and a port.
-    """
+    """Return whether an origin is the endpoint's own or one of ALLOWED_ORIGINS."""
     if origin in mcp_settings.ALLOWED_ORIGINS:
         return True
     place = read_origin(origin)
     if place is None or not names_host(place[1]):
         return False
-    # A browser knows it also where a proxy hides scheme and port from Django.
+    # Browsers know their own origin, even behind a proxy that hides scheme and port from Django.
     is_same = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
     return is_same or place == read_origin(f"{request.scheme}://{request.get_host()}")
 
@@ -65,7 +62,7 @@ def read_origin(origin: str) -> tuple[str, str, int | None] | None:
 
 
 def names_host(host: str) -> bool:
-    # ``"*"`` in ALLOWED_HOSTS names none: a page of any host could be pointed at this server.
+    # ``"*"`` in ALLOWED_HOSTS names no host: the name of any host may point to this server.
     if ":" in host:
         host = f"[{host}]"
     named = [pattern for pattern in settings.ALLOWED_HOSTS if pattern != "*"]

@@ -1,7 +1,9 @@
-"""An endpoint as an OAuth resource server: its address, its metadata, what it asks of a token."""
+"""An endpoint as an OAuth resource server: its metadata, and the challenge that it sends."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,11 +11,49 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest
 from django.utils.encoding import escape_uri_path
 
-from drf_mcp.access.challenges import BearerChallenge
-
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-# A host is the same with the port that its scheme has anyway.
+# The ports that a scheme has without naming them.
 DEFAULT_PORTS = {"https": ":443", "http": ":80"}
+BEARER = "Bearer"
+# One parameter as RFC 9110 has it: a token, or a string in quotes.
+PARAMETER = r"""([!#$%&'*+.^_`|~\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",=]+))"""
+CHALLENGE = re.compile(rf"bearer(?:\s+{PARAMETER}(?:\s*,\s*{PARAMETER})*)?\s*", re.I | re.A)
+# A token in an Authorization header (RFC 6750, section 2.1).
+TOKEN = re.compile(r"[\w.~+/-]+=*", re.A)
+# Several clients end a value at the first quote, even at an escaped one.
+UNWRITABLE = str.maketrans({'"': "'", "\\": "/"})
+
+
+class BearerChallenge:
+    """A Bearer challenge of ``WWW-Authenticate`` (RFC 6750, section 3).
+
+    Parameters without a value are left out.
+
+    Args:
+        parameters: the values by the names of the parameters, such as ``scope``.
+    """
+
+    def __init__(self, parameters: Mapping[str, str] | None = None) -> None:
+        self.parameters = dict(parameters or {})
+
+    @classmethod
+    def parse(cls, header: str) -> BearerChallenge | None:
+        """Return the challenge that a header holds, None unless it is one Bearer challenge."""
+        if not CHALLENGE.fullmatch(header):
+            return None
+        found = re.findall(PARAMETER, header[len(BEARER) :], re.A)
+        return cls({name: re.sub(r"\\(.)", r"\1", text) or word for name, text, word in found})
+
+    def __str__(self) -> str:
+        written = ((name, self._clean(text)) for name, text in self.parameters.items())
+        parameters = ", ".join(f'{name}="{text}"' for name, text in written if text)
+        return f"{BEARER} {parameters}".rstrip()
+
+    def _clean(self, text: str) -> str:
+        # Only ASCII can be sent, so a text in another alphabet is left out whole.
+        if not text.isascii():
+            return ""
+        return "".join(filter(str.isprintable, text.translate(UNWRITABLE))).strip()
 
 
 class ProtectedResource:
@@ -32,7 +72,7 @@ class ProtectedResource:
 
     @cached_property
     def root(self) -> str:
-        # Where the project's URLs begin, as clients see it.
+        # The address below which clients see the project's URLs.
         request = self.request
         scheme = str(request.scheme)
         host = request.get_host().lower().removesuffix(DEFAULT_PORTS.get(scheme, ""))
@@ -49,7 +89,7 @@ class ProtectedResource:
     def metadata_url(self) -> str:
         """The address of the metadata: that of the endpoint, with the well-known part before it.
 
-        The script prefix comes first, since no other address need lead to this project.
+        The script prefix stays first: no other address needs to lead to this project.
         """
         base = self.root
         if self.uri.endswith(self.path):
@@ -61,7 +101,7 @@ class ProtectedResource:
 
     @cached_property
     def authorization_servers(self) -> list[str]:
-        """The issuers; a path stands for one on this very host."""
+        """The issuers; a path is that of an issuer on this host."""
         servers = self.view.get_authorization_servers()
         return [f"{self.root}{url}" if url.startswith("/") else url for url in servers]
 
@@ -78,7 +118,7 @@ class ProtectedResource:
         }
 
     def challenge(self, *scopes: str) -> BearerChallenge:
-        """Return the challenge that asks for a token with the endpoint's scopes and these."""
+        """Return the challenge for a token with the endpoint's scopes and with these."""
         parameters = {"resource_metadata": self.metadata_url}
         if wanted := dict.fromkeys([*self.view.get_scopes(), *scopes]):
             parameters["scope"] = " ".join(wanted)

@@ -1,4 +1,4 @@
-"""Scopes of a token: what it has, and what a view's permissions want."""
+"""The scopes that a token has, and the scopes that the permissions of a view require."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import AND, NOT, OR, BasePermission
 
-# Of the request's token: an attribute or a claim, the most certain first.
+# Attributes or claims of a token that hold its scopes, the first that is there counts.
 NAMES = ("scope", "scopes", "scp")
 OPERANDS = attrgetter("op1", "op2")
 
 
 class ScopeDenied(PermissionDenied):
-    # The token is good, and more of its kind would do.
+    """The token is valid, and lacks these scopes."""
 
     def __init__(self, scopes: Iterable[str]) -> None:
         self.scopes = tuple(scopes)
@@ -37,8 +37,8 @@ def read_scopes(value: Any) -> tuple[str, ...]:
 
 
 def get_granted_scopes(auth: Any) -> tuple[str, ...] | None:
-    """Return the scopes of ``request.auth``; None for a credential that has no such thing."""
-    # As djangorestframework-simplejwt keeps the claims.
+    """Return the scopes of ``request.auth``; None for a credential without scopes."""
+    # djangorestframework-simplejwt keeps the claims in ``payload``.
     auth = getattr(auth, "payload", auth)
     for name in NAMES:
         value = auth.get(name) if isinstance(auth, Mapping) else getattr(auth, name, None)
@@ -48,7 +48,7 @@ def get_granted_scopes(auth: Any) -> tuple[str, ...] | None:
 
 
 def has_scopes(auth: Any, scopes: Sequence[str]) -> bool:
-    # The token itself knows best, where a scope stands for others.
+    # The token's own method knows which scopes include others.
     allow_scopes = getattr(auth, "allow_scopes", None)
     if callable(allow_scopes):
         return bool(allow_scopes(scopes))
@@ -62,14 +62,14 @@ class HasScopes(BasePermission):
     django-oauth-toolkit, or a mapping of claims. Over HTTP and in tools alike.
 
     Attributes:
-        required_scopes: the scopes, or the scopes by HTTP method, of which one that is left out
-            admits nobody; None for those of the view.
+        required_scopes: the scopes, or the scopes by HTTP method; a method that is left out is
+            refused. None for those of the view.
     """
 
     required_scopes: Sequence[str] | Mapping[str, Sequence[str]] | None = None
 
     def get_scopes(self, request: Any, view: Any) -> Sequence[str] | None:
-        """Return the scopes that a request needs; None for a method that nobody may use."""
+        """Return the scopes that a request needs; None for a method that is refused."""
         own = self.required_scopes
         wanted = getattr(view, "required_scopes", None) if own is None else own
         if wanted is None:
@@ -86,10 +86,10 @@ class HasScopes(BasePermission):
         return scopes is not None and request.auth is not None and has_scopes(request.auth, scopes)
 
 
-class ScopeInquiry:
-    """Finds out whether it is for its scopes that a request was refused.
+class MissingScopes:
+    """Finds out whether a request was refused because its token lacks scopes.
 
-    It was, if every permission that refuses the request would admit a token with more scopes.
+    That is so if every permission that refuses the request would admit a token with more scopes.
     """
 
     def __init__(self, view: Any, request: Any, permissions: Sequence[Any]) -> None:
@@ -98,8 +98,8 @@ class ScopeInquiry:
         self.permissions = permissions
         self.granted = frozenset(get_granted_scopes(request.auth) or ())
 
-    def find_scopes(self) -> tuple[str, ...]:
-        """Return all scopes that the request needs, () if scopes are not what it lacks."""
+    def find(self) -> tuple[str, ...]:
+        """Return all scopes that the request needs, () if it was refused for another reason."""
         if get_granted_scopes(self.request.auth) is None:
             return ()
         if not any(self.get_missing(self.get_wanted(leaf)) for leaf in self.leaves):
@@ -120,7 +120,7 @@ class ScopeInquiry:
         return wanted if self.get_missing(wanted) else None
 
     def get_wanted(self, permission: Any) -> tuple[str, ...]:
-        """Return the scopes that a permission which is not composed says that it wants."""
+        """Return the scopes that a permission, not a composed one, declares."""
         if alternatives := getattr(permission, "get_required_alternate_scopes", None):
             ways = alternatives(self.request, self.view).get(self.request.method, ())
             return min(map(read_scopes, ways), key=self.count, default=())
@@ -132,7 +132,7 @@ class ScopeInquiry:
         return read_scopes(own)
 
     def is_reading_the_view(self, permission: Any) -> bool:
-        # A permission of the project's own, where no other can be what ``required_scopes`` is for.
+        # A permission of the project, unless another one can be what ``required_scopes`` is for.
         if isinstance(permission, NOT) or type(permission).__module__.startswith("rest_framework."):
             return False
         return not any(hasattr(other, "get_scopes") for other in self.leaves)

@@ -1,6 +1,6 @@
-"""The well-known addresses of OAuth, which stand at the root of the host.
+"""The well-known addresses of OAuth, for the root of the host.
 
-`drf_mcp.urls` has them too, for projects that include it at the root. All others include these::
+`drf_mcp.urls` has them too. Projects that do not include it at the root include these::
 
     path("", include("drf_mcp.access.urls")),
 """
@@ -15,7 +15,7 @@ register_converter(WellKnownConverter, "mcp_endpoint")
 urlpatterns = [
     path(
         ".well-known/oauth-protected-resource<mcp_endpoint:endpoint>",
-        # Django's LoginRequiredMiddleware lets it be.
+        # For Django's LoginRequiredMiddleware.
         login_not_required(ProtectedResourceView.as_view()),
         name="protected-resource",
     ),

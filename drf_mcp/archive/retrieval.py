@@ -25,7 +25,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
-from drf_mcp.access.verdicts import find_identity
+from drf_mcp.access.visibility_cache import find_identity
 from drf_mcp.archive import Entry, can_archive
 from drf_mcp.archive.search import PassageSearch
 from drf_mcp.archive.slices import Slicer, find_numbers

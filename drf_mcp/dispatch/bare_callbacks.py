@@ -9,8 +9,7 @@ from typing import Any
 from django.http.response import HttpResponse, HttpResponseBase
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.introductions import Introduction
-from drf_mcp.access.likeness import is_bare
+from drf_mcp.access.authentication_reuse import PreAuthenticator, is_bare
 from drf_mcp.dispatch.middleware import is_asynchronous, transactions
 
 
@@ -37,7 +36,7 @@ class BareCallback:
     def __call__(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
         # Before any code of the view runs.
         try:
-            authenticators = Introduction(request).find_authenticators()
+            authenticators = PreAuthenticator(request).find_authenticators()
         except APIException as exc:
             # The dispatcher knows why, and says it in the place of this response.
             return HttpResponse(status=exc.status_code)

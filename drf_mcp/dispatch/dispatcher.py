@@ -159,7 +159,7 @@ class Dispatcher(FailureOutcomes):
         route, own = tool.endpoint.route, self.get_callback(tool)
         is_replaced = call.is_rerun or callback is not None
         if is_replaced or not caller.is_known_to(route.callback):
-            is_introduced = not is_replaced and caller.can_introduce(own)
+            is_introduced = not is_replaced and caller.can_pre_authenticate(own)
             introducing = BareCallback.of(own) if is_introduced else None
             if introducing is None:
                 caller.authenticate()

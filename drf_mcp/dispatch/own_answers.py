@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework.generics import GenericAPIView
 
-from drf_mcp.access.likeness import is_bare
+from drf_mcp.access.authentication_reuse import is_bare
 from drf_mcp.dispatch.middleware import is_asynchronous
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_function
 

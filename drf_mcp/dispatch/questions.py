@@ -14,7 +14,7 @@ from rest_framework import permissions
 from rest_framework.permissions import SAFE_METHODS, DjangoModelPermissions
 from rest_framework.views import APIView
 
-from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.source.members import find_class_attribute

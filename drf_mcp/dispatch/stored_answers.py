@@ -15,7 +15,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.rights import ask_view_for_rights, get_rights_fingerprint
+from drf_mcp.access.principals import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.dispatch.approach import Identities
 from drf_mcp.dispatch.own_answers import has_own_handler
 from drf_mcp.dispatch.probe import REFUSALS, Probe

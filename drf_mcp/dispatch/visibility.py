@@ -14,8 +14,14 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.likeness import find_view_classes
-from drf_mcp.access.verdicts import Identity, Verdict, find_identity, is_kept, verdicts
+from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.access.visibility_cache import (
+    CachedVisibility,
+    Identity,
+    find_identity,
+    is_kept,
+    visibility_cache,
+)
 from drf_mcp.dispatch.approach import Identities
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
@@ -83,9 +89,9 @@ class Visibility:
         """Return whether the caller sees a tool, asked now."""
         return self.answer(get_question(tool), tool)
 
-    def get_verdict(self, audience: Audience) -> Verdict:
+    def get_verdict(self, audience: Audience) -> CachedVisibility:
         identity = self.get_identity(audience) if self.remembers and audience.kept else None
-        return Verdict() if identity is None else verdicts.find(identity, audience)
+        return CachedVisibility() if identity is None else visibility_cache.find(identity, audience)
 
     def get_identity(self, audience: Audience) -> Identity | None:
         # Whoever each of the views takes the caller for.
@@ -99,7 +105,7 @@ class Visibility:
             lambda: find_identity(self.identify(classes, tool)), lambda exc: (type(exc),)
         )
 
-    def ask_all(self, audience: Audience, verdict: Verdict) -> int:
+    def ask_all(self, audience: Audience, verdict: CachedVisibility) -> int:
         known, seen = verdict.state
         if known != audience.kept:
             for question, bits, tool in audience.groups:
@@ -112,7 +118,7 @@ class Visibility:
                 seen |= bits
         return seen | audience.open
 
-    def ask_some(self, audience: Audience, verdict: Verdict, start: int) -> Iterator[Any]:
+    def ask_some(self, audience: Audience, verdict: CachedVisibility, start: int) -> Iterator[Any]:
         known, seen = verdict.state
         for number in range(start, len(audience.tools)):
             question, tool, bit = audience.questions[number], audience.tools[number], 1 << number

@@ -11,7 +11,7 @@ from django.apps import apps
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.access.likeness import is_bare, lets_all_in
+from drf_mcp.access.authentication_reuse import is_bare, lets_all_in
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
 

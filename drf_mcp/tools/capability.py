@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
-from drf_mcp.access.refusals import refuse_scopes
+from drf_mcp.access.error_responses import make_scope_error
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.questions import Audience
@@ -216,7 +216,7 @@ class ToolsCapability(Capability):
             result = feature.finish_result(result, outcome, call)
         observer.record(call.tool, outcome, result, started)
         if outcome.scopes and not context.caller.in_batch:
-            raise refuse_scopes(context.caller, outcome.scopes)
+            raise make_scope_error(context.caller, outcome.scopes)
         return result
 
     def make_call(self, context: RequestContext) -> CallState:

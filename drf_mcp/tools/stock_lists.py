@@ -11,7 +11,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import ListSerializer
 
-from drf_mcp.access.likeness import is_bare
+from drf_mcp.access.authentication_reuse import is_bare
 from drf_mcp.introspection.source.members import find_member, unwrap_function, unwrap_member
 
 # Every method that runs between the filtered queryset and the answer.

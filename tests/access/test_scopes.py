@@ -18,7 +18,7 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.serializers import ModelSerializer
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
-from drf_mcp.access.challenges import BearerChallenge
+from drf_mcp.access.resources import BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied
 from drf_mcp.tools import mcp_viewset
 from drf_mcp.transports.local_caller import make_local_caller

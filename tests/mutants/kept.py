@@ -94,17 +94,17 @@ MUTANTS = (
     ),
     Mutant(
         "the tenant in the memory of lists",
-        "access/verdicts.py",
+        "access/visibility_cache.py",
         "        get_tenant_key(request),\n",
         "",
-        ("access/test_verdicts.py",),
+        ("access/test_visibility_cache.py",),
     ),
     Mutant(
         "the credential in the memory of lists",
-        "access/verdicts.py",
+        "access/visibility_cache.py",
         'hashlib.sha256(credential.encode()).digest() if len(credential) > 1 else b"",',
         'b"",',
-        ("access/test_verdicts.py",),
+        ("access/test_visibility_cache.py",),
     ),
     Mutant(
         "the tenant of who owns what is stored",
@@ -459,8 +459,8 @@ MUTANTS = (
     ),
     Mutant(
         "the flags of a user among the rights",
-        "access/rights.py",
-        '"flags": [bool(getattr(user, name, False)) for name in FLAGS],',
+        "access/principals.py",
+        '"flags": [bool(getattr(user, name, False)) for name in USER_FLAGS],',
         '"flags": [],',
         ("archive/test_rights.py",),
     ),

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.access.refusals import refuse_scopes
+from drf_mcp.access.error_responses import make_scope_error
 from drf_mcp.contrib.resources.routes import JSON, RouteResource
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.exceptions import (
@@ -90,7 +90,7 @@ class Reading:
         record = {"content": Encoded(jsonrpc.encode(contents))}
         Observer(self.context).record(self.resource, outcome, record, started)
         if outcome.scopes and not caller.in_batch:
-            raise refuse_scopes(caller, outcome.scopes)
+            raise make_scope_error(caller, outcome.scopes)
         if outcome.is_error or not contents:
             raise self.get_error(outcome)
         return contents

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from django.urls import ResolverMatch
 
-from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.contrib.resources.uris import URISpace
 from drf_mcp.introspection.locations import find_declared_model
 from drf_mcp.tools.arguments.base import Arguments

@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Warning
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
-from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.operators.checks.project import Project, register_check
 

@@ -20,9 +20,8 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
-from drf_mcp.access.challenges import BearerChallenge
 from drf_mcp.access.metadata import ProtectedResourceView
-from drf_mcp.access.resources import WELL_KNOWN
+from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge
 from drf_mcp.exceptions import contain
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings

@@ -16,8 +16,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.access.principals import get_caller_key
-from drf_mcp.access.rights import ask_view_for_rights, get_rights_fingerprint
+from drf_mcp.access.principals import ask_view_for_rights, get_caller_key, get_rights_fingerprint
 from drf_mcp.contrib.writes.idempotency.answers import (
     REPLAYED,
     KeptEncoder,

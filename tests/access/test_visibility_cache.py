@@ -28,9 +28,9 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import ModelSerializer
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.access import verdicts
+from drf_mcp.access import visibility_cache
 from drf_mcp.access.scopes import HasScopes
-from drf_mcp.access.verdicts import forget_verdicts
+from drf_mcp.access.visibility_cache import clear_visibility_cache
 from drf_mcp.dispatch.questions import get_question
 from drf_mcp.tools import registry
 from tests.agents import Agent
@@ -72,13 +72,13 @@ class Changed(Declared):
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(request, monkeypatch):
-    forget_verdicts()
+    clear_visibility_cache()
     monkeypatch.setattr(Asked, "asked", [])
     # Of what may yet be rolled back nothing is remembered, and that is every row of most tests.
     if not request.node.get_closest_marker("django_db").kwargs.get("transaction"):
-        monkeypatch.setattr(verdicts, "is_committed", lambda: True)
+        monkeypatch.setattr(visibility_cache, "is_committed", lambda: True)
     yield
-    verdicts.verdicts.forget()
+    visibility_cache.visibility_cache.clear()
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_instructions_ask_nothing_that_the_list_asked(serve):
 # --- Whose it is --------------------------------------------------------------------------------
 
 
-def test_a_verdict_is_of_one_user_credential_way_tenant_and_host():
+def test_an_entry_is_of_one_user_credential_way_tenant_and_host():
     def identify(**changed):
         usual = {"user": 1, "auth": None, "by": BaseAuthentication, "tenant": None}
         facts = {**usual, "host": "a.example", "credential": "Token a", **changed}
@@ -201,7 +201,7 @@ def test_a_verdict_is_of_one_user_credential_way_tenant_and_host():
         request.tenant = facts["tenant"]
         known = SimpleNamespace(user=User(pk=facts["user"]), auth=facts["auth"], _request=request)
         known.successful_authenticator = facts["by"]()
-        return verdicts.find_identity(known)
+        return visibility_cache.find_identity(known)
 
     others = [
         {"user": 2},
@@ -243,8 +243,8 @@ class InTenant(Declared):
 
 
 @pytest.mark.parametrize("tenants", [("first", "second"), ("second", "first")])
-def test_each_tenant_of_a_caller_has_a_verdict(serve, settings, tenants):
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.access.test_verdicts.Tenants"]
+def test_each_tenant_of_a_caller_has_an_entry(serve, settings, tenants):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.access.test_visibility_cache.Tenants"]
     serve(InTenant)
     agent = make_agent("anne", is_staff=True)
     seen = {}
@@ -256,7 +256,7 @@ def test_each_tenant_of_a_caller_has_a_verdict(serve, settings, tenants):
     assert len(Asked.asked) == 10
 
 
-def test_each_caller_has_a_verdict(serve):
+def test_each_caller_has_an_entry(serve):
     serve(DjangoModelPermissionsOrAnonReadOnly)
     plain, other, nobody = make_agent("anne"), make_agent("ben", is_superuser=True), Agent(Client())
     for _ in range(2):
@@ -293,7 +293,7 @@ class ByKey(BasePermission):
 @pytest.mark.parametrize(
     ("authentication", "header"), [(KeyAuthentication, "authorization"), (OtherHeader, "x-key")]
 )
-def test_each_credential_of_a_user_has_a_verdict(serve, monkeypatch, authentication, header):
+def test_each_credential_of_a_user_has_an_entry(serve, monkeypatch, authentication, header):
     """Where nothing tells one from another, nothing is remembered."""
     User.objects.create(username="anne")
     monkeypatch.setattr(Groups, "authentication_classes", [authentication])
@@ -309,7 +309,7 @@ class ByName(BaseAuthentication):
         return name and (User.objects.get(username=name), None)
 
 
-def test_a_verdict_is_of_whoever_the_view_takes_the_caller_for(serve, monkeypatch):
+def test_an_entry_is_of_the_user_that_the_view_authenticates(serve, monkeypatch):
     monkeypatch.setattr(Groups, "authentication_classes", [ByName])
     serve(IsAdminUser)
     User.objects.create(username="boss", is_staff=True)
@@ -423,11 +423,11 @@ def test_a_change_is_seen_in_its_transaction_and_afterwards_if_it_is_committed(s
     agent = make_agent("anne")
     key = str(User.objects.get(username="anne").pk)
     assert names(agent) == READS
-    before = verdicts.verdicts.users[key]
+    before = visibility_cache.visibility_cache.users[key]
     with transaction.atomic():
         User.objects.get(pk=key).user_permissions.add(permission("add"))
         # As another worker's thread may, which still reads what was before.
-        verdicts.verdicts.users[key] = before
+        visibility_cache.visibility_cache.users[key] = before
         assert "groups_create" in names(agent)
         transaction.set_rollback(not commits)
     assert ("groups_create" in names(agent)) == commits
@@ -450,7 +450,7 @@ def test_what_no_signal_tells_of_is_seen_when_the_time_is_over(serve, monkeypatc
     User.objects.update(is_superuser=True)
     assert names(agent) == READS
     later = time.monotonic() + 30
-    monkeypatch.setattr(verdicts.time, "monotonic", lambda: later)
+    monkeypatch.setattr(visibility_cache.time, "monotonic", lambda: later)
     assert len(names(agent)) == 5
 
 
@@ -459,9 +459,9 @@ def test_what_no_signal_tells_of_can_be_told(serve):
     anne, ben = make_agent("anne"), make_agent("ben")
     assert names(anne) == names(ben) == READS
     User.objects.update(is_superuser=True)
-    forget_verdicts(User.objects.get(username="anne"))
+    clear_visibility_cache(User.objects.get(username="anne"))
     assert (len(names(anne)), names(ben)) == (5, READS)
-    forget_verdicts()
+    clear_visibility_cache()
     assert len(names(ben)) == 5
 
 
@@ -505,11 +505,11 @@ def test_a_database_that_fails_is_asked_again(serve, monkeypatch):
 
 
 def test_so_many_users_are_remembered(serve, monkeypatch):
-    monkeypatch.setattr(verdicts, "MOST_USERS", 2)
+    monkeypatch.setattr(visibility_cache, "MAX_USERS", 2)
     serve()
     for name in ("anne", "ben", "carl"):
         names(make_agent(name))
-    assert len(verdicts.verdicts.users) == 2
+    assert len(visibility_cache.visibility_cache.users) == 2
 
 
 @pytest.mark.slow
@@ -565,7 +565,7 @@ def test_the_queryset_of_a_view_is_not_made_to_ask_for_its_model(serve, monkeypa
     agent = make_agent("anne")
     names(agent)
     made.clear()
-    forget_verdicts()
+    clear_visibility_cache()
     assert names(agent) == READS
     assert made == []
 

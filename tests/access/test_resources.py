@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.client.auth.utils import extract_field_from_www_auth
 
-from drf_mcp.access.challenges import BearerChallenge
+from drf_mcp.access.resources import BearerChallenge
 
 NAMES = st.sampled_from(["scope", "error", "error_description", "resource_metadata", "realm"])
 # RFC 9110: a token, and a quoted string that needs no escapes.

@@ -1,0 +1,165 @@
+"""Which tools the permissions of the views let a caller see, as ``tools/list`` remembers it.
+
+For lists alone, in the memory of one process. A call asks its permissions whatever is cached.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from typing import Any, TypeAlias
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import connections, transaction
+from django.db.models import Model
+from django.db.models.signals import m2m_changed, post_delete, post_save
+from rest_framework.request import Request
+
+from drf_mcp.access.principals import get_tenant_key, get_user_key
+from drf_mcp.settings import mcp_settings
+
+MAX_USERS = 1024
+# Of one user: each with another credential, endpoint or set of tools.
+MAX_ENTRIES = 32
+DISPATCH_UID = "drf_mcp.visibility_cache"
+Identity: TypeAlias = tuple[Any, ...]
+
+
+class CachedVisibility:
+    """Which tools of an `Audience` a caller sees, as far as their permissions were asked.
+
+    Attributes:
+        state: two sets of tools as bits, those that were asked and those that the caller sees;
+            assigned at once, so that no thread reads one without the other.
+        expires: when the entry is too old, by the monotonic clock.
+    """
+
+    def __init__(self, expires: float = 0) -> None:
+        self.state = (0, 0)
+        self.expires = expires
+
+
+class VisibilityCache:
+    """The entries of this process, by the primary key of the user."""
+
+    def __init__(self) -> None:
+        self.users: OrderedDict[str, dict[Any, CachedVisibility]] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def find(self, identity: Identity, audience: Any) -> CachedVisibility:
+        """Return the entry of a caller, a new one where there is none."""
+        _connect_signals()
+        now = time.monotonic()
+        # Permissions that are asked during `clear` are written into a dict that is gone.
+        with self.lock:
+            entries = self.users.setdefault(identity[0], {})
+            self.users.move_to_end(identity[0])
+            if len(self.users) > MAX_USERS:
+                self.users.popitem(last=False)
+        entry = entries.get((identity, audience))
+        if entry is None or entry.expires <= now:
+            if len(entries) >= MAX_ENTRIES:
+                entries.clear()
+            seconds = min(mcp_settings.LIST_CACHE_TTL, mcp_settings.LIST_TTL)
+            entry = entries[identity, audience] = CachedVisibility(now + seconds)
+        return entry
+
+    def clear(self, user: Any = None) -> None:
+        with self.lock:
+            if user is None:
+                self.users.clear()
+            else:
+                self.users.pop(str(user.pk), None)
+
+
+visibility_cache = VisibilityCache()
+
+
+def clear_visibility_cache(user: Any = None, using: str | None = None) -> None:
+    """Have lists ask REST framework's own permission classes again.
+
+    Call it where rights change without a signal of Django's: by ``QuerySet.update()``, or in a
+    table of your own that a backend reads. It clears the cache of this process; other processes
+    ask again when LIST_CACHE_TTL is over.
+
+    Args:
+        user: whose rights changed; None for everybody's.
+        using: the alias of the database in which they changed.
+    """
+    visibility_cache.clear(user)
+    # Another thread may read the rights as they are before the commit.
+    transaction.on_commit(functools.partial(visibility_cache.clear, user), using=using, robust=True)
+
+
+def is_kept() -> bool:
+    """Return whether entries are cached: never of rights that may yet be rolled back."""
+    return bool(mcp_settings.LIST_CACHE_TTL and mcp_settings.LIST_TTL) and is_committed()
+
+
+def is_committed() -> bool:
+    return not any(each.in_atomic_block for each in connections.all(initialized_only=True))
+
+
+def find_identity(known: Request) -> Identity | None:
+    """Return a key of a caller with a credential, None for a caller that has no key.
+
+    The first member is the user's primary key as text, "" for an anonymous user.
+
+    Args:
+        known: an authenticated request.
+    """
+    user, auth, request = known.user, known.auth, known._request
+    key = get_user_key(user)
+    if not key and user is not None and user.is_authenticated:
+        return None
+    headers, cookie = request.META, request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+    credential = f"{headers.get('HTTP_AUTHORIZATION', '')}\n{cookie}"
+    if isinstance(auth, Model) and auth.pk is not None:
+        auth_key: Any = (type(auth), auth.pk)
+    elif auth is None or len(credential) > 1:
+        auth_key = None
+    else:
+        return None
+    return (
+        key.partition(":")[2],
+        key,
+        type(known.successful_authenticator),
+        auth_key,
+        hashlib.sha256(credential.encode()).digest() if len(credential) > 1 else b"",
+        get_tenant_key(request),
+        headers.get("HTTP_HOST"),
+    )
+
+
+# --- Signals ------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _connect_signals() -> None:
+    # At the first list: in a process that lists nothing, no save costs anything.
+    user_model = get_user_model()
+    for model in apps.get_models():
+        if issubclass(model, user_model) or model._meta.app_label == "auth":
+            post_save.connect(_clear_for_row, sender=model, dispatch_uid=DISPATCH_UID)
+            post_delete.connect(_clear_for_row, sender=model, dispatch_uid=DISPATCH_UID)
+            for field in model._meta.local_many_to_many:
+                through = field.remote_field.through
+                m2m_changed.connect(_clear_for_relation, sender=through, dispatch_uid=DISPATCH_UID)
+
+
+def _clear_for_row(sender: Any, instance: Any, **kwargs: Any) -> None:
+    # Each sign-in saves ``last_login``.
+    if set(kwargs.get("update_fields") or ()) != {"last_login"}:
+        user = instance if hasattr(instance, "is_authenticated") else None
+        clear_visibility_cache(user, kwargs.get("using"))
+
+
+def _clear_for_relation(sender: Any, instance: Any, action: str, **kwargs: Any) -> None:
+    if action.startswith("post_"):
+        is_user = hasattr(instance, "is_authenticated") and not kwargs.get("reverse")
+        clear_visibility_cache(instance if is_user else None, kwargs.get("using"))
