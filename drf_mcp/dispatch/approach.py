@@ -67,7 +67,7 @@ class Identities:
     def make_request(self, view: Any, inner: Any) -> Request:
         """Return the request of a view that is asked its permissions and nothing else."""
         request = LazyRequest(inner, authenticators=view.get_authenticators())
-        request.__dict__["asked_view"] = view
+        request.__dict__["permission_view"] = view
         self.introduce(request)
         return request
 
@@ -76,8 +76,8 @@ class LazyRequest(Request):
     """A request that is negotiated when a permission reads the result, which few do."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in NEGOTIATED and "asked_view" in self.__dict__:
-            negotiate(self.__dict__.pop("asked_view"))
+        if name in NEGOTIATED and "permission_view" in self.__dict__:
+            negotiate(self.__dict__.pop("permission_view"))
             return getattr(self, name)
         return super().__getattr__(name)  # type: ignore[misc]
 

@@ -163,7 +163,7 @@ class Inspection:
         known = len(self.findings)
         found = self.find_queryset()
         if found is None:
-            found = self.asked_quietly(self.find_rows)
+            found = self.called_quietly(self.find_rows)
         if found is not None:
             del self.findings[known:]
         return found
@@ -177,7 +177,7 @@ class Inspection:
         found = self.attempt(view.get_queryset, GUARD, None)
         # A view may refuse an anonymous caller.
         if not hasattr(found, "model"):
-            found = self.asked_quietly(lambda: self.privileged.view.get_queryset())
+            found = self.called_quietly(lambda: self.privileged.view.get_queryset())
         return found if hasattr(found, "model") else None
 
     def find_rows(self) -> Any:
@@ -199,9 +199,9 @@ class Inspection:
     @property
     def chosen_class(self) -> Any:
         view: Any = self.view
-        return self.asked_quietly(lambda: view.get_serializer_class())
+        return self.called_quietly(lambda: view.get_serializer_class())
 
-    def asked_quietly(self, step: Callable[[], Any]) -> Any:
+    def called_quietly(self, step: Callable[[], Any]) -> Any:
         # A step that may fail without a loss leaves no finding.
         nothing: Any = None
         return attempt(self.place, step, "", [], nothing)

@@ -93,8 +93,8 @@ class Declaration:
         """Return what a step gives for the view without a caller, and as a superuser sees it."""
         inspection = self.inspection
         return [
-            inspection.asked_quietly(lambda: step(inspection.view)),
-            inspection.asked_quietly(lambda: step(inspection.privileged.view)),
+            inspection.called_quietly(lambda: step(inspection.view)),
+            inspection.called_quietly(lambda: step(inspection.privileged.view)),
         ]
 
     @cached_property

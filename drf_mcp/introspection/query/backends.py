@@ -83,7 +83,7 @@ class FilterBackends:
         failed = len(findings) > known
         if not failed and not self.inspection.attempt(self.depends_on_caller, GUARD, True):
             return own
-        privileged = self.inspection.asked_quietly(lambda: self.inspection.privileged)
+        privileged = self.inspection.called_quietly(lambda: self.inspection.privileged)
         if privileged is None:
             return own
         before = len(privileged.findings)

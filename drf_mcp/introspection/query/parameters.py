@@ -153,14 +153,14 @@ class UndeclaredParameters:
 
     def get_serializers(self) -> list[type]:
         # The view may give another class to another caller.
-        ask, inspection = self.inspection.asked_quietly, self.inspection
+        ask, inspection = self.inspection.called_quietly, self.inspection
         found = [ask(lambda: self.view.get_serializer_class())]
         if not is_left_to_frameworks(type(self.view), ("get_serializer_class",)):
             found.append(ask(lambda: inspection.privileged.view.get_serializer_class()))
         return [chosen for chosen in found if isinstance(chosen, type)]
 
     def read_filters(self) -> list[QueryReading]:
-        ask = self.inspection.asked_quietly
+        ask = self.inspection.called_quietly
         backends = ask(lambda: tuple(self.view.filter_backends)) or ()
         readings = [self.read_members(backend, "filter_queryset") for backend in backends]
         filterset_class = ask(lambda: self.view.filterset_class)

@@ -191,7 +191,7 @@ class RequestBody:
             inspection.find(words, PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that cannot be asked is found again when it is asked what it renames.
-        refusal = inspection.asked_quietly(lambda: parsers.get_refusal(body))
+        refusal = inspection.called_quietly(lambda: parsers.get_refusal(body))
         if not refusal:
             return body
         words = _("The view's parser reads documents of its own: %(refusal)s")

@@ -166,5 +166,5 @@ class InputSerializer:
         serializer_class = self.inspection.serializer_class
         if not self.is_inherited or serializer_class is None:
             return ""
-        ask, declared = self.inspection.asked_quietly, DeclaredClass(serializer_class)
+        ask, declared = self.inspection.called_quietly, DeclaredClass(serializer_class)
         return ask(lambda: join_values(FieldNode(declared.make()).listed)) or ""
