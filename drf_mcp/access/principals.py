@@ -38,9 +38,9 @@ def get_caller_key(user: Any, auth: Any, request: Any) -> str:
         auth: the credential that authentication found, None for none.
         request: Django's request.
     """
-    if run := getattr(request, "mcp_task", None):
-        # A worker does not have the credential of the call.
-        return run.principal  # type: ignore[no-any-return]
+    # A worker that makes the call of a caller again does not have the credential.
+    if known := getattr(request, "mcp_principal", None):
+        return known  # type: ignore[no-any-return]
     key = get_principal(user, request)
     credential = request.META.get("HTTP_AUTHORIZATION", "")
     if key or auth is None or not credential:

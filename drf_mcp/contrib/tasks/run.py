@@ -225,4 +225,5 @@ class Run:
         )
         Credential(**kept["credential"]).put_on(request)
         request.mcp_task = self  # type: ignore[attr-defined]
+        request.mcp_principal = self.principal  # type: ignore[attr-defined]
         return request
