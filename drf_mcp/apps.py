@@ -15,6 +15,6 @@ class DRFMCPConfig(AppConfig):
 
     def ready(self) -> None:
         # Not before: the checks import models and settings.
-        from drf_mcp.operators import checks  # noqa: F401
+        from drf_mcp import checks  # noqa: F401
 
         autodiscover_modules("mcp")

@@ -41,7 +41,7 @@ BRIDGES = {
     "tasks.ledger",
     "tasks.run",
 }
-ONLOOKERS = {"observability", "transports", "browsable", "operators", "management", "test"}
+ONLOOKERS = {"observability", "transports", "browsable", "checks", "management", "test"}
 
 # The rooms that a room may import beside its own. Rooms that are not named here see all but
 # those in `READERS`.
@@ -79,11 +79,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
 }
 
-# Read by those named alone: operators' reports are no part of answering a call.
+# Read by those named alone: checks and commands are no part of answering a call.
 READERS = {
-    "operators": {"operators", "test", "browsable", "management", "contrib", "pytest_plugin"}
-    | {"apps"},
-    "test": {"operators", "test", "management", "contrib", "pytest_plugin"},
+    "checks": {"apps", "checks", "contrib"},
+    "test": {"test", "management", "contrib", "pytest_plugin"},
     "browsable": {"views", "browsable", "contrib"},
     "contrib": {"contrib"},
     "management": {"management", "__main__", "contrib"},
@@ -91,7 +90,13 @@ READERS = {
 
 # Modules that import what their room should not, with the rooms they import. A pair that no
 # longer stands in the code has to leave this list.
-EXPECTED_VIOLATIONS: dict[str, set[str]] = {}
+EXPECTED_VIOLATIONS: dict[str, set[str]] = {
+    "browsable.audience": {"contrib"},
+    "browsable.page": {"contrib"},
+    "management.commands.mcp_tools": {"contrib"},
+    "management.reports": {"contrib"},
+    "test.lock": {"contrib"},
+}
 
 # Modules that stand one on the other.
 LONGEST_CHAIN = 15

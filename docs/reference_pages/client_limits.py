@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from docs.reference_pages.markdown import code, page, paragraph, table
-from drf_mcp.operators import client_limits
+from drf_mcp.contrib.operators import client_limits
 
 
 def client_limits_page() -> str:

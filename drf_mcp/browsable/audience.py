@@ -10,8 +10,8 @@ from django.utils.translation import gettext_noop
 from rest_framework.permissions import DjangoModelPermissions, DjangoObjectPermissions
 
 from drf_mcp.access.authentication_reuse import lets_all_in
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace, TracedPermission
 from drf_mcp.exceptions import contain
-from drf_mcp.operators.permission_trace import PermissionTrace, TracedPermission
 from drf_mcp.tools.tool import Tool
 
 ANYBODY = gettext_noop("anybody")

@@ -22,18 +22,18 @@ from drf_mcp.browsable.form_fields import FormFields
 from drf_mcp.browsable.frame import Context, Frame
 from drf_mcp.browsable.script_texts import ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, ToolCard
+from drf_mcp.contrib.operators.example_call import ExampleCaller
+from drf_mcp.contrib.operators.lint import Lint
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
+from drf_mcp.contrib.operators.steps import Step
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
-from drf_mcp.operators.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
-from drf_mcp.operators.example_call import ExampleCaller
-from drf_mcp.operators.lint import Lint
-from drf_mcp.operators.permission_trace import PermissionTrace
-from drf_mcp.operators.steps import Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
 
 # Decisions that say nothing about other people's rows.
 SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})

@@ -10,12 +10,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext_lazy
 
+from drf_mcp.contrib.operators.costs import ToolCost
+from drf_mcp.contrib.operators.example_call import ExampleCall
+from drf_mcp.contrib.operators.exposure_report import Unexposed
+from drf_mcp.contrib.operators.lock import CHOSEN_BY_VIEW, Change, ToolSurface
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.operators.costs import ToolCost
-from drf_mcp.operators.example_call import ExampleCall
-from drf_mcp.operators.exposure_report import Unexposed
-from drf_mcp.operators.lock import CHOSEN_BY_VIEW, Change, ToolSurface
-from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.tools.endpoints import Endpoint

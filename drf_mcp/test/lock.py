@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.utils.translation import override
 
-from drf_mcp.operators.lock import LOCK_FILE, SurfaceLock
+from drf_mcp.contrib.operators.lock import LOCK_FILE, SurfaceLock
 
 
 def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:

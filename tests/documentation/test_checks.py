@@ -27,7 +27,7 @@ def test_every_id_has_one_row_and_every_row_an_id():
 
 def test_every_message_says_what_mends_it(settings):
     settings.ALLOWED_HOSTS = ["*"]
-    settings.MIDDLEWARE = ["tests.operators.middleware.RequireLogin"]
+    settings.MIDDLEWARE = ["tests.checks.middleware.RequireLogin"]
     endpoints = [path("", include("drf_mcp.urls")), path("x", MCPView.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": endpoints})
     # Of settings that cannot be read nothing else is said.

@@ -17,7 +17,7 @@ PUBLIC_MODULES = ["drf_mcp", "drf_mcp.envelopes", "drf_mcp.test"]
 # What public functions and methods raise.
 RAISED = [
     "drf_mcp.exceptions.UnknownTool",
-    "drf_mcp.operators.lock.LockFileError",
+    "drf_mcp.contrib.operators.lock.LockFileError",
     "drf_mcp.tools.ArgumentsRefused",
 ]
 

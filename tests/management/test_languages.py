@@ -16,9 +16,9 @@ from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.contrib.operators.exposure_report import ExposureReport
+from drf_mcp.contrib.operators.lock import SurfaceLock
 from drf_mcp.management.reports import Report
-from drf_mcp.operators.exposure_report import ExposureReport
-from drf_mcp.operators.lock import SurfaceLock
 from drf_mcp.tools import registry
 from tests.management import library
 

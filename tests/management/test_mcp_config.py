@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from drf_mcp.operators.client_configs import CLIENTS, find_authorization_scheme
+from drf_mcp.transports.client_configs import CLIENTS, find_authorization_scheme
 
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 

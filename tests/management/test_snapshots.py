@@ -8,7 +8,7 @@ import re
 import pytest
 from django.contrib.auth.models import Group, User
 
-from drf_mcp.operators.client_configs import CLIENTS, ServerCommand
+from drf_mcp.transports.client_configs import CLIENTS, ServerCommand
 from tests.management.golden import assert_golden
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shelves")]

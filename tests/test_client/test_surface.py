@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drf_mcp.operators.lock import SurfaceLock
+from drf_mcp.contrib.operators.lock import SurfaceLock
 from drf_mcp.test import assert_tool_surface
 
 

@@ -28,7 +28,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
-from drf_mcp.operators.lint import Lint
+from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.tools import ArgumentsRefused
 
 CONTENT = b"%PDF-1.4 a report"

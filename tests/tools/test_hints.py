@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.browsable.form_fields import FormFields
-from drf_mcp.operators.example_call import ExampleCall
+from drf_mcp.contrib.operators.example_call import ExampleCall
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.agents import REVISIONS, Agent

@@ -14,7 +14,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.operators.lint import Lint
+from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.tools import mcp_tool, mcp_viewset, registry
 from drf_mcp.tools.options import ToolOptions
 from example_project.shop.models import Customer, Ticket

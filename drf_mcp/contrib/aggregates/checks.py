@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from django.core.checks import CheckMessage, Error
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.tool import REMEDY, AggregateTool
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ViewOptions
 

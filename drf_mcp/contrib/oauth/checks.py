@@ -12,9 +12,9 @@ from django.urls import NoReverseMatch, Resolver404, resolve, reverse
 from django.utils.module_loading import import_string
 from oauth2_provider.settings import oauth2_settings
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.oauth.defaults import REQUIRED
 from drf_mcp.contrib.oauth.views import ConsentView, ServerMetadataView
-from drf_mcp.operators.checks.project import Project, register_check
 
 INCLUDE = 'Add path("", include("drf_mcp.contrib.oauth.urls")) at the root of the URLconf'
 

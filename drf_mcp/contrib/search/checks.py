@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error
 
+from drf_mcp.checks.lists import is_searched
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.search.tools import SEARCH_TOOLS
-from drf_mcp.operators.checks.lists import is_searched
-from drf_mcp.operators.checks.project import Project, register_check
 
 
 @register_check()

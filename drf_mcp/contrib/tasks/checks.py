@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Warning
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks.backends import find_backend
-from drf_mcp.operators.checks.project import Project, register_check
 
 
 @register_check()

@@ -10,8 +10,8 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-from drf_mcp.operators.checks.project import Project, register_check
 
 PLACE = "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication"
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from django.core.checks import CheckMessage, Error
 from django.db import router
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.writes.controls import IDEMPOTENCY, find_guards
 from drf_mcp.contrib.writes.models import IdempotencyRecord
 from drf_mcp.contrib.writes.versions import find_precondition
 from drf_mcp.introspection.locations import find_declared_model
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.tools.tool import Tool
 

@@ -18,11 +18,11 @@ from drf_mcp.envelopes import Envelope
 from drf_mcp.management.arguments import CommandLineArguments
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
 from drf_mcp.management.console import quiet_console
-from drf_mcp.operators.client_configs import BASIC, find_authorization_scheme
-from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import ArgumentsRefused, Tool
+from drf_mcp.transports.client_configs import BASIC, find_authorization_scheme
+from drf_mcp.transports.http_equivalent import EquivalentRequest
 from drf_mcp.transports.in_process import InProcessClient
 
 TOOL_FAILED = 1

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
-from drf_mcp.operators.client_configs import (
+from drf_mcp.settings import mcp_settings
+from drf_mcp.transports.client_configs import (
     BASIC,
     CLIENTS,
     ClientConfig,
@@ -21,7 +22,6 @@ from drf_mcp.operators.client_configs import (
     get_placeholder,
     write_authorization,
 )
-from drf_mcp.settings import mcp_settings
 
 ALL = "all"
 TO_ENCODE = gettext_noop(

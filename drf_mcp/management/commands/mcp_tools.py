@@ -11,20 +11,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import APIException
 
+from drf_mcp.contrib.operators.checklist import Checklist
+from drf_mcp.contrib.operators.costs import ToolCost
+from drf_mcp.contrib.operators.example_call import ExampleCall
+from drf_mcp.contrib.operators.exposure_report import ExposureReport
+from drf_mcp.contrib.operators.lint import Lint
+from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFileError, SurfaceLock
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
+from drf_mcp.contrib.operators.review import Review
+from drf_mcp.contrib.operators.risks import RiskReport
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
-from drf_mcp.management.checklist import Checklist
 from drf_mcp.management.completion import SCRIPTS
 from drf_mcp.management.progress import ProgressLine
 from drf_mcp.management.reports import Report
-from drf_mcp.management.review import Review
-from drf_mcp.operators.costs import ToolCost
-from drf_mcp.operators.example_call import ExampleCall
-from drf_mcp.operators.exposure_report import ExposureReport
-from drf_mcp.operators.lint import Lint
-from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock
-from drf_mcp.operators.permission_trace import PermissionTrace
-from drf_mcp.operators.risks import RiskReport
 from drf_mcp.tools import Tool, registry
 
 BREAKING = 1

@@ -15,8 +15,8 @@ import sys
 import pytest
 from django.urls import set_script_prefix
 
-from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.tools import registry
+from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 PHONE = {"width": 360, "height": 740}
 PAGES = ["", "?tool=customers_list", "?tool=orders_create", "?show=clients", "?show=findings"]

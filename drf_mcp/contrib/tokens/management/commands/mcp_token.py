@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.contrib.tokens.forms import get_end
 from drf_mcp.contrib.tokens.models import KEY, AgentToken
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.reports import Report
 from drf_mcp.management.tables import Table
-from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.transports.in_process import ServedEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drf_mcp.operators.checks import (
+from drf_mcp.checks import (
     apps,
     endpoints,
     lists,

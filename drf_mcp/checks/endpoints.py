@@ -22,8 +22,8 @@ from rest_framework.settings import api_settings
 from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.metadata import ProtectedResourceView
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.exceptions import contain
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings
 
 # Names of middleware that sends people to a page: a login, a new password, terms to accept.

@@ -10,10 +10,10 @@ from django.core.exceptions import FieldDoesNotExist
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from drf_mcp.contrib.operators.source_lines import EndpointLines, OwnClasses, SourceLine
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.request_body.serializer import InputSerializer
-from drf_mcp.operators.source_lines import EndpointLines, OwnClasses, SourceLine
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.tool import Tool
 

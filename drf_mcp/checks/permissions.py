@@ -9,11 +9,11 @@ from django.core.checks import CheckMessage, Warning
 from django.db import connections, transaction
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.dispatch.questions import QuestionFinder, classify, find_leaves, get_question
 from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
 

@@ -7,9 +7,9 @@ import copy
 import pytest
 from rest_framework import serializers
 
+from drf_mcp.contrib.operators.lock import SchemaMembers, SurfaceLock, compare_surfaces
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.operators.lock import SchemaMembers, SurfaceLock, compare_surfaces
 
 ENTRY = {
     "request": "POST /things/",

@@ -11,9 +11,9 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.types import ANY, Place
-from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import Tool, registry
 from drf_mcp.tools.arguments.call import PATH
 

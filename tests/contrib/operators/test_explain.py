@@ -20,7 +20,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.operators.permission_trace import PermissionTrace
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import registry
 from tests.management.library import Hourly
 

@@ -13,10 +13,10 @@ from django.utils.module_loading import import_string
 from rest_framework.settings import api_settings
 
 from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, can_archive
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation import Digester
 

@@ -19,7 +19,7 @@ from drf_mcp.access.jwt import JWTAuthentication
 from drf_mcp.tools import mcp_tool
 from drf_mcp.views import MCPView
 
-HERE = "tests.operators.middleware"
+HERE = "tests.checks.middleware"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, fo
         settings.MIDDLEWARE = [*installed, name]
         assert found("drf_mcp.W002") == []
     serve()
-    settings.MIDDLEWARE = [f"{HERE}.RequireLogin", "tests.operators.path_middleware.ReadsPath"]
+    settings.MIDDLEWARE = [f"{HERE}.RequireLogin", "tests.checks.path_middleware.ReadsPath"]
     assert found("drf_mcp.W002") == found("drf_mcp.W013") == []
 
 

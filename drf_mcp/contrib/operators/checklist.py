@@ -8,8 +8,7 @@ from functools import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.management.reports import Report
-from drf_mcp.operators.risks import (
+from drf_mcp.contrib.operators.risks import (
     GUARDED,
     GUARDS,
     LACKING,
@@ -18,6 +17,7 @@ from drf_mcp.operators.risks import (
     RiskReport,
     ToolRisks,
 )
+from drf_mcp.management.reports import Report
 
 MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-", UNKNOWN: "?"}
 # Beside names that have less room than this, what is lacking is told in words.

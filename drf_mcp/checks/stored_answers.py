@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from django.core.checks import CheckMessage, Info
 
 from drf_mcp.archive import can_archive
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.dispatch.own_answers import has_own_handler, keeps_answers, shows_fields_by_caller
 from drf_mcp.dispatch.stored_answers import HOOKS
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.tools.tool import Tool
 
 MOST_NAMES = 10

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.contrib.operators.costs import ToolCost
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.operators.costs import ToolCost
 from drf_mcp.tools import Tool, registry
 
 LOCK_FILE = "mcp-tools.lock.json"

@@ -36,16 +36,14 @@ def test_a_class_that_queries_for_each_tool_is_told_of(found, expose):
     expose(*(path(f"{name}/", guarded) for name in "ab"), path("c/", Word.as_view()))
     (message,) = found("drf_mcp.W031", deploy=True)
     assert message.msg.startswith(
-        "tests.operators.test_permissions.Member makes 1 query for each of 2 "
+        "tests.checks.test_permissions.Member makes 1 query for each of 2 "
     )
 
 
 def test_permissions_that_a_view_chooses_are_told_of(found, expose):
     expose(path("a/", Choosing.as_view()))
     (message,) = found("drf_mcp.W031", deploy=True)
-    assert message.msg.startswith(
-        "What tests.operators.test_permissions.Choosing asks makes 1 query "
-    )
+    assert message.msg.startswith("What tests.checks.test_permissions.Choosing asks makes 1 query ")
 
 
 def test_other_classes_are_not(found, expose):

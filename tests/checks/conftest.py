@@ -8,7 +8,7 @@ import pytest
 from django.core.checks import CheckMessage, run_checks
 from django.urls import path
 
-from drf_mcp.operators.checks.project import Project
+from drf_mcp.checks.project import Project
 from drf_mcp.tools import Registry
 from drf_mcp.views import MCPView
 

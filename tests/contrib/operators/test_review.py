@@ -22,12 +22,12 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp import mcp_tool
-from drf_mcp.operators.lint import Lint
+from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.tools import registry
 from example_project.shop.models import Customer
 
 pytestmark = pytest.mark.django_db
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PLACE = re.compile(r"^     (\S+\.py):(\d+)(?:  (.*))?$")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.core.checks import CheckMessage, Info, Warning
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.operators.checks.project import MountedEndpoint, Project, register_check
+from drf_mcp.checks.project import MountedEndpoint, Project, register_check
 from drf_mcp.option_types.installed import features
 from drf_mcp.tools.tool import Tool
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-HERE = "tests.operators.path_middleware"
+HERE = "tests.checks.path_middleware"
 READING = [
     "ReadsPath",
     "InheritsReading",

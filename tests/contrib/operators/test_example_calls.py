@@ -13,10 +13,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.operators.example_call import ExampleCall
+from drf_mcp.contrib.operators.example_call import ExampleCall
 from drf_mcp.tools import registry
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class Noted(serializers.Serializer):

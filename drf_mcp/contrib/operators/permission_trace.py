@@ -19,12 +19,12 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
+from drf_mcp.contrib.operators.steps import Step
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
-from drf_mcp.operators.steps import Step
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint

@@ -7,10 +7,10 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
-from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import ToolChoice

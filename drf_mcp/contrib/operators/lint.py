@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.operators import argument_rules, rules
-from drf_mcp.operators.client_limits import CLIENT_LIMITS
-from drf_mcp.operators.confusions import Confusion, ConfusionSearch
-from drf_mcp.operators.costs import ToolCost, measure_tools
-from drf_mcp.operators.findings import NAMED, LintFinding, join_findings
-from drf_mcp.operators.rules import SETTINGS_PLACE, Rule
-from drf_mcp.operators.source_lines import EndpointLines
+from drf_mcp.contrib.operators import argument_rules, rules
+from drf_mcp.contrib.operators.client_limits import CLIENT_LIMITS
+from drf_mcp.contrib.operators.confusions import Confusion, ConfusionSearch
+from drf_mcp.contrib.operators.costs import ToolCost, measure_tools
+from drf_mcp.contrib.operators.findings import NAMED, LintFinding, join_findings
+from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Rule
+from drf_mcp.contrib.operators.source_lines import EndpointLines
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 

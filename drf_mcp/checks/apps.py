@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.apps import apps
 from django.core.checks import CheckMessage, Error, Warning
 
-from drf_mcp.operators.checks.project import Project, register_check
+from drf_mcp.checks.project import Project, register_check
 
 CONTRIB = "drf_mcp.contrib."
 

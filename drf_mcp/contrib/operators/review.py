@@ -9,12 +9,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from drf_mcp.contrib.operators.client_limits import CLIENT_LIMITS
+from drf_mcp.contrib.operators.costs import ToolCost
+from drf_mcp.contrib.operators.findings import TOOLS, LintFinding
+from drf_mcp.contrib.operators.lint import Lint
+from drf_mcp.contrib.operators.rules import SETTINGS_PLACE
 from drf_mcp.management.reports import Report
-from drf_mcp.operators.client_limits import CLIENT_LIMITS
-from drf_mcp.operators.costs import ToolCost
-from drf_mcp.operators.findings import TOOLS, LintFinding
-from drf_mcp.operators.lint import Lint
-from drf_mcp.operators.rules import SETTINGS_PLACE
 
 # The places of one remedy, and the tools, that the report shows; --json has all.
 MAX_ROWS = 8

@@ -9,11 +9,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from drf_mcp.contrib.operators.argument_sources import ArgumentSearch
+from drf_mcp.contrib.operators.findings import LintFinding
+from drf_mcp.contrib.operators.rules import Rule
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.json_text import encode_plain
-from drf_mcp.operators.argument_sources import ArgumentSearch
-from drf_mcp.operators.findings import LintFinding
-from drf_mcp.operators.rules import Rule
 from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.truncation.tokens import estimate_tokens
 
