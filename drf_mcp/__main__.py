@@ -9,7 +9,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from drf_mcp.management.streams import take_streams
+from drf_mcp.management.console import take_streams
 
 USAGE = "Usage: python -m drf_mcp MANAGE_PY mcp_stdio [options]"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
@@ -132,6 +132,18 @@ class Guard:
         return proceed(call)
 
 
+class Example(NamedTuple):
+    """A call of a tool that a caller may make.
+
+    Attributes:
+        arguments: those of the call.
+        username: the user who may make it: "" for an anonymous caller, None where none was found.
+    """
+
+    arguments: Mapping[str, Any]
+    username: str | None
+
+
 class Feature:
     """What an app adds to every endpoint.
 
@@ -148,6 +160,10 @@ class Feature:
         expires: what `manage.py mcp_expire` deletes, by the name of the number: the dotted path of
             a function that deletes it and returns the number, None where nothing is kept; and the
             sentence of the number ``count``.
+        tool_reports: dotted paths of classes derived from
+            `drf_mcp.management.tool_reports.ToolReport`, by the option of `manage.py mcp_tools`
+            that runs each.
+        page_parts: dotted paths of classes derived from `drf_mcp.browsable.parts.PagePart`.
     """
 
     settings: ClassVar[Mapping[str, Setting]] = {}
@@ -155,6 +171,8 @@ class Feature:
     view_attributes: ClassVar[Mapping[str, Setting]] = {}
     capability_classes: ClassVar[Sequence[str]] = ()
     expires: ClassVar[Mapping[str, tuple[str, Any]]] = {}
+    tool_reports: ClassVar[Mapping[str, str]] = {}
+    page_parts: ClassVar[Sequence[str]] = ()
 
     def overrides(self, hook: str) -> bool:
         """Return whether the class has a method of its own for a hook of `Feature`."""
@@ -282,3 +300,11 @@ class Feature:
     ) -> dict[str, Any]:
         """Return the result of a call, such as one with further members of ``_meta``."""
         return result
+
+    def find_example(self, tool: Any, user: Any = None) -> Example | None:
+        """Return a call of a tool for documentation, None for one made of the tool's schema.
+
+        Args:
+            user: who calls; None for the first user who may.
+        """
+        return None

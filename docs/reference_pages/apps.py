@@ -1,4 +1,4 @@
-"""The file that says which app brings a setting or an option of tools."""
+"""The file that says which app brings a setting, an option of tools or a report."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from drf_mcp.features import Feature
 
 def known_names() -> str:
     """Return the text of ``drf_mcp/contrib/settings.json``."""
-    found: dict[str, dict[str, str]] = {
-        kind: {} for kind in ("settings", "tool_options", "view_attributes")
-    }
+    kinds = ("settings", "tool_options", "tool_reports", "view_attributes")
+    found: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
     for app in pkgutil.iter_modules(contrib.__path__):
         name = f"{contrib.__name__}.{app.name}"
         for feature in find_features(name):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from docs.reference_pages.markdown import code, page, paragraph, table
-from drf_mcp.contrib.operators import client_limits
+from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, SEEN
 
 
 def client_limits_page() -> str:
     """Return the page of what clients take."""
-    (seen,) = re.findall(r"\d{4}-\d{2}", client_limits.__doc__ or "")
     head = paragraph(
-        f"What clients take, as seen in **{seen}**. `mcp_tools --size` and `mcp_tools --warnings` "
+        f"What clients take, as seen in **{SEEN}**. `mcp_tools --size` and `mcp_tools --warnings` "
         "hold your tools against it. [Clients](../clients.md#what-clients-accept) tells what else "
         "they accept."
     )
@@ -25,7 +22,7 @@ def client_limits_page() -> str:
             code(limit.prefix) if limit.prefix else "",
             f"cut at {limit.description} characters" if limit.description else "whole",
         ]
-        for limit in client_limits.CLIENT_LIMITS
+        for limit in CLIENT_LIMITS
     )
     foot = "`{server}` is `SERVER_NAME`, or the name that the server has in the client."
     return page("Limits of clients", head, table(columns, rows), foot)

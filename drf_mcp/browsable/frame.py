@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,9 +12,13 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.functional import cached_property
 from django.utils.http import urlencode
+from django.utils.module_loading import import_string
 
+from drf_mcp.browsable.parts import PagePart
 from drf_mcp.browsable.script_texts import ScriptTexts
+from drf_mcp.option_types.installed import features
 from drf_mcp.protocol.constants import REVISIONS
 from drf_mcp.settings import mcp_settings
 
@@ -77,7 +82,7 @@ class Frame:
         context = {
             "scripts": [f"drf_mcp/{name}" for name in scripts],
             "texts": ScriptTexts.locate(self.request.path),
-            "trusted": self.is_trusted,
+            "links": [link for part in self.parts for link in part.get_links().items()],
             **context,
             **self.get_tokens_links(),
             **self.get_account_links(signed_in),
@@ -90,9 +95,15 @@ class Frame:
         add_never_cache_headers(response)
         return response
 
+    @cached_property
+    def parts(self) -> Sequence[PagePart]:
+        """What apps add to the page."""
+        paths = (path for feature in features.installed for path in feature.page_parts)
+        return [import_string(path)(self) for path in paths]
+
     @property
     def is_trusted(self) -> bool:
-        # Findings, row counts and the number of hidden tools are not for everybody.
+        # Findings, row counts and the number of hidden tools are for staff.
         user = getattr(self.request, "user", None)
         return settings.DEBUG or bool(getattr(user, "is_staff", False))
 

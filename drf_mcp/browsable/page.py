@@ -2,41 +2,32 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.urls import get_script_prefix
-from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
-from drf_mcp.browsable.audience import Audience
 from drf_mcp.browsable.comparison import QUERY, Comparison
 from drf_mcp.browsable.form_fields import FormFields
 from drf_mcp.browsable.frame import Context, Frame
 from drf_mcp.browsable.script_texts import ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, ToolCard
-from drf_mcp.contrib.operators.example_call import ExampleCaller
-from drf_mcp.contrib.operators.lint import Lint
-from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.contrib.operators.steps import Step
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
+from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
-
-# Decisions that say nothing about other people's rows.
-SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})
 
 
 class Page(Frame):
@@ -79,7 +70,7 @@ class Page(Frame):
     def get_context(self) -> Context:
         capability, message, tools = self.capability, self.message, self.offered_tools
         visible = Visibility(self.caller).of(tools.values())
-        cards = [ToolCard(tool, capability) for tool in visible]
+        cards = [ToolCard(tool, capability, self.parts) for tool in visible]
         context = {
             **self.get_server_context(),
             "instructions": self.server.get_instructions(message),
@@ -90,7 +81,9 @@ class Page(Frame):
         }
         if self.is_staff:
             context["hidden_tools"] = [
-                ToolCard(tool, capability) for tool in tools.values() if tool not in visible
+                ToolCard(tool, capability, self.parts)
+                for tool in tools.values()
+                if tool not in visible
             ]
         name, show = self.request.GET.get("tool"), self.request.GET.get("show")
         if name:
@@ -98,8 +91,9 @@ class Page(Frame):
             return {**context, **self.get_tool_context(name, card, cards)}
         if show == "clients":
             return {**context, **self.get_clients_context()}
-        if show == "findings" and self.is_trusted:
-            return {**context, **self.get_findings_context(tools)}
+        for part in self.parts:
+            if show and (own := part.get_page(show, tools)) is not None:
+                return {**context, "shown": show, **own}
         return {**context, **self.get_tools_context(cards)}
 
     @property
@@ -118,7 +112,6 @@ class Page(Frame):
     def get_tools_context(self, cards: list[ToolCard]) -> Context:
         return {
             "template": "drf_mcp/tools.html",
-            "staff": self.is_staff,
             "size": sum(card.size for card in cards),
             "tokens": sum(card.tokens for card in cards),
         }
@@ -132,9 +125,11 @@ class Page(Frame):
             "template": "drf_mcp/tool.html",
             "card": card,
             "unnamed_host": "" if admits(own_origin, self.request) else self.request.get_host(),
-            "steps": self.get_steps(card.tool),
-            **self.get_access_context(card.tool),
-            "findings": Lint.get_findings_of(card.tool) if self.is_trusted else [],
+            "compares": self.is_staff
+            and Comparison.is_open_to(self.caller)
+            and Comparison.takes(card.tool),
+            "cards_of_apps": [each for part in self.parts for each in part.get_cards(card.tool)],
+            "sections": [each for part in self.parts for each in part.get_sections(card.tool)],
             "facts": {
                 **card.form,
                 "fields": FormFields(card.tool, {c.tool.name: c.tool for c in cards}).get_facts(),
@@ -171,17 +166,6 @@ class Page(Frame):
             },
         }
 
-    def get_findings_context(self, tools: Mapping[str, Tool]) -> Context:
-        lint = Lint(tools)
-        # Of classes: a template would call one.
-        causes = {
-            cause.cause: {"name": cause.cause, "title": _(cause.title), "why": _(cause.why)}
-            for cause in lint.causes
-        }
-        grouped = itertools.groupby(lint.findings, key=lambda finding: finding.cause)
-        found = [(causes[name], list(findings)) for name, findings in grouped]
-        return {"template": "drf_mcp/findings.html", "causes": found}
-
     def get_media_url(self) -> str:
         # An address that is not set would make a file of every path.
         return "" if settings.MEDIA_URL in ("", "/") else settings.MEDIA_URL
@@ -191,28 +175,11 @@ class Page(Frame):
         arguments = tool.hints.call
         if not self.user_name or tool.options.input_schema is not None:
             return arguments
-        caller = ExampleCaller(tool, self.caller.user)
-        return contain(lambda: caller.fill(arguments), lambda exc: arguments)
-
-    def get_access_context(self, tool: Tool) -> Context:
-        if not self.is_staff:
-            return {}
-        context: Context = {"requirements": Audience(tool).requirements, "staff": True}
-        context["compares"] = Comparison.is_open_to(self.caller) and Comparison.takes(tool)
-        asked = self.request.GET.get("as", "").strip()
-        if not asked:
-            return context
-        users: Any = get_user_model()._default_manager
-        user = contain(lambda: users.get_by_natural_key(asked), lambda exc: None)
-        trace = user and PermissionTrace(tool, user, narrowings=self.caller.narrowings)
-        return {**context, "asked": asked, "trace": trace}
-
-    def get_steps(self, tool: Tool) -> list[Step]:
-        user, narrowings = self.caller.user if self.user_name else None, self.caller.narrowings
-        steps = PermissionTrace(tool, user, narrowings=narrowings).steps
-        if self.is_trusted:
-            return list(steps)
-        return [step for step in steps if step.allows and step.kind in SHOWN_TO_ALL]
+        for feature in features.overriding("find_example"):
+            find = partial(feature.find_example, tool, self.caller.user)
+            if example := contain(find, lambda exc: None):
+                return dict(example.arguments)
+        return arguments
 
     def group(self, cards: list[ToolCard]) -> list[tuple[ToolCard, list[ToolCard]]]:
         # The first card of a view heads its group.

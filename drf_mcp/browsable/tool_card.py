@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from rest_framework.utils.formatting import remove_trailing_string
 
-from drf_mcp.browsable.audience import Audience
+from drf_mcp.browsable.parts import PagePart
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools.arguments.call import Argument
@@ -30,6 +31,7 @@ class ToolCard:
     tool: Tool
     # The ToolsCapability that lists and calls the tool.
     capability: Any
+    parts: Sequence[PagePart] = ()
 
     @property
     def envelope(self) -> str:
@@ -71,8 +73,8 @@ class ToolCard:
         return list(self.tool.annotations.items())
 
     @property
-    def audience(self) -> Audience:
-        return Audience(self.tool)
+    def audience(self) -> str:
+        return "; ".join(filter(None, (part.get_audience(self.tool) for part in self.parts)))
 
     @property
     def chips(self) -> list[tuple[str, str]]:

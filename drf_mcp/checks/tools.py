@@ -31,18 +31,6 @@ def check_tools(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-# Only with --deploy, since nothing is described at startup otherwise.
-@register_check(deploy=True)
-def check_descriptions(project: Project) -> Iterator[CheckMessage]:
-    count = sum(len(tool.findings) for tool in project.tools.values())
-    if count:
-        yield Warning(
-            f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
-            hint="python manage.py mcp_tools --warnings shows each place and its remedy.",
-            id="drf_mcp.W010",
-        )
-
-
 @register_check()
 def check_endpoint_is_included(project: Project) -> Iterator[CheckMessage]:
     count = len(project.tools)

@@ -53,6 +53,10 @@ class Features:
         paths = (path for feature in self._installed for path in feature.capability_classes)
         return [import_string(path) for path in paths]
 
+    @functools.cached_property
+    def tool_reports(self) -> Mapping[str, str]:
+        return {option: path for f in self._installed for option, path in f.tool_reports.items()}
+
     def overriding(self, hook: str) -> Sequence[Any]:
         """Return the installed features that override a method of `Feature`."""
         found = self._overriding.get(hook)
@@ -94,14 +98,19 @@ def join(groups: Iterable[Mapping[str, Setting]]) -> Mapping[str, Setting]:
     return {name: setting for group in groups for name, setting in group.items()}
 
 
-def find_app(kind: str, name: str) -> str:
-    """Return the app of this package that brings a setting or an option, "" for none.
+def find_apps(kind: str) -> Mapping[str, str]:
+    """Return the app of this package that brings each setting, option or report, by its name.
 
     Args:
-        kind: ``"settings"``, ``"tool_options"`` or ``"view_attributes"``.
+        kind: ``"settings"``, ``"tool_options"``, ``"tool_reports"`` or ``"view_attributes"``.
     """
     known: Mapping[str, Mapping[str, str]] = json.loads(KNOWN.read_text(encoding="utf-8"))
-    return known.get(kind, {}).get(name, "")
+    return known.get(kind, {})
+
+
+def find_app(kind: str, name: str) -> str:
+    """Return the app that brings a setting, option or report, "" for none: see `find_apps`."""
+    return find_apps(kind).get(name, "")
 
 
 features = Features()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 from django.core.management import CommandError
-from django.core.management.color import no_style
 from django.urls import path
 from django.utils import translation
 from django.utils.translation import trans_real
@@ -16,9 +15,9 @@ from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.operators.exposure_report import ExposureReport
 from drf_mcp.contrib.operators.lock import SurfaceLock
-from drf_mcp.management.reports import Report
+from drf_mcp.contrib.operators.unexposed import ExposureReport
+from drf_mcp.management.screen import group_digits
 from drf_mcp.tools import registry
 from tests.management import library
 
@@ -107,7 +106,7 @@ def test_numbers_have_the_separators_of_the_language(subtests):
     for language, written in [("en", "5,490"), ("de", "5.490")]:
         with subtests.test(language=language, written=written):
             with translation.override(language):
-                assert Report(WIDE, no_style()).group(5490) == written
+                assert group_digits(5490) == written
 
 
 def test_a_lock_file_is_the_same_in_every_language(run, in_brackets, tmp_path):
@@ -149,4 +148,4 @@ def test_a_name_that_nothing_has_is_refused_in_the_language_of_its_reader(run, i
 
 def test_the_reason_of_an_endpoint_that_is_no_tool_has_the_language_of_its_reader(in_brackets):
     in_brackets()
-    assert all(each.reason.startswith("⟦") for each in ExposureReport(registry).get_unexposed())
+    assert all(each.reason.startswith("⟦") for each in ExposureReport(registry).find_unexposed())

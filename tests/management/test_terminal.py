@@ -7,12 +7,12 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.core.management.color import no_style
 from django.utils import timezone
 
 from drf_mcp.contrib.tokens.models import AgentToken
-from drf_mcp.management import progress
-from drf_mcp.management.progress import ProgressLine
-from drf_mcp.management.tables import Table
+from drf_mcp.management import screen
+from drf_mcp.management.screen import Screen, show_progress
 from drf_mcp.tools import registry
 
 pytestmark = pytest.mark.django_db
@@ -70,12 +70,14 @@ COLUMNS = ("TOKEN", "USER", "OPENS")
 
 
 def test_a_table_with_room_has_aligned_columns():
-    lines = [*Table(COLUMNS, 40).list_rows([("mcp_a", "alice", "all tools")])]
+    lines = [*Screen(40, no_style()).list_table(COLUMNS, [("mcp_a", "alice", "all tools")])]
     assert lines == ["TOKEN  USER   OPENS", "mcp_a  alice  all tools"]
 
 
 def test_a_table_without_room_has_a_line_for_each_cell():
-    lines = [*Table(COLUMNS, 20).list_rows([("mcp_a", "alice", "orders_* customers_*")])]
+    lines = [
+        *Screen(20, no_style()).list_table(COLUMNS, [("mcp_a", "alice", "orders_* customers_*")])
+    ]
     assert lines == [
         *("mcp_a", "  USER   alice", "  OPENS  orders_* cu"),
         "         stomers_*",
@@ -107,24 +109,24 @@ class Terminal(io.StringIO):
 
 
 def test_work_that_takes_a_while_is_counted_and_the_line_is_cleared(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", 0)
-    monkeypatch.setattr(progress, "INTERVAL", 0)
+    monkeypatch.setattr(screen, "PATIENCE", 0)
+    monkeypatch.setattr(screen, "INTERVAL", 0)
     terminal = Terminal()
-    assert [*ProgressLine(terminal, "Describing tools").watch([1, 2, 3])] == [1, 2, 3]
+    assert [*show_progress(terminal, "Describing tools", [1, 2, 3])] == [1, 2, 3]
     assert "Describing tools: 2 of 3" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\033[K")
 
 
 def test_short_work_says_nothing():
     terminal = Terminal()
-    assert [*ProgressLine(terminal, "Describing tools").watch([1, 2, 3])] == [1, 2, 3]
+    assert [*show_progress(terminal, "Describing tools", [1, 2, 3])] == [1, 2, 3]
     assert terminal.getvalue() == ""
 
 
 def test_no_program_reads_how_far_work_is(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(screen, "PATIENCE", 0)
     stream = io.StringIO()
-    assert [*ProgressLine(stream, "Describing tools").watch([1])] == [1]
+    assert [*show_progress(stream, "Describing tools", [1])] == [1]
     assert stream.getvalue() == ""
 
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.versioning import AcceptHeaderVersioning
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.operators.lock import ToolSurface
+from drf_mcp.management.tool_list import name_permissions
 from drf_mcp.tools import registry
 from tests.agents import Agent
 
@@ -154,4 +154,4 @@ def test_a_view_that_chooses_its_classes_is_a_tool_like_any_other(subtests, agen
 
 def test_permissions_that_the_view_chooses_are_asked_and_in_the_lock_file(agent_at):
     assert list(agent_at(choosing(permission_classes=[IsAdminUser])).tools()) == []
-    assert ToolSurface(registry.tools()["choosing"]).get_permissions() == ["chosen by the view"]
+    assert name_permissions(registry.tools()["choosing"]) == ["chosen by the view"]

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.browsable.form_fields import FormFields
-from drf_mcp.contrib.operators.example_call import ExampleCall
+from drf_mcp.management.tool_list import find_example, write_call
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.agents import REVISIONS, Agent
@@ -117,7 +117,8 @@ def test_the_printed_call_has_the_example(expose):
     from drf_mcp.tools import registry
 
     expose(furniture(examples=[SOFA]))
-    command = ExampleCall(registry.tool("furniture_create")).command
+    tool = registry.tool("furniture_create")
+    command = write_call(tool, find_example(tool, None))
     assert "name=sofa places=3" in command
 
 

@@ -1,1 +1,1 @@
-"""What operators and authors run: checks, lint, lock file, reports."""
+"""An app of its own: the lint, the lock file and the reports of ``mcp_tools``."""

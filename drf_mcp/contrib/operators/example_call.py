@@ -1,11 +1,10 @@
-"""The command line of a call that can be pasted: it names rows that exist and a user who may."""
+"""Example calls that can be pasted: with rows that exist, as a user who may make the call."""
 
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,78 +12,41 @@ from django.contrib.auth import get_user_model
 
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.exceptions import contain
+from drf_mcp.features import Example
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.tools import Tool, registry
 from drf_mcp.tools.arguments.call import PATH
 
-# Users and rows that are tried.
+# How many users and rows are tried.
 SAMPLE = 20
-ANYBODY = "USERNAME"
 
 
-class ExampleCall:
-    """One call of a tool, as a user or, by default, as the first caller who may.
+def find_example(tool: Tool, user: Any = None) -> Example:
+    """Return a call of a tool by a user or, by default, by the first caller who may make it.
 
-    Rows are only read. Where the database cannot be asked, the arguments are of the right kind.
+    Rows are only read. Where the database cannot be read, the arguments are of the right kind.
     """
+    caller = find_caller(tool) if user is None else ExampleCaller(tool, user)
+    arguments = tool.hints.call
+    if caller is None:
+        return Example(arguments, None)
+    if tool.options.input_schema is None:
+        arguments = contain(lambda: caller.fill(tool.hints.call), lambda exc: tool.hints.call)
+    return Example(arguments, "" if caller.user is None else str(caller.user.get_username()))
 
-    def __init__(self, tool: Tool, user: Any = None) -> None:
-        self.tool = tool
-        self.user = user
 
-    @property
-    def command(self) -> str:
-        """The command line, quoted for a shell."""
-        words = ["python", "manage.py", "mcp_call", self.tool.name, *self.write_arguments()]
-        return shlex.join([*words, *self.write_user()])
-
-    def write_user(self) -> list[str]:
-        name = ANYBODY
-        if self.caller is not None:
-            user = self.caller.user
-            if user is None:
-                return []
-            name = str(user.get_username())
-        return [f"--as={name}"] if name.startswith("-") else ["--as", name]
-
-    def write_arguments(self) -> Iterator[str]:
-        arguments = self.arguments
-        flat = all(not isinstance(value, (dict, list)) for value in arguments.values())
-        if not flat or any("." in name or "=" in name for name in arguments):
-            yield json.dumps(arguments, ensure_ascii=False, default=str)
-            return
-        for name, value in arguments.items():
-            yield f"{name}={self.write_value(value)}"
-
-    def write_value(self, value: Any) -> str:
-        # The command reads a value that is JSON as such: a text of digits needs its quotes.
-        if isinstance(value, str):
-            is_json = contain(lambda: (json.loads(value), True)[1], lambda exc: False)
-            return json.dumps(value) if is_json else value
-        return json.dumps(value, ensure_ascii=False, default=str)
-
-    @cached_property
-    def arguments(self) -> dict[str, Any]:
-        arguments = self.tool.hints.call
-        if self.caller is None or self.tool.options.input_schema is not None:
-            return arguments
-        return contain(lambda: self.caller.fill(arguments), lambda exc: arguments)
-
-    @cached_property
-    def caller(self) -> Any:
-        """The first caller who may call the tool and sees a row for it, None if nobody may."""
-        callers = [ExampleCaller(self.tool, user) for user in self.find_users()]
-        allowed = [caller for caller in callers if contain(caller.may_call, lambda exc: False)]
-        ready = (caller for caller in allowed if contain(caller.has_row, lambda exc: False))
-        return next(ready, allowed[0] if allowed else None)
-
-    def find_users(self) -> list[Any]:
-        if self.user is not None:
-            return [self.user]
-        users: Any = get_user_model()
-        rows = users._default_manager.order_by("pk")[:SAMPLE]
-        everybody: list[Any] = contain(lambda: list(rows), lambda exc: [])
-        return [None, *everybody]
+def find_caller(tool: Tool) -> ExampleCaller | None:
+    """Return the first caller who may call a tool and sees a row for it, else the first who may."""
+    rows = get_user_model()._default_manager.order_by("pk")[:SAMPLE]
+    users: list[Any] = contain(lambda: list(rows), lambda exc: [])
+    first = None
+    for user in (None, *users):
+        caller = ExampleCaller(tool, user)
+        if contain(caller.may_call, lambda exc: False):
+            if contain(caller.has_row, lambda exc: False):
+                return caller
+            first = first or caller
+    return first
 
 
 class ExampleCaller:
@@ -108,13 +70,13 @@ class ExampleCaller:
             if argument.name not in group or "examples" in argument.parameter.schema:
                 continue
             for place, relation in argument.parameter.handling.relations.items():
-                key = self.find_key(relation)
+                key = self._find_key(relation)
                 if key is not None:
-                    group[argument.name] = self.put(group[argument.name], place, key)
-        self.fill_own_row(filled)
+                    group[argument.name] = self._put(group[argument.name], place, key)
+        self._fill_own_row(filled)
         return filled  # type: ignore[no-any-return]
 
-    def fill_own_row(self, filled: dict[str, Any]) -> None:
+    def _fill_own_row(self, filled: dict[str, Any]) -> None:
         places = [
             argument for argument in self.tool.arguments.arguments if argument.location == PATH
         ]
@@ -135,13 +97,13 @@ class ExampleCaller:
         rows = contain(lambda: trace.view.get_queryset(), lambda exc: None)
         if rows is None:
             return None
-        asked = [permission.allows_object for permission in trace.get_permissions()]
+        asked = [permission.allows_object for permission in trace.ask_permissions()]
         for row in islice(rows.all(), SAMPLE):
             if all(contain(partial(ask, row), lambda exc: False) for ask in asked):
                 return row
         return None
 
-    def find_key(self, relation: Any) -> Any:
+    def _find_key(self, relation: Any) -> Any:
         # A row of the list that the caller sees, else any.
         finder = self.tool.related.by_model.get(relation.model._meta.concrete_model)
         seen = None
@@ -152,11 +114,11 @@ class ExampleCaller:
         key = getattr(row, relation.key, None)
         return key if key is None or isinstance(key, int) else str(key)
 
-    def put(self, value: Any, place: Place, key: Any) -> Any:
+    def _put(self, value: Any, place: Place, key: Any) -> Any:
         if not place:
             return key
         if isinstance(value, list) and place[0] == ANY:
-            return [self.put(item, place[1:], key) for item in value]
+            return [self._put(item, place[1:], key) for item in value]
         if isinstance(value, dict) and place[0] in value:
-            return {**value, place[0]: self.put(value[place[0]], place[1:], key)}
+            return {**value, place[0]: self._put(value[place[0]], place[1:], key)}
         return value

@@ -1,10 +1,12 @@
-"""A finding of the lint: a root cause at one place of the project, with the tools it is about."""
+"""Findings of the lint: one root cause at one place of the project, with the tools that have it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 TOOLS = "{tools}"
 NAMED = 3
@@ -18,7 +20,7 @@ class LintFinding:
         cause: the kind of root cause, such as ``open-body``.
         place: the project's own line, ``shop/views.py:12``, or ``DRF_MCP`` for the settings.
         subject: the class, field or filter that the line defines.
-        sentence: what was found; ``{tools}`` stands for the names of the tools.
+        sentence: what was found; ``{tools}`` is replaced by the names of the tools.
         remedy: the edit that mends it, to paste.
         saves: the tokens of ``tools/list`` that the edit saves, 0 for none.
     """
@@ -56,3 +58,19 @@ def join_findings(findings: Iterable[LintFinding]) -> list[LintFinding]:
         known = joined.get(finding.key)
         joined[finding.key] = finding if known is None else known.join(finding)
     return list(joined.values())
+
+
+@dataclass(frozen=True)
+class SharedCause:
+    """A kind of root cause that several tools have together, with the attributes of a `Rule`."""
+
+    cause: str
+    title: str
+    why: str
+    remedy: str
+    is_brief: bool = True
+
+    def make(
+        self, place: str, subject: str, sentence: str, tools: tuple[str, ...] = (), saves: int = 0
+    ) -> LintFinding:
+        return LintFinding(self.cause, place, subject, sentence, _(self.remedy), tools, saves)

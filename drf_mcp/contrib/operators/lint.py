@@ -1,9 +1,9 @@
-"""What about the tools could be better: root causes by rank, each with its place and its remedy."""
+"""The lint: what could be better about the tools, by root cause, each with place and remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,31 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.operators import argument_rules, rules
-from drf_mcp.contrib.operators.client_limits import CLIENT_LIMITS
-from drf_mcp.contrib.operators.confusions import Confusion, ConfusionSearch
-from drf_mcp.contrib.operators.costs import ToolCost, measure_tools
-from drf_mcp.contrib.operators.findings import NAMED, LintFinding, join_findings
+from drf_mcp.contrib.operators.findings import NAMED, LintFinding, SharedCause, join_findings
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Rule
+from drf_mcp.contrib.operators.search_overlap import Overlap, OverlapSearch
 from drf_mcp.contrib.operators.source_lines import EndpointLines
+from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost, measure_tools
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
-
-
-@dataclass(frozen=True)
-class SharedCause:
-    """One kind of root cause that several tools have together, with the attributes of a `Rule`."""
-
-    cause: str
-    title: str
-    why: str
-    remedy: str
-    is_brief: bool = True
-
-    def make(
-        self, place: str, subject: str, sentence: str, tools: tuple[str, ...] = (), saves: int = 0
-    ) -> LintFinding:
-        return LintFinding(self.cause, place, subject, sentence, _(self.remedy), tools, saves)
-
 
 CONFUSED_TOOLS = SharedCause(
     "confused-tools",
@@ -67,12 +49,12 @@ PASSED_LIMITS = SharedCause(
     is_brief=False,
 )
 
-# The causes of findings about several tools together.
+# Causes of findings about several tools together.
 ABOUT_ALL = frozenset({CONFUSED_TOOLS.cause, MIXED_TRUST.cause, PASSED_LIMITS.cause})
 
 
 class Lint:
-    """The findings about tools, and what the tools cost. The package's own tools are left out.
+    """The findings about the project's tools, and what all tools cost.
 
     Attributes:
         rule_classes: the kinds of root cause, the most important first.
@@ -91,7 +73,7 @@ class Lint:
         rules.UnboundedList,
         rules.UnclearFiles,
     )
-    # Those about several tools together are found once, and stand after the rules.
+    # A cause that several tools share ranks after the rules.
     causes: ClassVar[tuple[type[Rule] | SharedCause, ...]] = (
         *rule_classes,
         MIXED_TRUST,
@@ -111,7 +93,7 @@ class Lint:
 
     @cached_property
     def findings(self) -> list[LintFinding]:
-        """The findings by rank of their cause; of one cause, those about most tools first."""
+        """The findings by the rank of their cause, then by the number of tools they are about."""
         found = [f for tool in self.tools.values() for f in self.get_findings_of(tool)]
         found += [
             *self.find_mixed_trust(),
@@ -162,12 +144,12 @@ class Lint:
                 yield OUTPUT_SCHEMAS.make(*about, (cost.tool.name,), cost.output)
 
     @cached_property
-    def confusions(self) -> list[Confusion]:
-        return list(ConfusionSearch(self.tools).find())
+    def confusions(self) -> list[Overlap]:
+        return list(OverlapSearch(self.tools).find())
 
     def find_confusions(self) -> Iterator[LintFinding]:
-        # By the view of the tool that is meant: its actions are confused for one reason.
-        by_view: dict[type, list[Confusion]] = {}
+        # One finding for each view: its actions are confused for one reason.
+        by_view: dict[type, list[Overlap]] = {}
         for confusion in self.confusions:
             view_class = self.tools[confusion.meant].endpoint.view_class
             by_view.setdefault(view_class, []).append(confusion)

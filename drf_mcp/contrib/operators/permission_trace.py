@@ -1,151 +1,45 @@
-"""Why somebody may call a tool or not: its permissions, throttles and row filters, one by one.
-
-Nothing is called and nothing is counted: permissions are asked as the list of tools asks
-them, quotas are read from the throttles' caches, rows from the view's own queryset.
-"""
+"""The report of ``mcp_tools --why``: the decisions about one user's call of a tool, one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property, partial, reduce
-from itertools import islice
+from functools import cached_property, partial
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
-from drf_mcp.contrib.operators.steps import Step
+from drf_mcp.contrib.operators.asked_permissions import AskedPermission, Step
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
-from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
+from drf_mcp.management.errors import UsageError
+from drf_mcp.management.screen import Screen
+from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
 
-# Rows whose object permissions are asked.
-SAMPLE = 100
-NEEDS: dict[type, str] = {
-    permissions.IsAdminUser: gettext_noop("a user with is_staff"),
-    permissions.IsAuthenticated: gettext_noop("a signed-in user"),
-    permissions.IsAuthenticatedOrReadOnly: gettext_noop("a signed-in user"),
-}
-BOTH, EITHER = gettext_noop("%(first)s and %(last)s"), gettext_noop("%(first)s or %(last)s")
-# REST framework's classes of composed permissions: Python's word between the names of their
-# operands, and the text that joins what these need.
-COMPOSED: dict[Any, tuple[str, str]] = {
-    permissions.AND: ("and", BOTH),
-    permissions.OR: ("or", EITHER),
-}
-NEGATED: Any = permissions.NOT
+MARKS = {True: gettext_noop("yes"), False: gettext_noop("NO"), None: gettext_noop("depends")}
 UNASKABLE = gettext_noop("cannot be asked here: %(error)r")
 
 
-class TracedPermission:
-    def __init__(self, permission: Any, request: Request, view: Any) -> None:
-        self.permission = permission
-        self.request = request
-        self.view = view
-        self.name = self.get_name(permission)
-
-    def get_name(self, permission: Any) -> str:
-        for composed, (word, _joint) in COMPOSED.items():
-            if isinstance(permission, composed):
-                return f"({self.get_name(permission.op1)} {word} {self.get_name(permission.op2)})"
-        if isinstance(permission, NEGATED):
-            return f"not {self.get_name(permission.op1)}"
-        return type(permission).__name__
-
-    def get_step(self, kind: str) -> Step:
-        allows: Any = contain(
-            lambda: bool(self.permission.has_permission(self.request, self.view)), lambda exc: exc
-        )
-        if isinstance(allows, Exception):
-            # Permissions of some projects raise their refusal.
-            if turns_away(allows):
-                says = _("refuses: %(reason)s") % {"reason": allows}
-                return Step(kind, self.name, False, says)
-            says = _("cannot be asked without a call: %(error)r") % {"error": allows}
-            return Step(kind, self.name, None, says)
-        if allows:
-            return Step(kind, self.name, True, _("allows it"))
-        return Step(kind, self.name, False, _("refuses"), self.get_needs(self.permission))
-
-    def get_object_step(self, rows: Any) -> Step | None:
-        # None for a permission that is not about objects.
-        base = permissions.BasePermission.has_object_permission
-        if getattr(type(self.permission), "has_object_permission", base) is base:
-            return None
-        kind, name = "object permission", f"{self.name}.has_object_permission"
-        decisions = [
-            contain(partial(self.allows_object, row), lambda exc: False)
-            for row in islice(rows.all(), SAMPLE)
-        ]
-        allowed, asked = sum(decisions), len(decisions)
-        plural = rows.model._meta.verbose_name_plural
-        facts = {"allowed": allowed, "count": asked, "rows": plural}
-        if allowed == asked:
-            says = _("allows all %(count)d %(rows)s")
-            if asked == SAMPLE:
-                says = _("allows all the first %(count)d %(rows)s")
-            return Step(kind, name, True, says % facts)
-        says = _("allows %(allowed)d of %(count)d %(rows)s")
-        if asked == SAMPLE:
-            says = _("allows %(allowed)d of the first %(count)d %(rows)s")
-        allows = None if allowed else False
-        return Step(kind, name, allows, says % facts, self.get_needs(self.permission))
-
-    def allows_object(self, row: Any) -> bool:
-        return bool(self.permission.has_object_permission(self.request, self.view, row))
-
-    def get_needs(self, permission: Any) -> str:
-        for composed, (_word, joint) in COMPOSED.items():
-            if isinstance(permission, composed):
-                operands = (permission.op1, permission.op2)
-                return self.join(filter(None, map(self.get_needs, operands)), joint)
-        if isinstance(permission, NEGATED):
-            return _("a caller whom %(name)s refuses") % {"name": self.get_name(permission.op1)}
-        if isinstance(permission, permissions.DjangoModelPermissions):
-            return contain(lambda: self.get_missing(permission), lambda exc: "")
-        for known in type(permission).__mro__:
-            if known in NEEDS:
-                return _(NEEDS[known])
-        docstring = (type(permission).__doc__ or "").strip().partition("\n")[0]
-        return str(getattr(permission, "message", None) or docstring).rstrip(".")
-
-    def get_missing(self, permission: Any) -> str:
-        # REST framework names the permissions that a method requires, not those that are missing.
-        user, method = self.request.user, str(self.request.method)
-        if not user.is_authenticated:
-            return _(NEEDS[permissions.IsAuthenticated])
-        model = permission._queryset(self.view).model
-        required = permission.get_required_permissions(method, model)
-        if isinstance(permission, permissions.DjangoObjectPermissions):
-            required = permission.get_required_object_permissions(method, model)
-        missing = [name for name in required if not user.has_perm(name)]
-        return (
-            _("the permission %(names)s") % {"names": self.join(missing, BOTH)} if missing else ""
-        )
-
-    def join(self, texts: Iterable[str], joint: str) -> str:
-        found = list(texts)
-        return reduce(lambda first, last: _(joint) % {"first": first, "last": last}, found or [""])
-
-
 class PermissionTrace:
-    """Every decision over one user's call of a tool, in the order in which a call meets them.
+    """Every decision about one user's call of a tool, in the order of a call.
+
+    Nothing is called and nothing is counted: permissions are asked as ``tools/list`` asks them,
+    quotas are read from the caches of the throttles, and rows come from the view's queryset.
 
     Args:
         tool: the tool.
         user: None for an anonymous caller.
         endpoint: where the tool is called; None for an endpoint as the settings have it.
-        narrowings: what takes tools away from the caller beside the endpoint.
+        narrowings: those of the caller, in addition to the endpoint's.
     """
 
     def __init__(
@@ -159,7 +53,7 @@ class PermissionTrace:
         self.who = _("An anonymous caller") if user is None else str(user.get_username())
         self.caller = (endpoint or LocalEndpoint()).make_caller(user)
         self.narrowings = narrowings
-        # The endpoint's permissions are steps of their own: a refusal ends no question here.
+        # The endpoint's permissions are steps of their own: a refusal by them ends nothing here.
         self.caller.admitted = True
         method, path = tool.endpoint.method, tool.endpoint.route.path
         self.request = Request(ToolRequest(self.caller, method, path))
@@ -170,11 +64,11 @@ class PermissionTrace:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         return (
-            *self.get_narrowing_steps(),
-            *self.get_endpoint_steps(),
-            *self.get_permission_steps(),
-            *self.get_throttle_steps(),
-            *self.get_row_steps(),
+            *self._make_narrowing_steps(),
+            *self._make_endpoint_steps(),
+            *self._make_permission_steps(),
+            *self._make_throttle_steps(),
+            *self._make_row_steps(),
         )
 
     @property
@@ -190,6 +84,19 @@ class PermissionTrace:
         steps = [asdict(step) for step in self.steps]
         return {"allows": self.allows, "verdict": self.verdict, "steps": steps}
 
+    def list_lines(self, screen: Screen) -> Iterator[str]:
+        """Yield the decision and its steps as lines of a screen."""
+        style = screen.style
+        colours = {True: style.SUCCESS, False: style.ERROR, None: style.WARNING}
+        yield from map(colours[self.allows], screen.wrap(self.verdict))
+        yield ""
+        marks = {allows: _(mark) for allows, mark in MARKS.items()}
+        width = max(map(len, marks.values())) + 1
+        for step in self.steps:
+            mark = colours[step.allows](f"{marks[step.allows]:<{width}}")
+            yield f"{mark}{step.label}: {step.name}"
+            yield from screen.wrap(f"{step.says}. {step.need}", width)
+
     @property
     def verdict(self) -> str:
         facts = {"who": self.who, "tool": self.tool.name}
@@ -203,7 +110,7 @@ class PermissionTrace:
             return _("%(who)s may not call %(tool)s: %(reason)s") % facts
         return _("%(who)s may call %(tool)s, within limits: %(reason)s") % facts
 
-    def get_narrowing_steps(self) -> Iterator[Step]:
+    def _make_narrowing_steps(self) -> Iterator[Step]:
         own: Any = contain(lambda: list(get_own_narrowings(self.request)), lambda exc: exc)
         if isinstance(own, Exception):
             yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": own})
@@ -213,25 +120,25 @@ class PermissionTrace:
             says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
             yield Step("narrowing", narrowing.label, allows, says)
 
-    def get_endpoint_steps(self) -> Iterator[Step]:
+    def _make_endpoint_steps(self) -> Iterator[Step]:
         for permission in self.caller.permissions:
-            asked = TracedPermission(permission, self.request, self.caller.view)
-            yield asked.get_step("endpoint")
+            asked = AskedPermission(permission, self.request, self.caller.view)
+            yield asked.make_step("endpoint")
 
-    def get_permissions(self) -> list[TracedPermission]:
+    def ask_permissions(self) -> list[AskedPermission]:
         return [
-            TracedPermission(permission, self.request, self.view)
+            AskedPermission(permission, self.request, self.view)
             for permission in self.view.get_permissions()
         ]
 
-    def get_permission_steps(self) -> Iterator[Step]:
-        asked: Any = contain(self.get_permissions, lambda exc: exc)
+    def _make_permission_steps(self) -> Iterator[Step]:
+        asked: Any = contain(self.ask_permissions, lambda exc: exc)
         if isinstance(asked, Exception):
             yield Step("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
             return
-        yield from (permission.get_step("permission") for permission in asked)
+        yield from (permission.make_step("permission") for permission in asked)
 
-    def get_throttle_steps(self) -> Iterator[Step]:
+    def _make_throttle_steps(self) -> Iterator[Step]:
         reader = QuotaReader(self.view)
         for throttle in contain(self.view.get_throttles, lambda exc: []):
             name = type(throttle).__name__
@@ -248,14 +155,14 @@ class PermissionTrace:
                 )
                 yield Step("throttle", name, True, says)
 
-    def get_row_steps(self) -> Iterator[Step]:
+    def _make_row_steps(self) -> Iterator[Step]:
         kwargs = self.tool.endpoint.route.kwargs
-        # A call that creates looks at no rows.
+        # A call that creates reads no rows.
         if not isinstance(self.view, GenericAPIView) or not (
             kwargs or self.request.method == "GET"
         ):
             return
-        shown: Any = contain(lambda: list(self.filter_rows()), lambda exc: exc)
+        shown: Any = contain(lambda: list(self._filter_rows()), lambda exc: exc)
         if isinstance(shown, Exception):
             says = _("depends on arguments and cannot be asked here")
             if kwargs:
@@ -265,22 +172,51 @@ class PermissionTrace:
         yield from (step for step, _rows in shown)
         if kwargs:
             rows = shown[-1][1]
-            steps = [p.get_object_step(rows) for p in contain(self.get_permissions, lambda exc: [])]
-            yield from filter(None, steps)
+            asked = contain(self.ask_permissions, lambda exc: [])
+            yield from filter(None, (permission.make_object_step(rows) for permission in asked))
 
-    def filter_rows(self) -> Iterator[tuple[Step, Any]]:
+    def _filter_rows(self) -> Iterator[tuple[Step, Any]]:
         view, rows = self.view, self.view.get_queryset()
         own = type(view).get_queryset is not GenericAPIView.get_queryset
         source = f"{type(view).__name__}.{'get_queryset' if own else 'queryset'}"
-        yield self.get_rows_step(source, rows, rows.model._default_manager.count()), rows
+        yield self._make_rows_step(source, rows, rows.model._default_manager.count()), rows
         for backend in view.filter_backends:
             before, rows = rows.count(), backend().filter_queryset(view.request, rows, view)
             if rows.count() != before:
-                yield self.get_rows_step(backend.__name__, rows, before), rows
+                yield self._make_rows_step(backend.__name__, rows, before), rows
 
-    def get_rows_step(self, name: str, rows: Any, before: int) -> Step:
+    def _make_rows_step(self, name: str, rows: Any, before: int) -> Step:
         left, plural = rows.count(), rows.model._meta.verbose_name_plural
         facts = {"left": left, "count": before, "rows": plural}
         if left == before:
             return Step("rows", name, True, _("shows all %(count)d %(rows)s") % facts)
         return Step("rows", name, None, _("shows %(left)d of %(count)d %(rows)s") % facts)
+
+
+class WhyReport(ToolReport):
+    help = "with --as: each permission, throttle and row filter, and its decision"
+    is_about_tools = False
+
+    def add_argument(self, add: Callable[..., Any], option: str) -> None:
+        add(option, metavar="TOOL", help=self.help)
+
+    def run(
+        self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
+    ) -> Iterable[str]:
+        if options["username"] is None:
+            raise UsageError(_("--why needs --as USER."))
+        tool = command.get_tool(options["why"], command.endpoint)
+        user = command.get_user_or_anonymous(options["username"])
+        trace = self.trace(tool, user, command.endpoint)
+        if options["json"]:
+            return [command.format_json(trace.as_data())]
+        return trace.list_lines(screen)
+
+    def trace(
+        self,
+        tool: Tool,
+        user: Any,
+        endpoint: LocalEndpoint | None = None,
+        narrowings: Sequence[Narrowing] = (),
+    ) -> PermissionTrace:
+        return PermissionTrace(tool, user, endpoint, narrowings)

@@ -1,35 +1,39 @@
-"""The report of ``mcp_tools --warnings`` and ``--size``: findings by root cause, and sizes."""
+"""The reports of ``mcp_tools --warnings`` and ``--size``: findings by root cause, and sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, ngettext_lazy
 
-from drf_mcp.contrib.operators.client_limits import CLIENT_LIMITS
-from drf_mcp.contrib.operators.costs import ToolCost
 from drf_mcp.contrib.operators.findings import TOOLS, LintFinding
 from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE
-from drf_mcp.management.reports import Report
+from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost
+from drf_mcp.management.screen import Screen, group_digits
+from drf_mcp.management.tool_list import TOOLS as TOOL_COUNT
+from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.tools.tool import Tool
 
-# The places of one remedy, and the tools, that the report shows; --json has all.
+# How many places of a remedy, and tools, the report shows; --json has all.
 MAX_ROWS = 8
 MAX_TOOLS = 10
 MAX_NAMES = 2
 PLACE_WIDTH = 40
+PLACES = ngettext_lazy("%(count)d place", "%(count)d places", "count")
+CAUSES = ngettext_lazy("%(count)d cause", "%(count)d causes", "count")
 
 
 class Review:
-    """The lint's findings and costs as lines, in a report's width and style."""
+    """The findings and the costs of the lint, as lines of a screen."""
 
-    def __init__(self, lint: Lint, report: Report) -> None:
+    def __init__(self, lint: Lint, screen: Screen) -> None:
         self.lint = lint
-        self.report = report
-        self.style = report.style
+        self.screen = screen
+        self.style = screen.style
 
     def list_findings(self) -> Iterator[str]:
         """Yield the whole report: causes by rank, the largest tools, and the sums."""
@@ -41,7 +45,7 @@ class Review:
             yield ""
         yield from self.list_costs(self.lint.costs[:MAX_TOOLS])
         yield ""
-        yield from self.report.wrap(self.get_sums())
+        yield from self.screen.wrap(self.write_sums())
 
     def list_sizes(self) -> Iterator[str]:
         """Yield the sizes of all tools, the limits of clients, and the sums."""
@@ -52,22 +56,22 @@ class Review:
             excesses = list(limit.find_excesses(self.lint.all_tools))
             verdict = excesses[-1] if excesses else _("fits")
             line = f"  {limit.client}: {verdict}"
-            yield from map(self.style.WARNING, self.report.wrap(line, 2)) if excesses else [line]
+            yield from map(self.style.WARNING, self.screen.wrap(line, 2)) if excesses else [line]
         yield ""
-        yield from self.report.wrap(self.get_sums())
+        yield from self.screen.wrap(self.write_sums())
 
     def show_cause(self, number: int, cause: Any, findings: list[LintFinding]) -> Iterator[str]:
         saves = sum(finding.saves for finding in findings)
-        facts = [self.report.count(len({finding.place for finding in findings}), "place")]
+        facts = [PLACES % {"count": len({finding.place for finding in findings})}]
         facts += [self.count_tokens(saves)] if saves else []
         heading = f"{number}. {_(cause.title)} ({', '.join(facts)})"
-        yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
-        yield from self.report.wrap(_(cause.why), 3)
+        yield from map(self.style.MIGRATE_HEADING, self.screen.wrap(heading))
+        yield from self.screen.wrap(_(cause.why), 3)
         by_remedy: dict[str, list[LintFinding]] = {}
         for finding in findings:
             by_remedy.setdefault(finding.remedy, []).append(finding)
         for remedy, group in by_remedy.items():
-            yield from map(self.style.SUCCESS, self.report.wrap(remedy, 3))
+            yield from map(self.style.SUCCESS, self.screen.wrap(remedy, 3))
             yield from self.list_places(group, cause.is_brief)
 
     def list_places(self, findings: Sequence[LintFinding], is_brief: bool) -> Iterator[str]:
@@ -77,7 +81,7 @@ class Review:
         shown = list(by_place.items())[:MAX_ROWS]
         width = min(max(len(place) for place, _ in shown), PLACE_WIDTH)
         for place, group in shown:
-            details = [self.get_subjects(group)] if is_brief else map(self.get_message, group)
+            details = [self.write_subjects(group)] if is_brief else map(self.write_message, group)
             yield from self.show_place("" if place == SETTINGS_PLACE else place, details, width)
         if len(by_place) > len(shown):
             rest = len(by_place) - len(shown)
@@ -87,26 +91,26 @@ class Review:
     def show_place(self, place: str, details: Iterable[str], width: int) -> Iterator[str]:
         lines = list(details)
         line = f"     {place:<{width}}  {lines[0]}" if place else f"     {lines[0]}"
-        if len(lines) == 1 and len(line) <= self.report.width:
+        if len(lines) == 1 and len(line) <= self.screen.width:
             yield line
             return
         yield from [f"     {place}"] if place else []
         for text in lines:
-            yield from self.report.wrap(text, 7 if place else 5)
+            yield from self.screen.wrap(text, 7 if place else 5)
 
-    def get_subjects(self, findings: Sequence[LintFinding]) -> str:
-        # The members of one class that one line makes are named together.
+    def write_subjects(self, findings: Sequence[LintFinding]) -> str:
+        # Members of one class that one line makes are named together.
         subjects = dict.fromkeys(finding.subject for finding in findings)
         tools = dict.fromkeys(name for finding in findings for name in finding.tools)
         owner = f"{next(iter(subjects)).partition('.')[0]}."
         first, *others = subjects
         text = ", ".join([first, *(subject.removeprefix(owner) for subject in others)])
-        facts = [self.report.count(len(tools), "tool")] if len(tools) > 1 else []
+        facts = [TOOL_COUNT % {"count": len(tools)}] if len(tools) > 1 else []
         if saves := sum(finding.saves for finding in findings):
             facts.append(self.count_tokens(saves))
         return f"{text} ({', '.join(facts)})" if facts else text
 
-    def get_message(self, finding: LintFinding) -> str:
+    def write_message(self, finding: LintFinding) -> str:
         names, rest = ", ".join(finding.tools[:MAX_NAMES]), len(finding.tools) - MAX_NAMES
         if rest > 0:
             text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
@@ -118,23 +122,23 @@ class Review:
         if len(costs) < len(self.lint.costs):
             heading = _("Tokens of the %(count)d largest tools, and of their largest parts")
             heading %= {"count": len(costs)}
-        yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
+        yield from map(self.style.MIGRATE_HEADING, self.screen.wrap(heading))
         names = max(len(cost.tool.name) for cost in costs)
-        digits = max(len(self.report.group(cost.tokens)) for cost in costs)
+        digits = max(len(group_digits(cost.tokens)) for cost in costs)
         for cost in costs:
-            head = f"  {cost.tool.name:<{names}}  {self.report.group(cost.tokens):>{digits}}"
+            head = f"  {cost.tool.name:<{names}}  {group_digits(cost.tokens):>{digits}}"
             parts = ", ".join(f"{_(part.name)} {part.tokens}" for part in cost.largest)
-            if len(head) + len(parts) + 2 <= self.report.width:
+            if len(head) + len(parts) + 2 <= self.screen.width:
                 yield f"{head}  {parts}"
             else:
                 yield head
-                yield f"    {self.report.fit(parts, self.report.width - 4)}"
+                yield f"    {self.screen.fit(parts, self.screen.width - 4)}"
 
-    def get_sums(self) -> str:
+    def write_sums(self) -> str:
         sums = self.lint.sums
-        facts = {name: self.report.group(sums[name]) for name in ("tokens", "saves")}
-        for noun in ("tool", "place", "cause"):
-            facts[f"{noun}s"] = self.report.count(sums[f"{noun}s"], noun)
+        facts = {name: group_digits(sums[name]) for name in ("tokens", "saves")}
+        for name, text in {"tools": TOOL_COUNT, "places": PLACES, "causes": CAUSES}.items():
+            facts[name] = text % {"count": sums[name]}
         if not sums["findings"]:
             return _("%(tools)s, about %(tokens)s tokens: nothing to mend.") % facts
         if not sums["saves"]:
@@ -147,4 +151,26 @@ class Review:
         return text % facts
 
     def count_tokens(self, tokens: int) -> str:
-        return _("%(tokens)s tokens") % {"tokens": self.report.group(tokens)}
+        return _("%(tokens)s tokens") % {"tokens": group_digits(tokens)}
+
+
+class WarningsReport(ToolReport):
+    help = "findings by root cause, with their remedies"
+
+    def run(
+        self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
+    ) -> Iterable[str]:
+        lint = Lint(tools)
+        if options["json"]:
+            return [command.format_json(lint.as_data())]
+        return self.list_lines(Review(lint, screen))
+
+    def list_lines(self, review: Review) -> Iterator[str]:
+        return review.list_findings()
+
+
+class SizeReport(WarningsReport):
+    help = "tokens of each tool, and the limits of clients"
+
+    def list_lines(self, review: Review) -> Iterator[str]:
+        return review.list_sizes()

@@ -1,17 +1,22 @@
-"""What guards the tools that write, and what does not."""
+"""The report of ``mcp_tools --risks``: what guards each tool that writes, and what does not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django.apps import apps
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import is_bare, lets_all_in
+from drf_mcp.management.screen import Screen
+from drf_mcp.management.tool_list import TOOLS
+from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
 
@@ -27,6 +32,11 @@ GUARDS: Mapping[str, str] = {
     "throttle": "throttle",
     "audit": "audit",
 }
+
+
+MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-", UNKNOWN: "?"}
+# Where names have less room than this, a line names what each tool lacks.
+MIN_NAMES_WIDTH = 20
 
 
 @dataclass(frozen=True)
@@ -153,3 +163,85 @@ class RiskReport:
         """Return the report as JSON values."""
         tools = [risks.as_data() for risks in self.risks]
         return {"tools": tools, "sums": {"tools": len(tools), "lacking": self.sums}}
+
+
+class Checklist:
+    """The risks as a table on a screen."""
+
+    def __init__(self, risks: RiskReport, screen: Screen) -> None:
+        self.risks = risks
+        self.screen = screen
+        self.style = screen.style
+
+    def list_risks(self) -> Iterator[str]:
+        """Yield the table, the worst tool first, and the sums."""
+        if not self.risks.risks:
+            yield _("None of the tools writes.")
+            return
+        room = self.screen.width - sum(width + 1 for width in self.widths.values())
+        longest = max(len(risks.tool.name) for risks in self.risks.risks) + 2
+        if room < MIN_NAMES_WIDTH:
+            for risks in self.risks.risks:
+                yield from self.get_block(risks)
+        else:
+            width = min(longest, room)
+            headings = "".join(f" {GUARDS[name]:<{room}}" for name, room in self.widths.items())
+            yield self.style.MIGRATE_HEADING(f"{'':<{width}}{headings}")
+            for risks in self.risks.risks:
+                yield from self.get_row(risks, width)
+        yield ""
+        yield from self.screen.wrap(self.write_sums())
+
+    @cached_property
+    def widths(self) -> Mapping[str, int]:
+        """The width of each guard's column, by its name."""
+        longest = max(len(_(mark)) for mark in MARKS.values())
+        return {name: max(len(heading), longest) for name, heading in GUARDS.items()}
+
+    def get_row(self, risks: ToolRisks, width: int) -> Iterator[str]:
+        name = f"  {risks.tool.name}"
+        if len(name) > width:
+            yield self.style.MIGRATE_LABEL(name)
+            name = ""
+        grave = risks.grave
+        marks = (self.get_mark(*guard, guard[0] in grave) for guard in risks.guards.items())
+        yield f"{self.style.MIGRATE_LABEL(f'{name:<{width}}')}{''.join(marks)}".rstrip()
+
+    def get_mark(self, guard: str, state: str, grave: bool) -> str:
+        mark = _(MARKS[state])
+        text = f"{mark.upper() if grave else mark:<{self.widths[guard]}}"
+        return f" {self.get_colour(state, grave)(text)}"
+
+    def get_colour(self, state: str, grave: bool) -> Callable[[str], str]:
+        if state == GUARDED:
+            return self.style.SUCCESS  # type: ignore[no-any-return]
+        if state == NEEDLESS:
+            return str
+        return self.style.ERROR if grave else self.style.WARNING  # type: ignore[no-any-return]
+
+    def get_block(self, risks: ToolRisks) -> Iterator[str]:
+        yield self.style.MIGRATE_LABEL(risks.tool.name)
+        grave = risks.grave
+        lacking = [name.upper() if name in grave else name for name in risks.lacking]
+        text = _("lacking: %(guards)s") if lacking else _("lacking: none")
+        yield from self.screen.wrap(text % {"guards": ", ".join(lacking)}, 2)
+
+    def write_sums(self) -> str:
+        count = TOOLS % {"count": len(self.risks.risks)}
+        sums = [f"{name} {number}" for name, number in self.risks.sums.items() if number]
+        text = _("%(tools)s that may write. Lacking: %(guards)s.")
+        if not sums:
+            text = _("%(tools)s that may write. Lacking: none.")
+        return text % {"tools": count, "guards": ", ".join(sums)}
+
+
+class RisksReport(ToolReport):
+    help = "what guards each tool that writes, and what not"
+
+    def run(
+        self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
+    ) -> Iterable[str]:
+        risks = RiskReport(tools, command.endpoint)
+        if options["json"]:
+            return [command.format_json(risks.as_data())]
+        return Checklist(risks, screen).list_risks()

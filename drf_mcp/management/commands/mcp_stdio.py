@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.management.base import MCPCommand, UsageError
-from drf_mcp.management.streams import SignalledInput, take_streams
+from drf_mcp.management.console import SignalledInput, take_streams
 from drf_mcp.transports.client_configs import find_authorization_scheme, write_authorization
 from drf_mcp.transports.stdio import Connection, StdioServer, Stopped
 

@@ -1,40 +1,60 @@
 from __future__ import annotations
 
-import dataclasses
-import sys
+import json
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.management.color import no_style
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from rest_framework.exceptions import APIException
+from rest_framework.routers import APIRootView
 
-from drf_mcp.contrib.operators.checklist import Checklist
-from drf_mcp.contrib.operators.costs import ToolCost
-from drf_mcp.contrib.operators.example_call import ExampleCall
-from drf_mcp.contrib.operators.exposure_report import ExposureReport
-from drf_mcp.contrib.operators.lint import Lint
-from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFileError, SurfaceLock
-from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.contrib.operators.review import Review
-from drf_mcp.contrib.operators.risks import RiskReport
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
-from drf_mcp.management.completion import SCRIPTS
-from drf_mcp.management.progress import ProgressLine
-from drf_mcp.management.reports import Report
-from drf_mcp.tools import Tool, registry
+from drf_mcp.management.screen import Screen, show_progress
+from drf_mcp.management.tool_list import ToolList, write_definition
+from drf_mcp.management.tool_reports import ToolReport, add_reports, find_report
+from drf_mcp.option_types.installed import features, find_apps
+from drf_mcp.tools import Tool
+from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 
-BREAKING = 1
+# Scripts that have a shell complete the names of tools.
+BASH = """\
+# The names of tools for manage.py. Add to ~/.bashrc:
+#   eval "$(python manage.py mcp_tools --completion bash)"
+_drf_mcp_tools() {
+    local word=${COMP_WORDS[COMP_CWORD]} place=0 command="" index
+    COMPREPLY=()
+    for ((index = 0; index < COMP_CWORD; index++)); do
+        [[ ${COMP_WORDS[index]} == *manage.py ]] && place=$index
+    done
+    command=${COMP_WORDS[place + 1]}
+    [[ $command == mcp_call || $command == mcp_tools || $command == mcp_token ]] || return
+    # Starting Django takes a moment: names are kept for a minute.
+    if [[ $_drf_mcp_folder != "$PWD" || $((SECONDS - ${_drf_mcp_read:-0})) -gt 60 ]]; then
+        _drf_mcp_names=$("${COMP_WORDS[@]:0:place + 1}" mcp_tools --names 2>/dev/null)
+        _drf_mcp_folder=$PWD _drf_mcp_read=$SECONDS
+    fi
+    COMPREPLY=($(compgen -W "$_drf_mcp_names" -- "$word"))
+}
+complete -o default -F _drf_mcp_tools manage.py ./manage.py python python3
+"""
+
+ZSH = """\
+# The names of tools for manage.py. Add to ~/.zshrc, after compinit:
+#   eval "$(python manage.py mcp_tools --completion zsh)"
+autoload -U +X bashcompinit && bashcompinit
+"""
+
+SCRIPTS: Mapping[str, str] = {"bash": BASH, "zsh": ZSH + BASH.partition("\n")[2].partition("\n")[2]}
 
 
 class Command(MCPCommand):
-    """Lists the tools by view, shows one tool whole, or reports on all of them.
+    """Lists the tools by view, shows one tool whole, or runs a report of an app.
 
-    Exits with 1 if ``--check`` finds a breaking change, with 2 if it cannot do what was
-    asked, else with 0.
+    Exits with 2 if it cannot do what was asked, else with 0 or as the report exits.
     """
 
     help = "List the tools that agents can call, and report on them."
@@ -52,119 +72,49 @@ class Command(MCPCommand):
         )
         self.add_endpoint_argument(parser.add_argument)
         add = parser.add_mutually_exclusive_group().add_argument
-        add("--warnings", action="store_true", help="findings by root cause, with their remedies")
-        add("--size", action="store_true", help="tokens of each tool, and the limits of clients")
-        add("--risks", action="store_true", help="what guards each tool that writes, and what not")
         add("--names", action="store_true", help="the names of the tools alone, a line each")
         add("--completion", choices=SCRIPTS, help="the script that completes names in a shell")
-        add("--unexposed", action="store_true", help="the endpoints that are not tools, and why")
-        add(
-            "--why",
-            metavar="TOOL",
-            help="with --as: each permission, throttle and row filter, and its decision",
-        )
-        file: dict[str, Any] = {"nargs": "?", "const": LOCK_FILE, "metavar": "FILE"}
-        add(
-            "--lock",
-            **file,
-            help=f"write the tools' names, arguments and answers to a file ({LOCK_FILE})",
-        )
-        add(
-            "--check",
-            **file,
-            help="compare the tools with that file; a breaking change exits with 1",
-        )
+        add_reports(parser, add)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["completion"]:
             self.stdout.write(SCRIPTS[options["completion"]])
             return
         self.endpoint = self.get_endpoint(options)
-        if options["lock"]:
-            path = self.get_lock_file(options["lock"])
-            count = SurfaceLock(path, self.endpoint.tools).write()
-            locked = {"file": path, "tools": count}
-            words = ngettext(
-                "%(file)s holds %(tools)d tool.", "%(file)s holds %(tools)d tools.", count
-            )
-            self.write_data(locked, [words % locked], options)
-            return
-        # Colours are for people, or for whoever insists on them.
         coloured = options.get("force_color") or self.stdout.isatty()
-        report = Report(self.width, self.style if coloured else no_style())
-        if options["check"]:
-            self.check_lock(self.get_lock_file(options["check"]), report, options)
-            return
-        self.stdout.write("\n".join(self.get_lines(options, report)))
+        screen = Screen(self.width, self.style if coloured else no_style())
+        known = [*features.tool_reports, *find_apps("tool_reports")]
+        chosen = next((option for option in known if options.get(option)), None)
+        report = None if chosen is None else find_report(chosen)
+        self.stdout.write("\n".join(self.get_lines(options, screen, report)))
 
-    def get_lines(self, options: dict[str, Any], report: Report) -> Iterable[str]:
-        if options["why"]:
-            return self.explain(options, report)
-        if options["unexposed"]:
-            unexposed = ExposureReport(registry).get_unexposed()
-            if options["json"]:
-                return [self.format_json([dataclasses.asdict(each) for each in unexposed])]
-            return report.list_unexposed(unexposed)
-        tools = self.get_tools(options["name"], options["username"])
+    def get_lines(
+        self, options: Mapping[str, Any], screen: Screen, report: ToolReport | None
+    ) -> Iterable[str]:
+        name, username, as_json = options["name"], options["username"], options["json"]
+        if report is not None and not report.is_about_tools:
+            return report.run(self, options, screen, {})
+        tools = self.get_tools(name, username)
         if options["names"]:
-            return [self.format_json([*tools])] if options["json"] else tools
+            return [self.format_json([*tools])] if as_json else tools
         every = self.endpoint.registry.tools().values()
-        own = [tool for tool in every if not tool.endpoint.is_built_in]
-        if not own and not options["json"] and not options["username"] and not options["name"]:
-            return report.show_exposing(ExposureReport(registry).endpoints)
-        for tool in ProgressLine(self.stderr, _("Describing tools")).watch(tools.values()):
-            # Kept, for whatever is said of it below.
+        if all(t.endpoint.is_built_in for t in every) and not (as_json or username or name):
+            return ToolList(screen).show_exposing(self.find_own_endpoints())
+        for tool in show_progress(self.stderr, _("Describing tools"), tools.values()):
+            # Kept by the tool.
             tool.input_schema  # noqa: B018
-        return self.report_on(tools, options, report)
+        if report is not None:
+            return report.run(self, options, screen, tools)
+        if as_json:
+            return [self.format_json([json.loads(write_definition(t)) for t in tools.values()])]
+        if name:
+            user = self.get_user_or_anonymous(username) if username else None
+            return ToolList(screen).show_tool(tools[name], user)
+        return ToolList(screen).list_tools(tools)
 
-    def report_on(
-        self, tools: Mapping[str, Tool], options: dict[str, Any], report: Report
-    ) -> Iterable[str]:
-        if options["risks"]:
-            return self.check_risks(RiskReport(tools, self.endpoint), options, report)
-        if options["size"] or options["warnings"]:
-            return self.review(Lint(tools), options, report)
-        if options["json"]:
-            return [self.format_json([ToolCost(t).definition for t in tools.values()])]
-        if options["name"]:
-            user = self.get_user_or_anonymous(options["username"]) if options["username"] else None
-            tool = tools[options["name"]]
-            return report.show_tool(tool, ExampleCall(tool, user))
-        return report.list_tools(tools)
-
-    def explain(self, options: dict[str, Any], report: Report) -> Iterable[str]:
-        trace = self.get_trace(options["why"], options["username"])
-        return [self.format_json(trace.as_data())] if options["json"] else report.show_trace(trace)
-
-    def review(self, lint: Lint, options: dict[str, Any], report: Report) -> Iterable[str]:
-        if options["json"]:
-            return [self.format_json(lint.as_data())]
-        review = Review(lint, report)
-        return review.list_sizes() if options["size"] else review.list_findings()
-
-    def check_risks(
-        self, risks: RiskReport, options: dict[str, Any], report: Report
-    ) -> Iterable[str]:
-        if options["json"]:
-            return [self.format_json(risks.as_data())]
-        return Checklist(risks, report).list_risks()
-
-    def get_lock_file(self, path: str) -> str:
-        # Each endpoint has a file of its own: mcp-tools.mcp-readonly.lock.json.
-        if path != LOCK_FILE or self.endpoint.found is None:
-            return path
-        start, ending = LOCK_FILE.split(".", 1)
-        return f"{start}.{self.endpoint.path.strip('/').replace('/', '-')}.{ending}"
-
-    def check_lock(self, path: str, report: Report, options: dict[str, Any]) -> None:
-        try:
-            changes = SurfaceLock(path, self.endpoint.tools).get_changes()
-        except LockFileError as exc:
-            raise UsageError(str(exc)) from exc
-        told = [dataclasses.asdict(change) for change in changes]
-        self.write_data(told, report.list_changes(changes), options)
-        if any(change.breaking for change in changes):
-            sys.exit(BREAKING)
+    def find_own_endpoints(self) -> list[Endpoint]:
+        found = find_endpoints(settings.ROOT_URLCONF)
+        return [e for e in found if not e.is_built_in and not issubclass(e.view_class, APIRootView)]
 
     def get_tools(self, name: str | None, username: str | None) -> Mapping[str, Tool]:
         tools = self.endpoint.tools if name is None else {name: self.get_offered_tool(name)}
@@ -183,12 +133,6 @@ class Command(MCPCommand):
             message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
             raise UsageError(message % {"user": username, "tool": name, "command": question})
         return visible
-
-    def get_trace(self, name: str, username: str | None) -> PermissionTrace:
-        if username is None:
-            raise UsageError(_("--why needs --as USER."))
-        tool, user = self.get_tool(name, self.endpoint), self.get_user_or_anonymous(username)
-        return PermissionTrace(tool, user, self.endpoint)
 
     def get_offered_tool(self, name: str) -> Tool:
         tool = self.get_tool(name, self.endpoint)

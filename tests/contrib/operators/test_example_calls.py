@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.contrib.operators.example_call import ExampleCall
+from drf_mcp.management.tool_list import find_example, write_call
 from drf_mcp.tools import registry
 
 ROOT = Path(__file__).parents[3]
@@ -60,7 +60,7 @@ def command(expose, settings):
             **mcp_settings,
         )
         (tool,) = registry.tools().values()
-        return ExampleCall(tool, user).command
+        return write_call(tool, find_example(tool, user))
 
     return command
 

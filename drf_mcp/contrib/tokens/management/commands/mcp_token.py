@@ -13,12 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
-from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.contrib.tokens.forms import get_end
 from drf_mcp.contrib.tokens.models import KEY, AgentToken
 from drf_mcp.management.base import MCPCommand, UsageError
-from drf_mcp.management.reports import Report
-from drf_mcp.management.tables import Table
+from drf_mcp.management.screen import Screen
+from drf_mcp.management.tool_reports import find_report
 from drf_mcp.transports.in_process import ServedEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
@@ -89,8 +88,8 @@ class Command(MCPCommand):
         if options["username"] is not None:
             tokens = tokens.filter(user=self.get_user(options["username"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
-        table = Table([_(heading) for heading in COLUMNS], self.width)
-        lines = table.list_rows([self.get_row(token) for token in shown])
+        screen, headings = Screen(self.width, no_style()), [_(heading) for heading in COLUMNS]
+        lines = screen.list_table(headings, map(self.get_row, shown))
         self.write_data([self.as_data(token) for token in shown], lines, options)
 
     def revoke(self, options: dict[str, Any]) -> None:
@@ -139,8 +138,8 @@ class Command(MCPCommand):
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
         tool = self.get_tool(options["tool"], ServedEndpoint(None))
-        trace = PermissionTrace(tool, token.user, narrowings=[token.narrowing])
-        lines = Report(self.width, no_style()).show_trace(trace)
+        trace = find_report("why").trace(tool, token.user, narrowings=[token.narrowing])
+        lines = trace.list_lines(Screen(self.width, no_style()))
         self.write_data(trace.as_data(), lines, options)
 
     def get_token(self, text: str) -> AgentToken:

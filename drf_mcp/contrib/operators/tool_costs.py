@@ -1,35 +1,31 @@
-"""What the definitions of tools cost a model to read, in estimated tokens, part by part."""
+"""What the definitions of tools cost: tokens, part by part, and the limits of known clients."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import encode_plain, to_bytes
-from drf_mcp.settings import override_language
-from drf_mcp.tools.definitions import (
-    choose_envelope_class,
-    get_output_schema,
-    make_envelope,
-)
+from drf_mcp.management.tool_list import write_definition
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
-# The parts of a tool that are shown.
-LARGEST = 3
+# Parts of a tool that are shown.
+MAX_PARTS = 3
 DESCRIPTION, OTHERS = gettext_noop("description"), gettext_noop("title and hints")
 OUTPUT = "outputSchema"
 
 
 @dataclass(frozen=True)
 class Part:
-    # In English, or the name of an argument.
+    # English, or the name of an argument.
     name: str
     tokens: int
 
@@ -41,15 +37,8 @@ class ToolCost:
         self.tool = tool
 
     @cached_property
-    @override_language()
     def text(self) -> str:
-        envelope = make_envelope(choose_envelope_class(self.tool))
-        return encode_data(self.tool.definition(get_output_schema(self.tool, envelope)))
-
-    @cached_property
-    def definition(self) -> dict[str, Any]:
-        definition: dict[str, Any] = json.loads(self.text)
-        return definition
+        return write_definition(self.tool)
 
     @cached_property
     def bytes(self) -> int:
@@ -62,7 +51,7 @@ class ToolCost:
     @cached_property
     def parts(self) -> list[Part]:
         """The parts of the definition, the most expensive first."""
-        definition = dict(self.definition)
+        definition = json.loads(self.text)
         parts = [Part(DESCRIPTION, self.count(definition.pop("description", "")))]
         for name, schema in definition.pop("inputSchema", {}).get("properties", {}).items():
             parts.append(Part(f"`{name}`", self.count({name: schema})))
@@ -80,7 +69,7 @@ class ToolCost:
 
     @property
     def largest(self) -> list[Part]:
-        return self.parts[:LARGEST]
+        return self.parts[:MAX_PARTS]
 
     def as_data(self) -> dict[str, Any]:
         parts = [asdict(part) for part in self.largest]
@@ -96,3 +85,43 @@ def measure_tools(tools: Mapping[str, Tool]) -> list[ToolCost]:
     """Return the costs of tools, the most expensive first."""
     costs = [ToolCost(tool) for tool in tools.values()]
     return sorted(costs, key=lambda cost: (-cost.tokens, cost.tool.name))
+
+
+@dataclass(frozen=True)
+class ClientLimit:
+    client: str
+    # How many tools of all servers together; None for any number.
+    tools: int | None = None
+    # How many characters of a tool's name, with the prefix that the client adds.
+    name: int = 64
+    prefix: str = ""
+    # How many characters of a description; None for all.
+    description: int | None = None
+
+    def find_excesses(self, tools: Mapping[str, Tool]) -> Iterator[str]:
+        if self.tools is not None and len(tools) > self.tools:
+            limits = {"limit": self.tools, "count": len(tools)}
+            # Translators: the name of a client comes before each of these three.
+            yield _("takes %(limit)d tools, and there are %(count)d") % limits
+        longest = self.name - len(self.prefix.format(server=mcp_settings.SERVER_NAME))
+        long = [name for name in tools if len(name) > longest]
+        if long:
+            facts = {"longest": longest, "names": ", ".join(long)}
+            yield _("takes names of %(longest)d characters, which %(names)s passes") % facts
+        kept = self.description
+        for name, tool in tools.items():
+            if kept is not None and len(tool.description) > kept:
+                facts = {"name": name, "kept": kept}
+                yield _("cuts the description of %(name)s at %(kept)d characters") % facts
+
+
+# When the limits were read; docs/clients.md has the whole table.
+SEEN = "2026-11"
+CLIENT_LIMITS = (
+    ClientLimit("Windsurf", tools=100),
+    ClientLimit("Cursor", tools=80, name=60, prefix="{server}"),
+    ClientLimit("VS Code", tools=128, prefix="mcp_{server}_"),
+    ClientLimit("OpenAI, Codex", tools=128),
+    ClientLimit("Claude Desktop", tools=128),
+    ClientLimit("Claude Code", name=128, prefix="mcp__{server}__", description=2048),
+)

@@ -9,26 +9,25 @@ from dataclasses import dataclass
 from drf_mcp.archive.search import PassageSearch
 from drf_mcp.tools.tool import Tool
 
-# Another tool is confused if it reaches this share of the score of the tool that is meant.
+# Another tool is confused with the tool that is searched for at this share of its score.
 NEAR = 0.95
-# The words of one text that are searched for.
 SENTENCE = re.compile(r"[.;:\n]")
 
 
 @dataclass(frozen=True)
-class Confusion:
+class Overlap:
     # A search for the words of `meant` finds `found` first, or as well.
     meant: str
     found: str
     query: str
 
 
-class ToolSearch(PassageSearch):
-    # A tool is one passage, however long.
+class ToolTextSearch(PassageSearch):
+    # A tool is one passage of any length.
     passage_length = 1_000_000
 
 
-class ConfusionSearch:
+class OverlapSearch:
     """Searches for each tool by its title and the first sentence of its description."""
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
@@ -47,14 +46,14 @@ class ConfusionSearch:
         query = sentence if sentence.startswith(tool.title) else f"{tool.title} {sentence}"
         return query.replace("_", " ")
 
-    def find(self) -> Iterator[Confusion]:
+    def find(self) -> Iterator[Overlap]:
         names, texts = list(self.tools), list(self.texts.values())
         seen: set[frozenset[str]] = set()
         for meant, tool in self.tools.items():
             query = self.get_query(tool)
-            scores = dict(zip(names, ToolSearch(query).score(texts), strict=True))
+            scores = dict(zip(names, ToolTextSearch(query).score(texts), strict=True))
             for found, score in scores.items():
                 pair = frozenset((meant, found))
                 if len(pair) == 2 and pair not in seen and score >= NEAR * scores[meant] > 0:
                     seen.add(pair)
-                    yield Confusion(meant, found, query)
+                    yield Overlap(meant, found, query)

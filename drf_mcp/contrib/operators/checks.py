@@ -1,3 +1,5 @@
+"""System checks of the descriptions of tools, and of what their list costs."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -18,7 +20,19 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
 
 
-# Only with --deploy, since nothing is asked of a database at startup otherwise.
+# Only with --deploy, since nothing is described at startup otherwise.
+@register_check(deploy=True)
+def check_descriptions(project: Project) -> Iterator[CheckMessage]:
+    count = sum(len(tool.findings) for tool in project.tools.values())
+    if count:
+        yield Warning(
+            f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
+            hint="python manage.py mcp_tools --warnings shows each place and its remedy.",
+            id="drf_mcp.W010",
+        )
+
+
+# Only with --deploy, since no database is queried at startup otherwise.
 @register_check(deploy=True)
 def check_list_costs(project: Project) -> Iterator[CheckMessage]:
     nothing: list[tuple[str, int, int]] = []

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class OperatorsConfig(AppConfig):
+    """Reports on the tools: what could be better, what they cost, who may call them."""
+
+    name = "drf_mcp.contrib.operators"
+    label = "drf_mcp_operators"
+    verbose_name = _("MCP reports")
+    mcp_features = ("drf_mcp.contrib.operators.feature.OperatorsFeature",)
+
+    def ready(self) -> None:
+        # Not before: the checks import models and settings.
+        from drf_mcp.contrib.operators import checks  # noqa: F401

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext_lazy
+
+from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.features import Example
+from drf_mcp.introspection.locations import locate_view
+from drf_mcp.json_text import to_bytes
+from drf_mcp.management.screen import Screen
+from drf_mcp.option_types.installed import features
+from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.definitions import choose_envelope_class, get_output_schema, make_envelope
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.tool import Tool
+from drf_mcp.truncation.tokens import estimate_tokens
+
+MIN_REQUEST_WIDTH = 24
+MIN_ARGUMENTS_WIDTH = 20
+COMMAND = "python manage.py mcp_tools"
+# A lock file has the English words.
+CHOSEN_BY_VIEW = gettext_noop("chosen by the view")
+# In a composition of permissions there are several names: OR(a.b.C, d.E).
+MODULES = re.compile(r"[\w<>]+\.")
+TOOLS = ngettext_lazy("%(count)d tool", "%(count)d tools", "count")
+ENDPOINTS = ngettext_lazy("%(count)d endpoint", "%(count)d endpoints", "count")
+VIEWS = ngettext_lazy("%(count)d view", "%(count)d views", "count")
+
+
+@override_language()
+def write_definition(tool: Tool) -> str:
+    """Return the definition of a tool as clients of the current revision get it."""
+    envelope = make_envelope(choose_envelope_class(tool))
+    return encode_data(tool.definition(get_output_schema(tool, envelope)))
+
+
+def name_permissions(tool: Tool) -> list[str]:
+    """Return the dotted names of the permission classes of a tool's view."""
+    classes = find_view_classes(tool.endpoint.route.callback, "permission_classes")
+    return [CHOSEN_BY_VIEW] if classes is None else [*map(name_permission, classes)]
+
+
+def name_permission(permission: Any) -> str:
+    if hasattr(permission, "op1_class"):
+        operands = [permission.op1_class, getattr(permission, "op2_class", None)]
+        names = ", ".join(name_permission(operand) for operand in operands if operand is not None)
+        return f"{permission.operator_class.__name__}({names})"
+    return f"{permission.__module__}.{permission.__qualname__}"
+
+
+class ToolList:
+    """Lists tools by view, shows one tool whole, or shows how to expose a first tool."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.style = screen.style
+        self.width = screen.width
+
+    def list_tools(self, tools: Mapping[str, Tool]) -> Iterator[str]:
+        # All views share columns, unless a long name or path leaves too little room.
+        names, requests = self._measure(tools.values())
+        common = names + requests + MIN_ARGUMENTS_WIDTH <= self.width
+        for place, group in groupby(
+            tools.values(), key=lambda t: locate_view(t.endpoint.view_class)
+        ):
+            yield self.style.MIGRATE_HEADING(place)
+            listed = list(group)
+            widths = (names, requests) if common else self._measure(listed)
+            for tool in listed:
+                yield from self._list_row(tool, *widths)
+            yield ""
+        facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} NAME"}
+        yield _("%(tools)s. Show one whole: %(command)s") % facts
+
+    def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
+        widths = [(len(tool.name) + 4, len(self._write_request(tool)) + 2) for tool in tools]
+        names, requests = (max(column) for column in zip(*widths, strict=True))
+        return names, requests
+
+    def show_exposing(self, endpoints: Sequence[Endpoint]) -> Iterator[str]:
+        views = list(dict.fromkeys(endpoint.view_class for endpoint in endpoints))
+        if not views:
+            yield _("No tools: the URLconf has no REST framework endpoints.")
+            remedy = _("Add a router's urls or a view to the urlpatterns first.")
+            yield from self.screen.wrap(remedy)
+            return
+        counts = {
+            "endpoints": ENDPOINTS % {"count": len(endpoints)},
+            "views": VIEWS % {"count": len(views)},
+        }
+        found = _("No tools yet. The URLconf has REST framework's %(endpoints)s of %(views)s.")
+        yield found % counts
+        if mcp_settings.EXPOSE == "urlconf":
+            yield _("INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out.")
+        else:
+            yield from self._show_ways(views[0])
+        yield ""
+        each = _("Each of them, and why it is not a tool: %(command)s")
+        yield each % {"command": f"{COMMAND} --unexposed"}
+
+    def _show_ways(self, view_class: type) -> Iterator[str]:
+        module, _dot, name = locate_view(view_class).rpartition(".")
+        yield ""
+        yield self.style.MIGRATE_HEADING(_("Expose all of them, in the settings"))
+        yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
+        yield ""
+        yield self.style.MIGRATE_HEADING(_("Or choose views, in the file mcp.py of an app"))
+        yield "  from drf_mcp import registry"
+        yield f"  from {module} import {name}"
+        yield ""
+        yield f"  registry.register({name})"
+
+    def _list_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
+        # A long path is cut for the arguments, and these are cut for a long name.
+        room = max(self.width - names - MIN_ARGUMENTS_WIDTH, MIN_REQUEST_WIDTH)
+        requests = min(requests, room)
+        if names + requests > self.width:
+            yield from self._list_block(tool)
+            return
+        request = self._write_request(tool, requests - 2)
+        name, request = f"{tool.name:<{names - 2}}", f"{request:<{requests}}"
+        room = self.width - len(name + request) - 2
+        arguments = self.screen.fit(self._write_arguments(tool), room) if room > 0 else ""
+        coloured = self.style.MIGRATE_LABEL(name) + self._colour(tool)(request)
+        yield f"  {coloured}{arguments}".rstrip()
+
+    def _list_block(self, tool: Tool) -> Iterator[str]:
+        width = self.width - 4
+        yield f"  {self.style.MIGRATE_LABEL(tool.name)}"
+        yield f"    {self._colour(tool)(self._write_request(tool, width))}"
+        arguments = self._write_arguments(tool)
+        if arguments:
+            yield f"    {self.screen.fit(arguments, width)}"
+
+    def _colour(self, tool: Tool) -> Callable[[str], str]:
+        hints = tool.annotations
+        if hints["readOnlyHint"]:
+            return self.style.SUCCESS  # type: ignore[no-any-return]
+        return self.style.ERROR if hints["destructiveHint"] else self.style.WARNING  # type: ignore[no-any-return]
+
+    def _write_request(self, tool: Tool, width: int = 1000) -> str:
+        path = tool.endpoint.route.path
+        room = width - 7
+        # Paths of an API differ at the end, mostly after a slash.
+        if len(path) > room:
+            end = path[len(path) - room + 1 :]
+            path = f"…{end[max(end[:-1].find('/'), 0) :]}"
+        return f"{tool.endpoint.method:<7}{path}"
+
+    def _write_arguments(self, tool: Tool) -> str:
+        schema, fields = tool.input_schema, tool.arguments.fields
+        # Nearly every tool that reads takes `fields`.
+        names = [n for n in schema.get("properties", {}) if fields is None or n != fields.name]
+        required = schema.get("required", ())
+        return ", ".join(f"{name}*" if name in required else name for name in names)
+
+    def show_tool(self, tool: Tool, user: Any) -> Iterator[str]:
+        definition = write_definition(tool)
+        yield self.style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
+        yield f"  {self._write_request(tool)}"
+        yield f"  {tool.endpoint.place}"
+        permissions = name_permissions(tool)
+        names = (_(p) if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
+        text = _("permissions: %(names)s") if permissions else _("permissions: none")
+        yield f"  {text % {'names': ', '.join(names)}}"
+        facts = {"bytes": len(to_bytes(definition)), "tokens": estimate_tokens(definition)}
+        yield "  " + _("size: %(bytes)d bytes, about %(tokens)d tokens") % facts
+        yield ""
+        for paragraph in tool.description.split("\n\n"):
+            yield from self.screen.wrap(paragraph)
+            yield ""
+        yield json.dumps(json.loads(definition)["inputSchema"], indent=2, ensure_ascii=False)
+        yield ""
+        hints = tool.annotations
+        facts = (f"{name}={str(on).lower()}" for name, on in hints.items())
+        yield from self.screen.wrap(", ".join(facts))
+        yield ""
+        heading = _("Example") if hints["readOnlyHint"] else _("Example, which changes data")
+        yield self.style.MIGRATE_LABEL(heading)
+        yield f"  {write_call(tool, find_example(tool, user))}"
+        for finding in tool.findings:
+            yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
+
+
+def find_example(tool: Tool, user: Any) -> Example:
+    for feature in features.overriding("find_example"):
+        if found := feature.find_example(tool, user):
+            return found  # type: ignore[no-any-return]
+    return Example(tool.hints.call, None if user is None else str(user.get_username()))
+
+
+def write_call(tool: Tool, example: Example) -> str:
+    """Return the command line of a call, quoted for a shell."""
+    words = ["python", "manage.py", "mcp_call", tool.name, *write_arguments(example.arguments)]
+    name = "USERNAME" if example.username is None else example.username
+    if name:
+        words += [f"--as={name}"] if name.startswith("-") else ["--as", name]
+    return shlex.join(words)
+
+
+def write_arguments(arguments: Mapping[str, Any]) -> list[str]:
+    flat = all(not isinstance(value, (dict, list)) for value in arguments.values())
+    if not flat or any("." in name or "=" in name for name in arguments):
+        return [json.dumps(arguments, ensure_ascii=False, default=str)]
+    return [f"{name}={write_value(value)}" for name, value in arguments.items()]
+
+
+def write_value(value: Any) -> str:
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    # mcp_call reads a value that is JSON as JSON: a string of digits needs quotes.
+    return json.dumps(value, ensure_ascii=False, default=str)
