@@ -180,8 +180,8 @@ class ToolList:
         yield json.dumps(json.loads(definition)["inputSchema"], indent=2, ensure_ascii=False)
         yield ""
         hints = tool.annotations
-        facts = (f"{name}={str(on).lower()}" for name, on in hints.items())
-        yield from self.screen.wrap(", ".join(facts))
+        written = (f"{name}={str(on).lower()}" for name, on in hints.items())
+        yield from self.screen.wrap(", ".join(written))
         yield ""
         heading = _("Example") if hints["readOnlyHint"] else _("Example, which changes data")
         yield self.style.MIGRATE_LABEL(heading)

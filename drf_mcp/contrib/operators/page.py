@@ -117,7 +117,8 @@ class OperatorsPart(PagePart):
         return {"template": "drf_mcp_operators/findings.html", "causes": found}
 
     def get_cards(self, tool: Tool) -> Sequence[Mapping[str, Any]]:
-        card = {"template": "drf_mcp_operators/access.html", "steps": self._list_steps(tool)}
+        card: dict[str, Any] = {"template": "drf_mcp_operators/access.html"}
+        card["steps"] = self._list_steps(tool)
         if not self.page.is_staff:
             return [card]
         card |= {"staff": True, "requirements": Audience(tool).requirements}

@@ -137,8 +137,8 @@ class Review:
     def write_sums(self) -> str:
         sums = self.lint.sums
         facts = {name: group_digits(sums[name]) for name in ("tokens", "saves")}
-        for name, text in {"tools": TOOL_COUNT, "places": PLACES, "causes": CAUSES}.items():
-            facts[name] = text % {"count": sums[name]}
+        for name, noun in {"tools": TOOL_COUNT, "places": PLACES, "causes": CAUSES}.items():
+            facts[name] = noun % {"count": sums[name]}
         if not sums["findings"]:
             return _("%(tools)s, about %(tokens)s tokens: nothing to mend.") % facts
         if not sums["saves"]:
