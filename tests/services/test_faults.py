@@ -163,7 +163,12 @@ def test_the_disk_of_the_archive_is_full_under_traffic(machines, tally):
 
 
 EVERYTHING = (
-    *(*ARCHIVE, "drf_mcp_usedconfirmation", "drf_mcp_idempotencyrecord", "drf_mcp_calltask"),
+    *(
+        *ARCHIVE,
+        "drf_mcp_writes_usedconfirmation",
+        "drf_mcp_writes_idempotencyrecord",
+        "drf_mcp_tasks_calltask",
+    ),
     *("drf_mcp_audit_auditedcall", "shop_order"),
 )
 
