@@ -4,6 +4,8 @@ from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
+from drf_mcp.checks import register_checks
+
 
 class DRFMCPConfig(AppConfig):
     """Finds every app's ``mcp`` module, where tools are registered."""
@@ -14,7 +16,5 @@ class DRFMCPConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # Not before: the checks import models and settings.
-        from drf_mcp import checks  # noqa: F401
-
+        register_checks()
         autodiscover_modules("mcp")

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, register
+from django.core.checks import CheckMessage
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import get_resolver
 from django.utils import translation
@@ -92,20 +92,29 @@ class Project:
         ]
 
 
-def register_check(
-    *, deploy: bool = False
-) -> Callable[[Callable[[Project], Iterable[CheckMessage]]], Callable[..., Any]]:
-    """Register a check of a project whose settings can be read; of any other, E001 says why."""
+Check = Callable[[Project], Iterable[CheckMessage]]
+# By whether a check runs only with --deploy, and by module.
+CHECKS: dict[bool, dict[str, list[Callable[[], Sequence[CheckMessage]]]]] = {False: {}, True: {}}
 
-    def decorate(check: Callable[[Project], Iterable[CheckMessage]]) -> Callable[..., Any]:
-        def run(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+
+def register_check(
+    *, deploy: bool = False, needs_settings: bool = True
+) -> Callable[[Check], Check]:
+    """Register a check of a project.
+
+    Args:
+        deploy: whether it runs only with ``--deploy``.
+        needs_settings: False for one that runs where the settings cannot be read as well.
+    """
+
+    def decorate(check: Check) -> Check:
+        def run() -> Sequence[CheckMessage]:
             # As Django's own checks, in English.
             with translation.override(None):
                 project = Project()
-                return list(check(project)) if project.is_readable else []
+                return list(check(project)) if project.is_readable or not needs_settings else []
 
-        # Not functools.wraps: Django reads the signature of the function behind it.
-        run.__name__ = check.__name__
-        return register("drf_mcp", deploy=deploy)(run)
+        CHECKS[deploy].setdefault(check.__module__, []).append(run)
+        return check
 
     return decorate

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.dummy import DummyCache
 from django.core.cache.backends.locmem import LocMemCache
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, Warning
 from django.db import connections, router
 from django.utils.module_loading import import_string
 from rest_framework.settings import api_settings
@@ -32,10 +32,11 @@ UNSHARED: dict[type, str] = {
 }
 
 
-@register("drf_mcp")
-def check_settings(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+@register_check(needs_settings=False)
+def check_settings(project: Project) -> Iterator[CheckMessage]:
     hint = "Correct DRF_MCP in the settings."
-    return [Error(message, hint=hint, id="drf_mcp.E001") for message in Project().setting_errors]
+    for message in project.setting_errors:
+        yield Error(message, hint=hint, id="drf_mcp.E001")
 
 
 @register_check()

@@ -113,3 +113,26 @@ def test_views_without_annotations_are_described_without_drf_spectacular():
     loaded = modules_after(DESCRIBE, DJANGO_SETTINGS_MODULE="example_project.settings")
     assert "example_project.shop.models" in loaded
     assert "drf_spectacular" not in loaded
+
+
+START = """
+import json, sys
+import django
+from django.conf import settings
+settings.configure(INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "drf_mcp"])
+django.setup()
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_a_project_without_tools_starts_with_next_to_nothing_of_the_package():
+    """Checks, the describer and the page are imported when they are first needed."""
+    assert len(own_modules(modules_after(START))) <= 10
+
+
+def test_the_core_answers_calls_without_any_app():
+    assert not [name for name in own_modules(modules_after(CALL)) if ".contrib" in name]
+
+
+def own_modules(modules: set[str]) -> list[str]:
+    return [name for name in modules if name.partition(".")[0] == "drf_mcp"]

@@ -11,7 +11,4 @@ class AggregatesConfig(AppConfig):
     label = "drf_mcp_aggregates"
     verbose_name = _("MCP aggregates")
     mcp_features = ("drf_mcp.contrib.aggregates.feature.AggregatesFeature",)
-
-    def ready(self) -> None:
-        # Not before: the check imports models.
-        from drf_mcp.contrib.aggregates import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.aggregates.checks"

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from importlib import import_module
-
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -14,12 +12,8 @@ class OAuthConfig(AppConfig):
     verbose_name = _("Connected agents")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.oauth.feature.OAuthFeature",)
-    # Where system checks are registered.
-    checks_module = "drf_mcp.contrib.oauth.checks"
+    mcp_checks = "drf_mcp.contrib.oauth.checks"
 
     def ready(self) -> None:
-        # Not before: the checks import the views, the signal's receiver the models.
+        # Not before: the receiver of the signal imports the models.
         from drf_mcp.contrib.oauth import connections  # noqa: F401
-
-        if self.checks_module:
-            import_module(self.checks_module)

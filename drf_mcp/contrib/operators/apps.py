@@ -11,7 +11,4 @@ class OperatorsConfig(AppConfig):
     label = "drf_mcp_operators"
     verbose_name = _("MCP reports")
     mcp_features = ("drf_mcp.contrib.operators.feature.OperatorsFeature",)
-
-    def ready(self) -> None:
-        # Not before: the checks import models and settings.
-        from drf_mcp.contrib.operators import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.operators.checks"

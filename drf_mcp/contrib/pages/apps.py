@@ -12,7 +12,4 @@ class PagesConfig(AppConfig):
     verbose_name = _("MCP pages")
     mcp_features = ("drf_mcp.contrib.pages.feature.PagesFeature",)
     mcp_requires = ("drf_mcp.contrib.resources",)
-
-    def ready(self) -> None:
-        # Not before: the check imports models.
-        from drf_mcp.contrib.pages import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.pages.checks"

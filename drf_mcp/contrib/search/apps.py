@@ -11,7 +11,4 @@ class SearchConfig(AppConfig):
     label = "drf_mcp_search"
     verbose_name = _("MCP tool search")
     mcp_features = ("drf_mcp.contrib.search.feature.SearchFeature",)
-
-    def ready(self) -> None:
-        # Not before: the checks import models and settings.
-        from drf_mcp.contrib.search import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.search.checks"

@@ -12,7 +12,4 @@ class TasksConfig(AppConfig):
     verbose_name = _("MCP tasks")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.tasks.feature.TasksFeature",)
-
-    def ready(self) -> None:
-        # Not before: the checks import models and settings.
-        from drf_mcp.contrib.tasks import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.tasks.checks"

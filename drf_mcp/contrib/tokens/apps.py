@@ -7,7 +7,4 @@ class TokensConfig(AppConfig):
     label = "drf_mcp_tokens"
     verbose_name = _("Tokens for agents")
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        # Not before: the checks import models and settings.
-        from drf_mcp.contrib.tokens import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.tokens.checks"

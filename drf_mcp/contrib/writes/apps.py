@@ -12,7 +12,4 @@ class WritesConfig(AppConfig):
     verbose_name = _("MCP writes")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.writes.feature.WritesFeature",)
-
-    def ready(self) -> None:
-        # Not before: the checks import models and settings.
-        from drf_mcp.contrib.writes import checks  # noqa: F401
+    mcp_checks = "drf_mcp.contrib.writes.checks"

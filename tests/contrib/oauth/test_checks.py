@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.checks import run_checks
-from django.core.checks.registry import registry
 from django.urls import include, path, re_path
 from django.views import View
 
-CHECKS = "drf_mcp.contrib.oauth.checks"
+from drf_mcp.contrib.oauth.apps import OAuthConfig
+from tests.contrib.oauth.apps import UncheckedOAuthConfig
+
 OAUTH = {"drf_mcp.E020", *(f"drf_mcp.W0{number}" for number in (18, 19, 20, 25, 26, 27, 28))}
 
 
 @pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
-    """Register the checks for one test alone: the other tests have no authorization server."""
-    own = registry.registered_checks, registry.deployment_checks
-    registry.registered_checks, registry.deployment_checks = map(set, own)
-    sys.modules.pop(CHECKS, None)
-    importlib.import_module(CHECKS)
-    yield
-    registry.registered_checks, registry.deployment_checks = own
-    sys.modules.pop(CHECKS, None)
+def checked(monkeypatch) -> None:
+    """Check one test alone: the other tests have no authorization server."""
+    monkeypatch.setattr(UncheckedOAuthConfig, "mcp_checks", OAuthConfig.mcp_checks)
 
 
 def find(deploy: bool = False) -> list[Any]:

@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from drf_mcp.checks.project import Project
 from drf_mcp.contrib.tokens import models
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.checks import PLACE, check_tokens_are_taken
@@ -387,14 +388,14 @@ def test_over_http_the_key_is_unknown(issue):
 
 
 def test_a_check_tells_of_an_endpoint_that_takes_no_token(settings):
-    assert check_tokens_are_taken(None) == []
+    assert list(check_tokens_are_taken(Project())) == []
     settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
-    assert [found.id for found in check_tokens_are_taken(None)] == ["drf_mcp_tokens.W001"]
+    assert [found.id for found in check_tokens_are_taken(Project())] == ["drf_mcp_tokens.W001"]
 
 
 @pytest.mark.usefixtures("endpoint_alone")
 def test_a_check_tells_of_views_that_take_no_token_of_the_endpoint():
-    [found] = check_tokens_are_taken(None)
+    [found] = list(check_tokens_are_taken(Project()))
     assert found.id == "drf_mcp_tokens.W001"
     assert "such as the view of usual" in found.msg
 
@@ -406,4 +407,4 @@ def test_the_check_leaves_views_alone_that_choose_their_credentials(expose, sett
         path("other/", WhoAmIView.as_view(authentication_classes=[TokenAuthentication])),
         AUTHENTICATION_CLASSES=[PLACE],
     )
-    assert check_tokens_are_taken(None) == []
+    assert list(check_tokens_are_taken(Project())) == []

@@ -1,0 +1,84 @@
+"""Each app can be left out, and each does without the others."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core.checks import run_checks
+from django.test import Client
+from django.urls import path
+from rest_framework import generics, serializers
+
+from drf_mcp.tools import mcp_viewset
+from tests.agents import Agent
+from tests.sources import ROOT
+
+APPS = sorted(
+    f"drf_mcp.contrib.{each.parent.name}" for each in (ROOT / "contrib").glob("*/apps.py")
+)
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+@mcp_viewset(name="groups")
+class Groups(generics.ListCreateAPIView):
+    authentication_classes = []
+    permission_classes = []
+    serializer_class = GroupSerializer
+    queryset = Group.objects.order_by("pk")
+
+
+@pytest.fixture
+def install(settings, expose):
+    """Install some of the apps alone, and return an agent of the groups."""
+    others = [app for app in settings.INSTALLED_APPS if not app.startswith(("drf_mcp.", "tests."))]
+
+    def install(*apps: str) -> Agent:
+        settings.INSTALLED_APPS = [*others, *apps]
+        expose(path("groups/", Groups.as_view()), PERMISSION_CLASSES=[])
+        return Agent(Client())
+
+    return install
+
+
+def answers(agent: Agent) -> None:
+    """Assert that the tools are listed, read and write, and refuse what is wrong."""
+    assert {"groups_list", "groups_create"} <= agent.tools().keys()
+    name = f"group {Group.objects.count()}"
+    assert agent.call("groups_create", name=name).data["name"] == name
+    assert agent.call("groups_list").data["results"][-1]["name"] == name
+    assert agent.call("groups_create").code == "MISSING_REQUIRED"
+    serious = {found.id for found in run_checks(tags=["drf_mcp"]) if found.is_serious()}
+    # The sign-in of the project's own has settings that these tests do not have.
+    assert serious <= {"drf_mcp.E020"}
+
+
+def find_required(app: str) -> tuple[str, ...]:
+    return {
+        "drf_mcp.contrib.skills": ("drf_mcp.contrib.resources",),
+        "drf_mcp.contrib.pages": ("drf_mcp.contrib.resources",),
+    }.get(app, ())
+
+
+@pytest.mark.django_db
+def test_the_core_stands_alone(install):
+    answers(install())
+
+
+@pytest.mark.django_db
+def test_each_app_does_without_the_others(install, subtests):
+    for app in APPS:
+        with subtests.test(app=app):
+            answers(install(*find_required(app), app))
+
+
+@pytest.mark.django_db
+def test_each_app_can_be_left_out(install, subtests):
+    for app in APPS:
+        with subtests.test(app=app):
+            needing = [other for other in APPS if app in find_required(other)]
+            answers(install(*(other for other in APPS if other not in (app, *needing))))
