@@ -194,6 +194,7 @@ async def test_the_first_call_is_answered_after_fewer_than_ten_commands(installe
 def test_each_finding_is_gone_once_its_cure_is_tried(installed, tmp_path):
     shutil.copytree(installed.place, tmp_path / "clinic")
     mended = Newcomer(tmp_path / "clinic")
+    mended.append("office/settings.py", 'INSTALLED_APPS += ["drf_mcp.contrib.operators"]\n')
     report = json.loads(mended.run("mcp_tools", "--warnings", "--json"))
     causes = {finding["cause"] for finding in report["findings"]}
     assert causes == CURES.keys()
