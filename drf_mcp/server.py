@@ -16,8 +16,8 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
-from drf_mcp.observability.logging import Observer, log_refusal
-from drf_mcp.observability.observers import open_observers, report_refusal
+from drf_mcp.observability.logging import CallLogger, log_refusal
+from drf_mcp.observability.records import open_observers, report_refusal
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import (
     REVISIONS,
@@ -31,11 +31,10 @@ from drf_mcp.protocol import (
     select_by_headers,
     select_era,
 )
-from drf_mcp.protocol.context import MessageObserver, RequestContext
+from drf_mcp.protocol.context import ACCEPTED as ACCEPTED
+from drf_mcp.protocol.context import MessageObserver, MessageStream, RequestContext
+from drf_mcp.protocol.context import Reply as Reply
 from drf_mcp.protocol.input import Unfinished
-from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
-from drf_mcp.protocol.reply import MessageStream
-from drf_mcp.protocol.reply import Reply as Reply
 from drf_mcp.settings import chosen_language, mcp_settings, override_language
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
@@ -249,7 +248,7 @@ class Server:
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers, self.get_throttles(), observers)
         tools = lambda: self.registry.tools(context.urlconf)  # noqa: E731
-        with Observer(context).trace(tools, drf_mcp.__version__):
+        with CallLogger(context).trace(tools, drf_mcp.__version__):
             result = handler(context)
         # No call is made for it, as by isinstance.
         if type(result) is MessageStream:

@@ -30,7 +30,7 @@ from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, catch, contain
-from drf_mcp.observability.observers import report_refusal
+from drf_mcp.observability.records import report_refusal
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.option_types.tool_options import ENDPOINT_KINDS
@@ -40,9 +40,7 @@ from drf_mcp.settings import chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
-from drf_mcp.transports.meta_headers import MetaHeaders
-from drf_mcp.transports.request_body import find_request_id, read_body
-from drf_mcp.transports.responses import make_json_response
+from drf_mcp.transports.http import MetaHeaders, find_request_id, make_json_response, read_body
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
 

@@ -25,8 +25,8 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_caller import LocalEndpoint
-from drf_mcp.transports.request_body import read_body
+from drf_mcp.transports.http import read_body
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 # The query with which a POST asks for it; no message of MCP has one.
 QUERY = "show=comparison"
@@ -83,7 +83,7 @@ class Comparison:
         SessionAuthentication().enforce_csrf(self.caller.drf_request())
         name, arguments, users = self.read()
         endpoint = contain(lambda: LocalEndpoint(self.request.path_info), lambda exc: None)
-        tool = None if endpoint is None else self.find_tool(endpoint, name)
+        tool = None if endpoint is None else endpoint.tools.get(name)
         if endpoint is None or tool is None or not self.takes(tool):
             text = _("%(tool)s is no tool of this endpoint that a GET serves.")
             raise ValidationError(text % {"tool": name})
@@ -91,10 +91,6 @@ class Comparison:
         response = JsonResponse({"answers": answers})
         response["Cache-Control"] = "no-store"
         return response
-
-    def find_tool(self, endpoint: LocalEndpoint, name: str) -> Tool | None:
-        view = self.caller.view
-        return endpoint.narrow(view.registry, view.tool_options).get(name)
 
     def read(self) -> tuple[str, Mapping[str, Any], Sequence[Any]]:
         asked = contain(lambda: json.loads(read_body(self.request)), lambda exc: None)

@@ -17,7 +17,7 @@ from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.errors import UsageError as UsageError
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.in_process import ServedEndpoint
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 ANONYMOUS = "anonymous"
 DEFAULT_ORIGIN = "http://127.0.0.1:8000"
@@ -43,10 +43,10 @@ class MCPCommand(BaseCommand):
     def add_user_argument(self, add: Callable[..., Any], help: str) -> None:
         add("--as", "--user", metavar="USER", dest="username", help=help)
 
-    def get_endpoint(self, options: Mapping[str, Any]) -> ServedEndpoint:
+    def get_endpoint(self, options: Mapping[str, Any]) -> LocalEndpoint:
         path = options["endpoint"]
         try:
-            endpoint = ServedEndpoint(path)
+            endpoint = LocalEndpoint(path)
             if path:
                 endpoint.make_caller()
         except LookupError as exc:
@@ -72,7 +72,7 @@ class MCPCommand(BaseCommand):
         alike = names.filter(**{f"{users.USERNAME_FIELD}__istartswith": username[:1]})
         return [str(name) for name in alike.order_by(users.USERNAME_FIELD)[:MAX_USERS]]
 
-    def get_tool(self, name: str, endpoint: ServedEndpoint) -> Tool:
+    def get_tool(self, name: str, endpoint: LocalEndpoint) -> Tool:
         try:
             return endpoint.registry.tool(name, None, endpoint.tool_options)
         except UnknownTool as exc:

@@ -1,8 +1,8 @@
-"""Log records, signals and spans of calls, none of which costs where nobody listens.
+"""Log records, signals and spans of calls; none is made without a handler, receiver or tracer.
 
-The logger ``drf_mcp.calls`` gets one record per call of a tool (INFO) and one per message
-that was refused before it was a call (DEBUG). Its fields are attributes of the record, as
-with ``extra``.
+The logger ``drf_mcp.calls`` gets one record for each call of a tool (INFO) and for each message
+that was refused before the call (DEBUG). The fields are attributes of the record, as with
+``extra``.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LINE = "%s: %s (%d) in %.1f ms, user %s, %s"
 SHOWN = ("tool", "outcome", "status", "duration_ms", "user_id", "request_id")
 
 
-class Observer:
-    """Tells whoever watches of one request; nothing that fails here fails the request."""
+class CallLogger:
+    """Traces one request and records its call; what it raises changes no answer."""
 
     def __init__(self, context: RequestContext) -> None:
         self.context = context
@@ -101,17 +101,17 @@ def log_refusal(item: Any, exc: ProtocolError) -> None:
 
 def write_record(level: int, line: str, args: tuple[Any, ...], fields: Mapping[str, Any]) -> None:
     record = calls.makeRecord(calls.name, level, __file__, 0, line, args, None)
-    # ``extra`` would raise where a project's own record factory has set one of the fields
-    # already, such as ``request_id``.
+    # ``extra`` raises where the project's own record factory has set a field, such as
+    # ``request_id``.
     vars(record).update(fields)
     calls.handle(record)
 
 
 def get_tracing() -> Any:
-    # A process that records any has imported OpenTelemetry; in every other one nothing of it
-    # is imported here. Without a tracer provider spans go nowhere.
+    # A process with a tracer provider has imported OpenTelemetry. In other processes it is not
+    # imported here.
     trace = sys.modules.get("opentelemetry.trace")
-    # Nor has a provider been set while another thread is in the middle of that import.
+    # Another thread may be importing the module now.
     get_provider = getattr(trace, "get_tracer_provider", None)
     if trace is None or get_provider is None:
         return None

@@ -1,22 +1,24 @@
-"""The record of a call that is over: what logs, signals and spans say of it."""
+"""The record of a call that is over, and the observers that installed apps open for a message."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.context import MessageObserver, RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.masking import escape_unprintable
 
 
 @dataclass(frozen=True)
 class CallRecord:
-    """A call that is over."""
+    """A call that is over, as logs, signals and spans describe it."""
 
     tool: Any
     outcome: Outcome
@@ -40,7 +42,7 @@ class CallRecord:
 
     @property
     def client(self) -> str | None:
-        # None where the revision does not say so per message.
+        # Handshake revisions do not name the client in each message.
         info = self.context.message.meta.get(CLIENT_INFO_KEY)
         name = info.get("name") if isinstance(info, dict) else None
         return escape_unprintable(name) if isinstance(name, str) else None
@@ -53,7 +55,7 @@ class CallRecord:
 
     @property
     def sent(self) -> Any:
-        """What the caller sent, any JSON value: arguments, or the URI of a resource."""
+        """The arguments that the caller sent, any JSON value, or the URI of a resource."""
         params = self.context.message.params
         return {"uri": params["uri"]} if "uri" in params else params.get("arguments")
 
@@ -74,3 +76,19 @@ class CallRecord:
             "revision": self.context.era.revision,
             "arguments": self.arguments,
         }
+
+
+def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:
+    """Return the observers of a message; None is a message that was not read."""
+    if message is not None and (not isinstance(message, Message) or message.is_notification):
+        return ()
+    made = (feature.observe(message, caller) for feature in features.overriding("observe"))
+    return [observer for observer in made if observer is not None]
+
+
+def report_refusal(messages: Iterable[Any], caller: Any, exc: Exception) -> None:
+    """Report for each message that its caller was refused."""
+    for message in messages:
+        for observer in open_observers(message, caller):
+            observer.fail(exc)
+            observer.close()

@@ -26,7 +26,7 @@ CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"
 
 
 class ServerSpan:
-    """A context in which a message is served, and the span that tells of it."""
+    """The context in which a message is served, with a span of its own."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class ServerSpan:
         if name == CALL:
             attributes["gen_ai.operation.name"] = "execute_tool"
             tool = request.message.params.get("name")
-            # A name that is no tool's would make as many spans as callers can think of.
+            # Unknown names are left out: callers could make any number of them.
             if isinstance(tool, str) and tool in get_tools():
                 attributes["gen_ai.tool.name"] = tool
                 name = f"{name} {tool}"
@@ -68,9 +68,9 @@ class ServerSpan:
 
     @staticmethod
     def find_parent(request: RequestContext) -> tuple[Context, list[Link]]:
-        # The caller's context from ``_meta``; else the ambient span, such as that of the HTTP
-        # request; else the caller's from the HTTP headers. The ambient span that is left for the
-        # caller's is linked.
+        # The parent is the caller's span in ``_meta``, the ambient span, such as that of the HTTP
+        # request, or the caller's span in the HTTP headers. An ambient span that is not the parent
+        # is linked.
         current = context.get_current()
         ambient = trace.get_current_span(current).get_span_context()
         meta = request.message.meta
@@ -112,7 +112,7 @@ def mark_failed(span: Span, error_type: str, description: str | None = None) -> 
 def describe_call(call: CallRecord) -> None:
     span = trace.get_current_span()
     if call.context.message.method == CALL:
-        # A tool may run another one.
+        # A call may have been redirected to another tool.
         span.set_attribute("gen_ai.tool.name", call.tool.name)
         span.update_name(f"{CALL} {call.tool.name}")
     span.set_attribute("drf_mcp.outcome", call.word)

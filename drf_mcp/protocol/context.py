@@ -1,8 +1,10 @@
+"""The request message that a method gets, and the reply that a door sends."""
+
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
 
 from drf_mcp.exceptions import MissingClientCapability
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
@@ -12,10 +14,10 @@ from drf_mcp.protocol.jsonrpc import Message
 
 
 class MessageObserver:
-    """Follows one message until it is answered; what fails here is its own affair."""
+    """Follows one message until it is answered; what it raises changes no answer."""
 
     def end_call(self, record: Any) -> None:
-        """Note a call that is over, whatever came of it."""
+        """Note that a call is over, with its outcome."""
 
     def fail(self, exc: Exception) -> None:
         """Note why a message made no call, or why its answer could not be sent."""
@@ -26,17 +28,16 @@ class MessageObserver:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """One request message in the hands of a method."""
+    """A request message, with what its method needs to answer it."""
 
     message: Message
     era: Era
     # A `drf_mcp.access.authentication.Caller`.
     caller: Any
-    # None at a door that has none.
+    # None at a door without headers.
     headers: Mapping[str, str] | None = None
-    # The endpoint's, for what the message asks of views.
+    # The throttles of the endpoint.
     throttles: Sequence[Any] = ()
-    # What follows the message.
     observers: Sequence[MessageObserver] = ()
 
     @property
@@ -66,12 +67,39 @@ class RequestContext:
         extensions = declared.get("extensions")
         return isinstance(extensions, Mapping) and isinstance(extensions.get(name), Mapping)
 
-    def check_headers(self, mirrored: Mapping[tuple[str, ...], str]) -> None:
+    def check_headers(self, parameters: Mapping[tuple[str, ...], str]) -> None:
         """Raise HeaderMismatch unless the headers that repeat arguments agree with them.
 
         Args:
-            mirrored: the names of the headers by the path of each argument.
+            parameters: the name of each header by the path of its argument.
         """
-        if mirrored and self.era.repeats_arguments and self.headers is not None:
+        if parameters and self.era.repeats_arguments and self.headers is not None:
             arguments = self.message.params.get("arguments")
-            RepeatedArguments(arguments, mirrored).check(self.headers)
+            RepeatedArguments(arguments, parameters).check(self.headers)
+
+
+@final
+@dataclass(frozen=True)
+class MessageStream:
+    """The result of a request that is answered by several messages, the response last.
+
+    Attributes:
+        messages: encoded messages; an empty one keeps the connection open.
+    """
+
+    messages: AsyncIterator[bytes]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a door sends back."""
+
+    status: int
+    # One JSON-RPC response, an array of them, or nothing.
+    body: bytes = b""
+    headers: Mapping[str, str] | None = None
+    # In place of the body, at a door that can keep a response open.
+    stream: MessageStream | None = None
+
+
+ACCEPTED = Reply(202)

@@ -1,8 +1,7 @@
-"""The two eras of the protocol behind one interface, and what a server offers in each."""
+"""The two eras of the protocol behind one interface."""
 
 from __future__ import annotations
 
-import functools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.headers import HeaderValue, compare_header, repeats
+from drf_mcp.protocol.headers import HeaderValue, check_header, compare_header, repeats
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 from drf_mcp.settings import mcp_settings
@@ -71,8 +70,8 @@ class Era(ABC):
     def write(
         self, result: Members | Unfinished, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
-        """Return the members of a result of any kind: complete, a question or a task."""
-        # Nearly every result is a dict, and is known without a call.
+        """Return the members of a complete result, of a question or of a task."""
+        # Nearly every result is a dict, for which `isinstance` is not called.
         if type(result) is dict or not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
@@ -142,8 +141,7 @@ class StatelessEra(Era):
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         meta = message.meta
         requested = meta.get(PROTOCOL_VERSION_KEY)
-        # A client that contradicts itself is told so before it is told that one of the
-        # revisions it names is not served.
+        # Headers that differ from the body are an error even where the revision is not served.
         if headers is not None:
             version = requested if isinstance(requested, str) else self.revision
             self.check_headers(headers, message, version, name_parameters.get(message.method))
@@ -160,23 +158,19 @@ class StatelessEra(Era):
     def check_headers(
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
     ) -> None:
-        # "Server Validation"; `parameter` is the member of ``params`` that Mcp-Name repeats.
-        if not repeats(headers, PROTOCOL_VERSION_HEADER, version):
-            value = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
-            compare_header(PROTOCOL_VERSION_HEADER, value, version)
+        # "Server Validation". Mcp-Name repeats the member `parameter` of ``params``.
+        check_header(headers, PROTOCOL_VERSION_HEADER, version)
         # The specification leaves the other headers of a notification undefined.
         if message.id is None:
             return
-        if not repeats(headers, constants.METHOD_HEADER, message.method):
-            value = HeaderValue.from_headers(headers, constants.METHOD_HEADER)
-            compare_header(constants.METHOD_HEADER, value, message.method)
+        check_header(headers, constants.METHOD_HEADER, message.method)
         if parameter is None:
             return
         expected = message.params.get(parameter)
         if repeats(headers, constants.NAME_HEADER, expected):
             return
         value = HeaderValue.from_headers(headers, constants.NAME_HEADER)
-        # Without a name in the body there is nothing to repeat; the method refuses it.
+        # The method refuses a body without a name.
         if value is not None or isinstance(expected, str):
             text = None if value is None else value.to_text()
             compare_header(constants.NAME_HEADER, text, expected)
@@ -240,61 +234,3 @@ def encode_era_error(id: RequestId | None, exc: ProtocolError, headers: Headers)
     revision = "" if headers is None else (headers.get(PROTOCOL_VERSION_HEADER) or "").strip(" \t")
     null_id = not _REVISION.fullmatch(revision) or revision < constants.FIRST_REVISION_WITHOUT_NULL
     return encode_error(id, exc, null_id=null_id)
-
-
-@functools.lru_cache(maxsize=16)
-def join_name_parameters(capability_classes: tuple[type[Capability], ...]) -> Mapping[str, str]:
-    return {k: v for each in capability_classes for k, v in each.name_parameters.items()}
-
-
-class Capability:
-    """One capability of a server: its methods, and their place in the protocol.
-
-    A subclass listed in `Server.capability_classes` is advertised and served in each revision
-    that `result_members` names. A handler takes a `RequestContext`, makes sure that the caller
-    is authenticated, and returns the members of the result.
-
-    Attributes:
-        name: the member of the capabilities object that advertises the capability.
-        is_extension: whether the name is that of an extension, advertised among the others.
-        annotates: whether it adds to what other capabilities advertise, and is asked after them.
-        methods: the name of the handler by MCP method.
-        name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
-        result_members: the members of each result by revision and method. A method without an
-            entry does not exist in the revision. A result with ``ttlMs`` may be cached.
-    """
-
-    name: ClassVar[str]
-    is_extension: ClassVar[bool] = False
-    annotates: ClassVar[bool] = False
-    methods: ClassVar[Mapping[str, str]] = {}
-    name_parameters: ClassVar[Mapping[str, str]] = {}
-    result_members: ClassVar[Mapping[str, Mapping[str, frozenset[str]]]] = {}
-
-    def __init__(self, server: Any) -> None:
-        self.server = server
-
-    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        """Return the options that a client is told of; None to advertise nothing."""
-        return {} if era.revision in self.result_members else None
-
-    def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
-        """Add the capability to the capabilities object."""
-        options = self.get_capability_object(era)
-        if options is not None:
-            place = capabilities.setdefault("extensions", {}) if self.is_extension else capabilities
-            place[self.name] = options
-
-    def get_instructions(self, context: Any) -> str:
-        """Return what models are told of the capability, "" for nothing.
-
-        Args:
-            context: the `RequestContext` of the message.
-        """
-        return ""
-
-    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        """Return the members of a method's result; None where there is no such method."""
-        if method not in self.methods:
-            return None
-        return self.result_members.get(era.revision, {}).get(method)

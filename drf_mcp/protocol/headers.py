@@ -23,7 +23,7 @@ ARGUMENT_PREFIX = "Mcp-Param-"
 
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?")
 _FORBIDDEN = re.compile(r"[^\t\x20-\x7e]")
-# Nearly every value is such a text, which no encoding changes.
+# Nearly every value is such a text, which encoding does not change.
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _short = reprlib.Repr()
@@ -52,14 +52,14 @@ class HeaderValue(str):
 
     @classmethod
     def from_text(cls, text: str) -> str:
-        """Return the value of a header that stands for a text ("Value Encoding")."""
+        """Encode a text as the value of a header ("Value Encoding")."""
         is_encoded = "=?base64?" in text or _FORBIDDEN.search(text)
         if text and not is_encoded and text == text.strip():
             return text
         return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
     def to_text(self) -> str:
-        """Return the text that the value stands for ("Value Encoding")."""
+        """Decode the value ("Value Encoding")."""
         encoded = _ENCODED.fullmatch(self)
         if encoded is None:
             return str(self)
@@ -75,7 +75,12 @@ class HeaderValue(str):
 
 
 class RepeatedArguments:
-    # `arguments` are any JSON value; `names` are those of the headers without their prefix.
+    """Arguments that HTTP headers repeat.
+
+    Args:
+        arguments: any JSON value.
+        names: the names of the headers, without their prefix, by the path of the argument.
+    """
 
     def __init__(self, arguments: Any, names: Mapping[tuple[str, ...], str]) -> None:
         self.values = {
@@ -93,7 +98,7 @@ class RepeatedArguments:
         return {n: HeaderValue.from_text(text) for n, text in texts.items() if text is not None}
 
     def check(self, headers: Mapping[str, str]) -> None:
-        """Hold the headers of a request against the arguments ("Server Validation")."""
+        """Compare the headers of a request with the arguments ("Server Validation")."""
         for header, argument in self.values.items():
             value = HeaderValue.from_headers(headers, header)
             if value is None and self.to_text(argument) is None:
@@ -115,8 +120,13 @@ class RepeatedArguments:
 
 
 def repeats(headers: Mapping[str, str], name: str, expected: Any) -> bool:
-    """Return whether a header is a plain text, and the expected one."""
+    """Return whether a header needs no decoding and has the expected value."""
     return headers.get(name) == expected and bool(expected and _PLAIN.fullmatch(expected))
+
+
+def check_header(headers: Mapping[str, str], name: str, expected: str) -> None:
+    if not repeats(headers, name, expected):
+        compare_header(name, HeaderValue.from_headers(headers, name), expected)
 
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:

@@ -12,7 +12,7 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 
-# The members of ``params`` that bring back what was asked.
+# The members of ``params`` with the state and the answers of an earlier round.
 STATE, RESPONSES = "requestState", "inputResponses"
 
 
@@ -41,11 +41,11 @@ class TaskCreated(Unfinished):
 
 @dataclass(frozen=True)
 class InputRequired(Unfinished):
-    """The result of a request that cannot go on before somebody was asked.
+    """The result of a request that waits for answers of the client.
 
     Attributes:
-        questions: what is asked.
-        state: what the client sends back with the answers.
+        questions: the questions.
+        state: a text that the client sends back with the answers.
     """
 
     questions: Sequence[Question]
@@ -69,7 +69,7 @@ class InputRequired(Unfinished):
 
 
 def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a client can be asked for, by the ``_meta`` of its request."""
+    """Return what the client can be asked for: "form", "url", "sampling", "roots"."""
     capabilities = meta.get(CLIENT_CAPABILITIES_KEY)
     if not isinstance(capabilities, dict):
         return ()
@@ -77,7 +77,7 @@ def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
     declared = capabilities.get("elicitation")
     if not isinstance(declared, dict):
         return others
-    # An empty object stands for forms.
+    # An empty object declares forms.
     modes = tuple(mode for mode in ("form", "url") if mode in declared) or ("form",)
     return (*modes, *others)
 
@@ -86,7 +86,7 @@ def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]
     """Return the answers of a request by the key of their question.
 
     Raises:
-        InvalidParams: if there is something else in their place.
+        InvalidParams: if the answers are malformed.
     """
     responses = params.get(RESPONSES, {})
     if not isinstance(responses, Mapping):

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import is_nested_deeper
 
-# Objects and arrays inside one another; REST framework and JSON Schema need far fewer.
+# Levels of objects and arrays; REST framework and JSON Schema need far fewer.
 MAX_DEPTH = 100
 
-# Messages in one batch, where nobody says another number.
+# Messages in one batch, by default.
 MAX_BATCH = 20
 
 # The largest integer of which a double knows every smaller one.
@@ -52,7 +52,7 @@ class Message:
         if not isinstance(method, str):
             raise InvalidRequest(_('The member "method" must be a string.'))
         params = value.get("params")
-        # Some serializers write null for what there is none of.
+        # Some serializers write null for missing params.
         if params is None:
             return cls(id, method)
         if not isinstance(params, dict):
@@ -73,7 +73,7 @@ class Message:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """A response from the client, for which the server, which never asks, has no use."""
+    """A response from the client, which the server ignores: it never sends requests."""
 
     # None if it is no valid id.
     id: RequestId | None = None
@@ -86,8 +86,8 @@ class Encoded(bytes):
 
 
 class StrictDecoder(json.JSONDecoder):
-    # No two parties can understand one body differently: RFC 8259, and RFC 7493 where
-    # implementations differ: unique keys, no lone surrogates, finite numbers.
+    # RFC 7493, so that no two parsers read a body differently: unique keys, no lone surrogates,
+    # finite numbers.
 
     def __init__(self) -> None:
         super().__init__(
@@ -191,12 +191,11 @@ def find_id(body: bytes) -> RequestId | None:
 
 
 class Pairs(list[tuple[str, Any]]):
-    # The members of an object, of which a name may stand twice.
-    pass
+    """The members of an object whose names may be repeated."""
 
 
 def recover_id(text: str) -> RequestId | None:
-    # Of JSON that is refused for something else than the id: a key that is repeated, NaN.
+    # From JSON that is refused for another reason, such as a repeated key or NaN.
     try:
         value = json.loads(text, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):

@@ -13,7 +13,7 @@ from drf_mcp.introspection.field_schema import PNG, TEXT
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.local_endpoint import make_local_caller
 
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:

@@ -21,14 +21,14 @@ from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contai
 from drf_mcp.features import CallState
 from drf_mcp.interaction.progress import Progress
 from drf_mcp.json_text import to_bytes
-from drf_mcp.observability.logging import Observer
+from drf_mcp.observability.logging import CallLogger
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
-from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.definitions import (
     DEFINITIONS,
@@ -204,7 +204,7 @@ class ToolsCapability(Capability):
             call.progress = Progress.wanted(call.context.message.meta, call.channel)
         started = time.perf_counter()
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
-        observer = Observer(call.context)
+        observer = CallLogger(call.context)
         for feature in features.overriding("get_unfinished"):
             if (unfinished := feature.get_unfinished(outcome, call)) is not None:
                 observer.record(call.tool, outcome, {}, started)

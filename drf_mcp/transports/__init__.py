@@ -1,1 +1,1 @@
-"""The doors beside HTTP: stdio and this process."""
+"""HTTP, stdio and calls in this process."""

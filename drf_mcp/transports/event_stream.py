@@ -1,7 +1,7 @@
-"""A response in events: notifications first, the answer last.
+"""Responses as server-sent events: notifications first, the JSON-RPC response last.
 
-2026-07-28, basic/transports/streamable-http. A stream begins with the first notification; a call
-that sends none is answered in JSON, with its own HTTP status.
+2026-07-28, basic/transports/streamable-http. A stream begins with the first notification. A call
+without notifications is answered in JSON, with its own HTTP status.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.protocol.reply import Reply
-from drf_mcp.transports.responses import make_json_response
+from drf_mcp.protocol.context import Reply
+from drf_mcp.transports.http import make_json_response
 
 EVENT_STREAM = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 TOKEN = b'"progressToken"'
 KEEP_ALIVE = b":\n\n"
-# Between two comments that keep proxies and clients from giving up.
+# Between two comments, which keep proxies and clients from closing the connection.
 KEEP_ALIVE_SECONDS = 15.0
 
 Respond = Callable[[], HttpResponse]
 
 
 def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
-    """Return whether a client asks to be told of progress, and reads events."""
+    """Return whether a client asks for notifications of progress, and accepts events."""
     return TOKEN in body and EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
 
 
@@ -56,10 +56,10 @@ def make_response(reply: Reply) -> Any:
 
 
 class BufferedStream:
-    """Sends the notifications together with the answer: under WSGI a view returns once.
+    """Sends the notifications together with the response: under WSGI a view returns once.
 
     Args:
-        respond: answers the request, with JSON.
+        respond: returns the JSON response.
     """
 
     def __init__(self, respond: Respond) -> None:
@@ -109,7 +109,7 @@ class LiveStream(BufferedStream):
         try:
             self.response = self.respond()
         except asyncio.CancelledError:
-            # The client is gone: nobody waits for the answer of an async view.
+            # The client is gone, so the async view was cancelled.
             pass
         finally:
             connections.close_all()
@@ -134,13 +134,13 @@ class LiveStream(BufferedStream):
             if self.response is not None:
                 yield encode_event(self.response.content)
         finally:
-            # The loop may be gone before the call is.
+            # The loop may end before the call does.
             self.wake = self.begun.set
             if not self.ended:
                 self.channel.cancel()
 
 
 def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
-    """Return the stream of a response: a live one under ASGI."""
+    """Return the stream of a response: under ASGI a live one."""
     kind = LiveStream if hasattr(request, "scope") else BufferedStream
     return kind(respond)

@@ -1,4 +1,4 @@
-"""The door of this process: calls that come in without HTTP, on behalf of a user."""
+"""A client that calls tools in this process, on behalf of a user."""
 
 from __future__ import annotations
 
@@ -18,37 +18,15 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.tools.registry import Registry, registry
-from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_caller import LocalEndpoint
+from drf_mcp.tools.registry import registry
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 
-class ServedEndpoint(LocalEndpoint):
-    """An endpoint with its tools and its server, which answers in this process."""
-
-    @property
-    def registry(self) -> Registry:
-        own: Registry = registry if self.found is None else self.found.view.registry
-        return own
-
-    @property
-    def tool_options(self) -> Mapping[str, Any] | None:
-        """The options that the endpoint sets of all of its tools."""
-        return None if self.found is None else self.found.view.tool_options
-
-    @property
-    def tools(self) -> Mapping[str, Tool]:
-        """The tools that the endpoint leaves, whoever calls.
-
-        Raises:
-            Refused: if the path names no toolset.
-        """
-        return self.narrow(self.registry, self.tool_options)
-
-    def make_server(self) -> Server:
-        """Return a server that answers as the endpoint does."""
-        server: Server = Server(registry) if self.found is None else super().make_server()
-        return server
+def make_server(endpoint: LocalEndpoint) -> Server:
+    """Return a server that answers as an endpoint does."""
+    view = endpoint.make_view(endpoint.make_request())
+    server: Server = Server(registry) if view is None else view.get_server()
+    return server
 
 
 @dataclass
@@ -58,10 +36,10 @@ class InProcessClient:
     # None for an anonymous caller.
     user: Any = None
     revision: str = STATELESS_REVISION
-    # None for the tools' own.
+    # None for the envelopes of the tools.
     envelope_class: type[Envelope] | None = None
-    endpoint: ServedEndpoint = field(default_factory=ServedEndpoint)
-    # Takes the params of each notification of progress; None for nobody who is told.
+    endpoint: LocalEndpoint = field(default_factory=LocalEndpoint)
+    # Gets the params of each notification of progress.
     on_progress: Callable[[Mapping[str, Any]], None] | None = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,7 +55,7 @@ class InProcessClient:
             message["params"] = {**params, "_meta": {**self.meta, **params.get("_meta", {})}}
         else:
             headers = {PROTOCOL_VERSION_HEADER: self.revision}
-        server = self.endpoint.make_server()
+        server = make_server(self.endpoint)
         forced = self.envelope_class
         if forced is not None:
             server.force_envelope = lambda envelope_class: forced

@@ -1,4 +1,4 @@
-"""The tools described before the first request, for servers that fork their workers."""
+"""Describes tools before the first request, for servers that fork their workers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from drf_mcp.access.metadata import WellKnownConverter
 from drf_mcp.introspection.source.overrides import forget_trees
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import ERAS
-from drf_mcp.transports.in_process import ServedEndpoint
+from drf_mcp.transports.in_process import make_server
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 
 @dataclass(frozen=True)
 class PreloadedEndpoint:
-    """What describing the tools of one endpoint brought.
+    """The tools of one endpoint, described.
 
     Attributes:
-        path: where the URLconf has the endpoint.
-        tools: their number.
-        bytes: of their definitions, in one revision.
-        seconds: of the wall clock.
+        path: the path of the endpoint.
+        tools: the number of tools.
+        bytes: the size of their definitions in one revision.
+        seconds: how long it took.
     """
 
     path: str
@@ -53,14 +54,13 @@ def preload() -> list[PreloadedEndpoint]:
 
 def describe_endpoints() -> list[PreloadedEndpoint]:
     """Describe the tools of every endpoint of the URLconf; without any, those of stdio."""
-    every = [ServedEndpoint(found.path) for found in WellKnownConverter().find_every()]
-    return [describe_endpoint(endpoint) for endpoint in every or [ServedEndpoint()]]
+    every = [LocalEndpoint(found.path) for found in WellKnownConverter().find_every()]
+    return [describe_endpoint(endpoint) for endpoint in every or [LocalEndpoint()]]
 
 
-def describe_endpoint(endpoint: ServedEndpoint) -> PreloadedEndpoint:
-    # The tools that the endpoint leaves, whoever calls, in every revision.
+def describe_endpoint(endpoint: LocalEndpoint) -> PreloadedEndpoint:
     started = time.perf_counter()
-    server, size = endpoint.make_server(), 0
+    server, size = make_server(endpoint), 0
     capability, tools = server.tools_capability, endpoint.tools
     for tool in tools.values():
         size += max(len(capability.get_definition(tool, era)) for era in ERAS.values())

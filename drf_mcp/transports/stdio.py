@@ -32,25 +32,24 @@ Item: TypeAlias = Message | ClientResponse | ProtocolError
 Decoded: TypeAlias = Item | list[Item]
 
 CANCELLED = "notifications/cancelled"
-# How long calls that run are waited for when the process is told to end.
+# How long the process waits for running calls before it ends.
 SECONDS_TO_FINISH = 3.0
 
 
 @dataclass(eq=False)
 class Work:
-    """One line of the client's, to be answered unless the client gives it up."""
+    """A line of the client, which is answered unless the client cancels it."""
 
     decoded: Decoded
     # The headers that name the revision, as in an HTTP request.
     headers: dict[str, str] | None
-    # Nobody waits for the answer.
     cancelled: bool = False
-    # The way of its notifications, while it is answered.
+    # Sends notifications while the line is answered.
     channel: Channel | None = None
 
     @property
     def ids(self) -> list[Any]:
-        # Of requests, and of what could not be read.
+        # The ids of requests, and of messages that could not be read.
         items = self.decoded if isinstance(self.decoded, list) else [self.decoded]
         return [
             item.id
@@ -60,14 +59,14 @@ class Work:
         ]
 
 
-class Connection:
+class StdioConnection:
     def __init__(
         self, server: Server, make_caller: Callable[[], Caller], write: Callable[[bytes], None]
     ) -> None:
         self.server = server
         self.make_caller = make_caller
         self.write = write
-        # What ``initialize`` settled on holds for every later message of that era.
+        # As ``initialize`` negotiated it, for every later message of that era.
         self.revision: str | None = None
         self.stateless = False
         self._open: dict[Any, Work] = {}
@@ -75,9 +74,9 @@ class Connection:
         self._writing = threading.Lock()
 
     def receive(self, line: bytes | ProtocolError) -> Work | None:
-        """Read a line, or what is wrong with it; None where there is nothing to do.
+        """Read a line, or the error of reading it; None where there is nothing to answer.
 
-        Lines are read in their order, whatever order they are answered in.
+        Lines are received in their order, and answered in any order.
         """
         if isinstance(line, bytes) and not line.strip():
             return None
@@ -104,15 +103,15 @@ class Connection:
             self.stateless = True
             return None
         revision = self.revision
-        # An unreadable line is answered in the revision spoken so far.
+        # An unreadable line is answered in the revision of the lines before.
         if revision is None and self.stateless and isinstance(decoded, ProtocolError):
             revision = STATELESS_REVISION
         return None if revision is None else {PROTOCOL_VERSION_HEADER: revision}
 
     def cancel(self, request_id: Any) -> None:
-        """Give up a request: one that waits is not begun, one that runs is not answered.
+        """Cancel a request: one that waits is not begun, one that runs is not answered.
 
-        Only a request of its own is given up; a batch is answered as a whole.
+        A request in a batch is not cancelled: a batch is answered as a whole.
         """
         with self._lock:
             work = self._open.get(jsonrpc.to_request_id(request_id))
@@ -132,13 +131,13 @@ class Connection:
             for request_id in work.ids:
                 if self._open.get(request_id) is work:
                     del self._open[request_id]
-        # A second lock lets lines be read while the client does not read answers.
+        # A lock of its own: lines are received while the client is slow to read answers.
         with self._writing:
             if body and not work.cancelled:
                 self.write(body)
 
     def get_body(self, work: Work) -> bytes:
-        # Django closes old connections and empties caches at the signals of a request.
+        # At these signals Django closes old connections and resets caches.
         request_started.send(sender=type(self), environ={})
         try:
             return contain(
@@ -175,11 +174,11 @@ class Connection:
 
 
 class Stopped(BaseException):
-    """Raised in the main thread when the process is told to end."""
+    """Raised in the main thread when the process has to end."""
 
 
 class StdioServer:
-    def __init__(self, connection: Connection, threads: int) -> None:
+    def __init__(self, connection: StdioConnection, threads: int) -> None:
         self.connection = connection
         self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self.workers = [threading.Thread(target=self.work, daemon=True) for _ in range(threads)]
@@ -188,7 +187,7 @@ class StdioServer:
     def serve(self, stream: BinaryIO) -> None:
         """Answer lines until the stream ends or `Stopped` is raised.
 
-        At the stream's end every request is answered; when stopped, only those that run.
+        At the end of the stream every request is answered; when stopped, only running ones are.
         """
         for worker in self.workers:
             worker.start()

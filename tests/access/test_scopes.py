@@ -21,7 +21,7 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 from drf_mcp.access.resources import BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied
 from drf_mcp.tools import mcp_viewset
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.local_endpoint import make_local_caller
 from drf_mcp.views import MCPView
 from tests.access.conftest import OAUTH
 from tests.access.views import (

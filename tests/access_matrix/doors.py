@@ -20,8 +20,9 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.resources.uris import URISpace
 from drf_mcp.settings import mcp_settings
-from drf_mcp.transports.in_process import InProcessClient, ServedEndpoint
-from drf_mcp.transports.stdio import Connection
+from drf_mcp.transports.in_process import InProcessClient, make_server
+from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.stdio import StdioConnection
 from tests.access_matrix.awkward_credentials import Credential
 from tests.agents import Agent
 from tests.parity.answers import CODES, expected_data
@@ -127,9 +128,9 @@ def connections_kept() -> Iterator[None]:
 
 def by_stdio(credential: Credential, request: Request) -> Answer:
     lines: list[bytes] = []
-    endpoint, user = ServedEndpoint("/mcp"), None if credential.header else credential.user
-    connection = Connection(
-        endpoint.make_server(), lambda: endpoint.make_caller(user, credential.header), lines.append
+    endpoint, user = LocalEndpoint("/mcp"), None if credential.header else credential.user
+    connection = StdioConnection(
+        make_server(endpoint), lambda: endpoint.make_caller(user, credential.header), lines.append
     )
     params = {"name": request.tool, "arguments": request.arguments}
     message, _ = Agent(credential.client).frame("tools/call", params)
@@ -142,7 +143,7 @@ def by_stdio(credential: Credential, request: Request) -> Answer:
 
 
 def in_process(credential: Credential, request: Request) -> Answer:
-    client = InProcessClient(credential.user, endpoint=ServedEndpoint("/mcp"))
+    client = InProcessClient(credential.user, endpoint=LocalEndpoint("/mcp"))
     params = {"name": request.tool, "arguments": request.arguments}
     try:
         message = client.send("tools/call", params)

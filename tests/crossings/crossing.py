@@ -25,8 +25,9 @@ from rest_framework.throttling import BaseThrottle
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.tools import registry
-from drf_mcp.transports.in_process import InProcessClient, ServedEndpoint
-from drf_mcp.transports.stdio import Connection
+from drf_mcp.transports.in_process import InProcessClient, make_server
+from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.stdio import StdioConnection
 from drf_mcp.views import MCPView
 from example_project.shop.models import Ticket
 from tests.agents import Agent
@@ -222,7 +223,7 @@ class Crossing:
 
     def describe(self, tool: Any) -> Mapping[str, Any]:
         """Return the schemas of the arguments that a tool has at the endpoint."""
-        options = ServedEndpoint(ENDPOINT).tool_options
+        options = LocalEndpoint(ENDPOINT).tool_options
         properties: Mapping[str, Any] = registry.tool(tool.name, None, options).arguments.schema[
             "properties"
         ]
@@ -268,9 +269,9 @@ class Crossing:
 
     def by_stdio(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
         lines: list[bytes] = []
-        endpoint = ServedEndpoint(ENDPOINT)
+        endpoint = LocalEndpoint(ENDPOINT)
         caller = lambda: endpoint.make_caller(None, header)  # noqa: E731
-        door = Connection(endpoint.make_server(), caller, lines.append)
+        door = StdioConnection(make_server(endpoint), caller, lines.append)
         message, _ = Agent(Client()).frame("tools/call", params)
         work = door.receive(json.dumps(message).encode())
         assert work is not None
@@ -281,7 +282,7 @@ class Crossing:
     def in_process(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
         user = self.user if header else None
         try:
-            client = InProcessClient(user, endpoint=ServedEndpoint(ENDPOINT))
+            client = InProcessClient(user, endpoint=LocalEndpoint(ENDPOINT))
             return read_message(client.send("tools/call", params))
         except APIException as exc:
             raise Shut(401, str(exc)) from exc

@@ -16,7 +16,7 @@ from rest_framework.serializers import ModelSerializer
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.features import CallState
 from drf_mcp.tools import mcp_tool, registry
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.local_endpoint import make_local_caller
 from tests.agents import Agent
 
 TOKENS = "rest_framework.authentication.TokenAuthentication"

@@ -144,7 +144,7 @@ MUTANTS = (
     ),
     Mutant(
         "bodies that are longer than they may be",
-        "transports/request_body.py",
+        "transports/http.py",
         "    if len(body) > limit:",
         "    if False:",
         ("server/test_chunked_bodies.py", "server/test_door.py"),

@@ -13,8 +13,8 @@ from django.utils import translation
 
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_caller import make_local_caller
-from drf_mcp.transports.stdio import Connection, StdioServer
+from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.stdio import StdioConnection, StdioServer
 
 pytestmark = pytest.mark.django_db
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -56,7 +56,7 @@ def test_a_line_that_is_not_read_is_refused_in_language(subtests):
     for line, message in [(b"{\n", "de: The body is not JSON"), (b" " * 101, "de: The line is")]:
         with subtests.test(line=line, message=message):
             alice, written = User.objects.get(username="alice"), []
-            connection = Connection(
+            connection = StdioConnection(
                 Server(registry), functools.partial(make_local_caller, alice), written.append
             )
             StdioServer(connection, threads=1).serve(io.BytesIO(line))

@@ -15,8 +15,8 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.server import Reply, Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_caller import make_local_caller
-from drf_mcp.transports.stdio import Connection, StdioServer, Stopped, Work
+from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped, Work
 
 pytestmark = pytest.mark.django_db
 
@@ -27,13 +27,13 @@ def written() -> list[dict]:
 
 
 @pytest.fixture
-def connection(written) -> Connection:
+def connection(written) -> StdioConnection:
     alice = User.objects.get(username="alice")
     return made(written, lambda: make_local_caller(alice))
 
 
-def made(written: list, caller) -> Connection:
-    return Connection(Server(registry), caller, lambda body: written.append(json.loads(body)))
+def made(written: list, caller) -> StdioConnection:
+    return StdioConnection(Server(registry), caller, lambda body: written.append(json.loads(body)))
 
 
 def message(method: str, id=None, **params) -> bytes:
@@ -41,7 +41,7 @@ def message(method: str, id=None, **params) -> bytes:
     return json.dumps(members if id is None else {**members, "id": id}).encode()
 
 
-def answer(connection: Connection, line: bytes) -> None:
+def answer(connection: StdioConnection, line: bytes) -> None:
     work = connection.receive(line)
     assert work is not None
     connection.answer(work)

@@ -17,7 +17,7 @@ from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_caller import LocalEndpoint
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 
 # Only with --deploy, since nothing is described at startup otherwise.

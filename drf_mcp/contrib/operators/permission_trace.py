@@ -23,7 +23,7 @@ from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_caller import LocalEndpoint
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 MARKS = {True: gettext_noop("yes"), False: gettext_noop("NO"), None: gettext_noop("depends")}
 UNASKABLE = gettext_noop("cannot be asked here: %(error)r")

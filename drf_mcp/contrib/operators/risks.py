@@ -18,7 +18,7 @@ from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_list import TOOLS
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_caller import LocalEndpoint
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
 # The heading of each guard in a table, by its name.

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from drf_mcp.contrib.pages.page import Page
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.protocol import REVISIONS, Capability, Era
+from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.context import RequestContext
 
 EXTENSION = "io.modelcontextprotocol/ui"
@@ -24,9 +21,6 @@ class UICapability(Capability):
         """Whether some tool has a page."""
         tools = self.server.registry.tools(None, self.server.tool_options)
         return any(tool.options.ui for tool in tools.values())
-
-    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        return super().get_capability_object(era) if self.is_on else None
 
     def find_page(self, uri: str, context: RequestContext) -> Page | None:
         """Return the page at a URI, None if the caller would not see its tool."""

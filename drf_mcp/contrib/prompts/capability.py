@@ -18,15 +18,15 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.introspection.forms import Form
 from drf_mcp.json_text import parse_json_text, to_bytes
-from drf_mcp.observability.logging import Observer
+from drf_mcp.observability.logging import CallLogger
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Question
-from drf_mcp.protocol import REVISIONS, Capability, Encoded, Era
+from drf_mcp.protocol import REVISIONS, Capability, Encoded
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
-from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
 
 _OLD = frozenset({"name", "description", "arguments", "required"})
@@ -66,12 +66,6 @@ class PromptsCapability(Capability):
         """Whether the server has prompts at all."""
         return bool(self.get_prompts())
 
-    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        return super().get_capability_object(era) if self.is_on else None
-
-    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        return super().get_result_members(method, era) if self.is_on else None
-
     def get_prompts(self) -> Prompts:
         """Return the prompts by name."""
         return {prompt.name: prompt for prompt in self.server.registry.find_added(Prompt)}
@@ -106,7 +100,7 @@ class PromptsCapability(Capability):
         messages = [*self.read_resources(prompt, arguments, context)]
         messages += prompt.get_messages(values, request)
         content = Encoded(to_bytes(encode_data(messages)))
-        Observer(context).record(prompt, Outcome(prompt.name, 200), {"content": content}, started)
+        CallLogger(context).record(prompt, Outcome(prompt.name, 200), {"content": content}, started)
         return {"description": force_str(prompt.label), "messages": content}
 
     def find_prompt(self, name: Any) -> Prompt:

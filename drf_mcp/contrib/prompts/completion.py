@@ -9,7 +9,7 @@ from drf_mcp.access.limits import count_once
 from drf_mcp.contrib.prompts.candidates import NOTHING, Candidates, Completion
 from drf_mcp.contrib.prompts.rows import ListedRows
 from drf_mcp.exceptions import InvalidParams
-from drf_mcp.protocol import REVISIONS, Capability, Era
+from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.context import RequestContext
 
 COMPLETE = frozenset({"completion", "_meta"})
@@ -30,12 +30,6 @@ class CompletionCapability(Capability):
         """Whether there are prompts or resources."""
         prompts, resources = map(self.server.find_capability, ("prompts", "resources"))
         return resources is not None or prompts.is_on
-
-    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        return super().get_capability_object(era) if self.is_on else None
-
-    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        return super().get_result_members(method, era) if self.is_on else None
 
     def complete(self, context: RequestContext) -> dict[str, Any]:
         context = count_once(context)

@@ -14,12 +14,12 @@ from drf_mcp.contrib.resources.uris import URISpace
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
-from drf_mcp.observability.logging import Observer
+from drf_mcp.observability.logging import CallLogger
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
-from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.tool import Tool
 
@@ -183,7 +183,7 @@ class ResourcesCapability(Capability):
             content["_meta"] = document.meta
         outcome = Outcome(document.name, 200)
         record = {"content": content.get("text") or content.get("blob", "")}
-        Observer(context).record(document, outcome, record, started)
+        CallLogger(context).record(document, outcome, record, started)
         return [content]
 
 

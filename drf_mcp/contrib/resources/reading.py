@@ -20,7 +20,7 @@ from drf_mcp.exceptions import (
     contain,
 )
 from drf_mcp.features import CallState
-from drf_mcp.observability.logging import Observer
+from drf_mcp.observability.logging import CallLogger
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import Encoded, jsonrpc
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -88,7 +88,7 @@ class Reading:
         if not outcome.is_error:
             contain(lambda: contents.extend(self.write(outcome)), fail)
         record = {"content": Encoded(jsonrpc.encode(contents))}
-        Observer(self.context).record(self.resource, outcome, record, started)
+        CallLogger(self.context).record(self.resource, outcome, record, started)
         if outcome.scopes and not caller.in_batch:
             raise make_scope_error(caller, outcome.scopes)
         if outcome.is_error or not contents:

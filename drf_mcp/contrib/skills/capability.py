@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,10 +9,10 @@ from drf_mcp.contrib.skills.skill import Skill
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
-from drf_mcp.protocol import Capability, Encoded, Era
+from drf_mcp.protocol import Capability, Encoded
+from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
-from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -35,12 +35,6 @@ class SkillsCapability(Capability):
     def is_on(self) -> bool:
         """Whether there are skills."""
         return bool(self.get_skills())
-
-    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        return super().get_capability_object(era) if self.is_on else None
-
-    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        return super().get_result_members(method, era) if self.is_on else None
 
     def get_skills(self) -> Sequence[Skill]:
         """Return the skills of the server."""

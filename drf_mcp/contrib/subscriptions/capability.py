@@ -20,8 +20,7 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
-from drf_mcp.protocol.context import RequestContext
-from drf_mcp.protocol.reply import MessageStream
+from drf_mcp.protocol.context import MessageStream, RequestContext
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
@@ -64,9 +63,6 @@ class SubscriptionsCapability(Capability):
                 capabilities[name] = {**capabilities[name], "listChanged": True}
         if "resources" in capabilities:
             capabilities["resources"]["subscribe"] = True
-
-    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        return super().get_result_members(method, era) if self.is_on else None
 
     def listen(self, context: RequestContext) -> MessageStream:
         # Nothing that the stream reads later counts: no call asks for it.

@@ -24,7 +24,7 @@ from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.server import Server
 from drf_mcp.tools import Tool, registry
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.local_endpoint import make_local_caller
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.in_process import InProcessClient
-from drf_mcp.transports.local_caller import make_local_caller
-from drf_mcp.transports.stdio import Connection
+from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.stdio import StdioConnection
 from tests.contrib.audit import views
 
 TOOL = "make_group"
@@ -191,7 +191,7 @@ def test_calls_of_the_command(configure, row):
 def test_calls_over_standard_streams(configure, row):
     configure()
     user, lines = User.objects.get(username="alice"), []
-    connection = Connection(Server(registry), lambda: make_local_caller(user), lines.append)
+    connection = StdioConnection(Server(registry), lambda: make_local_caller(user), lines.append)
     work = connection.receive(json.dumps(call_message(1, name="a")).encode())
     connection.answer(work)
     assert lines

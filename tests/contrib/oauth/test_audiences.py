@@ -10,7 +10,7 @@ from oauth2_provider.models import get_access_token_model, get_refresh_token_mod
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.local_endpoint import make_local_caller
 from drf_mcp.views import MCPView
 from tests.contrib.oauth.conftest import ENDPOINT, HOST, Orders, Project, parameters_of
 

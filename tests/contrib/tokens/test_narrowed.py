@@ -17,8 +17,8 @@ from rest_framework.routers import SimpleRouter
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_caller import make_local_caller
-from drf_mcp.transports.stdio import Connection
+from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.stdio import StdioConnection
 from example_project.shop.models import Customer, Product, Ticket
 from tests.agents import Agent
 from tests.contrib.tokens.views import RUNS, CountedViewSet
@@ -93,7 +93,7 @@ def test_a_batch_writes_nothing(holder_of):
 def test_stdio_writes_nothing(issue):
     _, key = issue("admin", read_only=True)
     written: list[bytes] = []
-    connection = Connection(
+    connection = StdioConnection(
         Server(registry), lambda: make_local_caller(None, f"Bearer {key}"), written.append
     )
     for number, (name, arguments) in enumerate([("customers_create", NEW_CUSTOMER), ("stats", {})]):

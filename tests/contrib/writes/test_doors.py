@@ -12,8 +12,9 @@ from django.test import Client
 
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Tool
-from drf_mcp.transports.in_process import ServedEndpoint
-from drf_mcp.transports.stdio import Connection
+from drf_mcp.transports.in_process import make_server
+from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.stdio import StdioConnection
 from example_project.shop.models import Customer
 from tests.agents import Agent
 
@@ -55,10 +56,10 @@ def test_nothing_is_written_by_any_way_to_call(carol, db, path):
     (answer,) = json.loads(response.content)
     told.append(refused(json.loads(answer["result"]["content"][0]["text"])))
     lines: list[bytes] = []
-    endpoint = ServedEndpoint(path)
+    endpoint = LocalEndpoint(path)
     user = User.objects.get(username="carol")
-    connection = Connection(
-        endpoint.make_server(), lambda: endpoint.make_caller(user), lines.append
+    connection = StdioConnection(
+        make_server(endpoint), lambda: endpoint.make_caller(user), lines.append
     )
     connection.answer(connection.receive(json.dumps(message).encode()))
     told.append(refused(json.loads(lines[0])["result"]["structuredContent"]))
@@ -208,7 +209,7 @@ def test_each_endpoint_has_a_lock_file_of_its_own(db, tmp_path, monkeypatch, set
         "mcp-tools.mcp-readonly.lock.json holds "
     )
     document = json.loads((tmp_path / "mcp-tools.mcp-readonly.lock.json").read_text())
-    assert set(document["tools"]) == ServedEndpoint(READONLY).tools.keys()
+    assert set(document["tools"]) == LocalEndpoint(READONLY).tools.keys()
     assert "are the same" in run("mcp_tools", "--check", "--endpoint", READONLY)
     assert "are the same" in run(
         "mcp_tools", "--check", "mcp-tools.mcp-readonly.lock.json", "--endpoint", READONLY
@@ -227,9 +228,9 @@ def test_a_client_is_told_the_path(db):
 
 
 def test_stdio_has_the_words_of_the_endpoint(db):
-    server = ServedEndpoint(SUPPORT).make_server()
+    server = make_server(LocalEndpoint(SUPPORT))
     assert server.get_server_info()["name"] == "shop-support"
-    assert ServedEndpoint().make_server().get_server_info()["name"] == "shop"
+    assert make_server(LocalEndpoint()).get_server_info()["name"] == "shop"
 
 
 # --- OAuth --------------------------------------------------------------------------------

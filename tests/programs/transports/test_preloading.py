@@ -21,7 +21,8 @@ from drf_mcp.contrib.search import tool_index
 from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.introspection import Describer
 from drf_mcp.introspection.source.trees import parse_function
-from drf_mcp.transports.in_process import InProcessClient, ServedEndpoint
+from drf_mcp.transports.in_process import InProcessClient
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 from drf_mcp.views import MCPView
 
 
@@ -63,7 +64,7 @@ def groups(expose):
 
 
 def list_tools(revision: str, path: str = "/mcp") -> list[str]:
-    client = InProcessClient(revision=revision, endpoint=ServedEndpoint(path))
+    client = InProcessClient(revision=revision, endpoint=LocalEndpoint(path))
     return [tool["name"] for tool in client.send("tools/list", {})["result"]["tools"]]
 
 
@@ -102,7 +103,7 @@ def test_an_endpoint_that_searches_has_its_index_beforehand(groups, settings):
         settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
         drf_mcp.preload()
         assert made.call_count == 2
-        client = InProcessClient(endpoint=ServedEndpoint("/mcp"))
+        client = InProcessClient(endpoint=LocalEndpoint("/mcp"))
         client.send("tools/call", {"name": "tools_search", "arguments": {"query": "groups"}})
         assert made.call_count == 2
 
@@ -122,13 +123,13 @@ def test_a_forked_process_describes_nothing_for_its_first_list(groups, revision)
 
 def test_revisions_that_write_the_same_share_the_bytes(groups):
     drf_mcp.preload()
-    for tool in ServedEndpoint("/mcp").tools.values():
+    for tool in LocalEndpoint("/mcp").tools.values():
         written = list(tool.definitions.values())
         assert len({id(each) for each in written}) == len(set(written)) < len(written)
 
 
 def test_no_syntax_tree_is_kept(groups):
-    ServedEndpoint("/mcp").tools["groups_list"].schema  # noqa: B018
+    LocalEndpoint("/mcp").tools["groups_list"].schema  # noqa: B018
     assert parse_function.cache_info().currsize > 0
     drf_mcp.preload()
     assert parse_function.cache_info().currsize == 0

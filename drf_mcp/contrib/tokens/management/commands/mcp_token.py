@@ -18,7 +18,7 @@ from drf_mcp.contrib.tokens.models import KEY, AgentToken
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import find_report
-from drf_mcp.transports.in_process import ServedEndpoint
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
 COLUMNS = (
@@ -137,7 +137,7 @@ class Command(MCPCommand):
             verdict = _("No call is taken. %(fault)s") % {"fault": fault}
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
-        tool = self.get_tool(options["tool"], ServedEndpoint(None))
+        tool = self.get_tool(options["tool"], LocalEndpoint(None))
         trace = find_report("why").trace(tool, token.user, narrowings=[token.narrowing])
         lines = trace.list_lines(Screen(self.width, no_style()))
         self.write_data(trace.as_data(), lines, options)

@@ -1,4 +1,4 @@
-"""Callers and endpoints without HTTP, for stdio and commands."""
+"""Endpoints and callers without HTTP, for stdio, commands and checks."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from django.core.handlers.wsgi import WSGIRequest
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.metadata import WellKnownConverter
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.registry import Registry, registry
+from drf_mcp.tools.tool import Tool
 
 DEFAULT_PATH = "/mcp"
 
 
 class LocalEndpoint:
-    """An endpoint for callers of this process.
+    """An endpoint that answers callers of this process.
 
     Args:
-        path: where the URLconf has the endpoint, such as ``/mcp/readonly``; None for one that is
-            as the settings have it.
+        path: the path of the endpoint, such as ``/mcp/readonly``; None for an endpoint made from
+            the settings.
 
     Raises:
-        LookupError: if no endpoint is there.
+        LookupError: if the URLconf has no endpoint at the path.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -42,15 +44,25 @@ class LocalEndpoint:
         view.setup(request, *self.found.args, **self.found.kwargs)
         return view
 
-    def make_server(self) -> Any:
-        """Return the server of the view, which answers as the endpoint does."""
-        return self.make_view(self.make_request()).get_server()
+    @property
+    def registry(self) -> Registry:
+        own: Registry = registry if self.found is None else self.found.view.registry
+        return own
 
-    def narrow(self, registry: Any, tool_options: Any) -> Mapping[str, Any]:
-        """Return the tools of a registry that the endpoint leaves, whoever calls."""
-        every = registry.tools(None, tool_options)
-        left: Mapping[str, Any] = registry.narrow(every, self.make_caller().narrowings)
-        return left
+    @property
+    def tool_options(self) -> Mapping[str, Any] | None:
+        """The options that the endpoint sets for all of its tools."""
+        return None if self.found is None else self.found.view.tool_options
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools of the endpoint by name, for any caller.
+
+        Raises:
+            Refused: if the path names no toolset.
+        """
+        every = self.registry.tools(None, self.tool_options)
+        return self.registry.narrow(every, self.make_caller().narrowings)
 
     def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
         """Return a caller.
@@ -70,7 +82,7 @@ class LocalEndpoint:
         return caller
 
     def get_throttles(self) -> Sequence[Any]:
-        """Return what decides how often the tools may be called."""
+        """Return the throttles of the endpoint."""
         if self.found is None:
             return [made() for made in mcp_settings.THROTTLE_CLASSES]
         throttles: Sequence[Any] = self.make_view(self.make_request()).get_throttles()
@@ -96,11 +108,11 @@ class LocalEndpoint:
         request.is_mcp_request = True  # type: ignore[attr-defined]
         request.user = AnonymousUser() if user is None else user
         if user is not None:
-            # As `force_authenticate` of REST framework's tests tells a view's authentication.
+            # Views authenticate this user, as after `force_authenticate` in tests.
             request._force_auth_user = user  # type: ignore[attr-defined]
         return request
 
 
 def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:
-    """Return a caller at the endpoint as the settings have it."""
+    """Return a caller at the endpoint that is made from the settings."""
     return LocalEndpoint().make_caller(user, authorization)
