@@ -25,7 +25,7 @@ from drf_mcp.access.error_responses import AccessErrorResponse
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
-from drf_mcp.browsable.page import Page
+from drf_mcp.browsable.page import BrowsablePage
 from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
@@ -141,7 +141,7 @@ class MCPView(View):
 
     def is_for_page(self, request: HttpRequest) -> bool:
         # A page has the language of its reader.
-        return request.method == "GET" or Page.compares(request, self.browsable_page)
+        return request.method == "GET" or BrowsablePage.compares(request, self.browsable_page)
 
     def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -251,17 +251,17 @@ class MCPView(View):
         return ProtectedResource(self, self.request, path)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not Page.is_wanted(request, self.browsable_page):
+        if not BrowsablePage.is_wanted(request, self.browsable_page):
             return self.http_method_not_allowed(request)
-        page = Page(self.server, self.caller)
+        page = BrowsablePage(self.server, self.caller)
         try:
             return page.show()
         except APIException as exc:
             return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if Page.compares(request, self.browsable_page):
-            return Page(self.server, self.caller).compare()
+        if BrowsablePage.compares(request, self.browsable_page):
+            return BrowsablePage(self.server, self.caller).compare()
         body = read_body(request)
         if not is_stream_wanted(request, body):
             reply = self.server.answer(body, MetaHeaders(request.META), self.caller)

@@ -1,4 +1,4 @@
-"""The same call as two users: for superusers, of tools that a GET serves."""
+"""The same call as two users, for superusers and tools with GET."""
 
 from __future__ import annotations
 
@@ -28,23 +28,22 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 
-# The query with which a POST asks for it; no message of MCP has one.
+# The query of a POST that asks for a comparison; messages of MCP have no query.
 QUERY = "show=comparison"
 ANONYMOUS = "anonymous"
 MOST_USERS = 2
 METHOD = "GET"
 
 
-class Comparison:
+class UserComparison:
     """Makes one call as each of several users.
 
-    Whoever asks is a superuser with a session of this very site, whose CSRF token was checked; the
-    calls run at this endpoint, with its permissions and narrowings, and are recorded under the
-    name of both users.
+    The caller is a superuser with a session of this site and a CSRF token. The calls run at this
+    endpoint, with its permissions and narrowings, and are recorded under the names of both users.
 
     Args:
         server: the endpoint's server.
-        caller: whoever asks.
+        caller: the superuser.
         tools: the endpoint's tools by name.
     """
 
@@ -72,14 +71,14 @@ class Comparison:
         """Return the answers as JSON, in the order of the users.
 
         Raises:
-            APIException: if the caller may not, or asks for what is not there.
+            APIException: if the caller may not compare, or the request is not valid.
         """
         self.caller.authenticate()
         if not self.is_open_to(self.caller):
             raise PermissionDenied(
                 _("Only a superuser who is signed in to this site compares users.")
             )
-        # Whatever the project's own session authentication leaves out.
+        # The project's own session authentication may leave it out.
         SessionAuthentication().enforce_csrf(self.caller.drf_request())
         name, arguments, users = self.read()
         endpoint = contain(lambda: LocalEndpoint(self.request.path_info), lambda exc: None)
@@ -121,7 +120,7 @@ class Comparison:
         write_record(logging.WARNING, "%s called as %s by %s", (tool.name, label, own), fields)
         caller = endpoint.make_caller(user)
         caller.narrowings += self.caller.narrowings
-        # An audit names the other user as the caller: these name whoever asks.
+        # An audit names the other user as the caller; these headers are the superuser's.
         caller.request.META.update(self.get_sender())
         meta = {
             PROTOCOL_VERSION_KEY: STATELESS_REVISION,

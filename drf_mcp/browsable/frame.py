@@ -1,4 +1,4 @@
-"""What stands around the content of every page: the server's name, the account, the headers."""
+"""The frame of every page: the name of the server, the account, the headers, the scripts' texts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
-from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.cache import add_never_cache_headers, patch_cache_control, patch_vary_headers
 from django.utils.functional import cached_property
 from django.utils.http import urlencode
 from django.utils.module_loading import import_string
+from django.utils.translation import get_language, get_supported_language_variant, override
+from django.views.decorators.http import conditional_page
+from django.views.i18n import JavaScriptCatalog
 
 from drf_mcp.browsable.parts import PagePart
-from drf_mcp.browsable.script_texts import ScriptTexts
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol.constants import REVISIONS
 from drf_mcp.settings import mcp_settings
@@ -42,6 +44,48 @@ STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/icon.svg", *map("drf_mcp/{}".format
 Context = dict[str, Any]
 
 
+class ScriptTexts(JavaScriptCatalog):
+    """Django's catalog for the page's scripts, with the texts of this package alone.
+
+    Each page serves it at its own path, wherever the project has put the page, and without
+    authentication. The address names the language, for caches.
+    """
+
+    # Not ``djangojs``, which holds texts of the project.
+    domain = "drf_mcpjs"
+    packages = ["drf_mcp"]
+
+    @staticmethod
+    def are_wanted(request: HttpRequest) -> bool:
+        return request.GET.get("show") == "texts"
+
+    @staticmethod
+    def locate(path: str) -> str:
+        """Return the address of the texts in the active language, for a page at this path."""
+        query = urlencode({"show": "texts", "language": get_language() or "en"})
+        return f"{path}?{query}"
+
+    @classmethod
+    def respond(cls, request: HttpRequest) -> HttpResponse:
+        """Return the script with the texts, or 304."""
+        return conditional_page(cls.as_view())(request)  # type: ignore[return-value]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        with override(self.read_language(request.GET.get("language", ""))):
+            response: HttpResponse = super().get(request, *args, **kwargs)
+        # Revalidated each time: a project may change its own texts.
+        patch_cache_control(response, no_cache=True)
+        response["X-Content-Type-Options"] = "nosniff"
+        return response
+
+    def read_language(self, code: str) -> str | None:
+        # Supported languages alone: Django keeps all texts of each language that was active.
+        try:
+            return get_supported_language_variant(code)
+        except LookupError:
+            return get_language()
+
+
 class Frame:
     """The frame of a page.
 
@@ -62,7 +106,7 @@ class Frame:
     @staticmethod
     def is_wanted(request: HttpRequest, shown: bool | None = None) -> bool:
         """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
-        # Only a browser names HTML in its Accept header, and not where it asks for a script.
+        # Only browsers name HTML in the Accept header; for scripts they do not.
         kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
         wanted = ("text", "html") in kinds or ScriptTexts.are_wanted(request)
         return Frame.is_on(shown) and wanted
@@ -71,7 +115,7 @@ class Frame:
     def is_on(shown: bool | None) -> bool:
         """Return whether there is a page at all.
 
-        None stands for BROWSABLE_PAGE, and if that is None as well, for DEBUG.
+        None takes the value of BROWSABLE_PAGE, and if that is None, of DEBUG.
         """
         for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
             shown = default if shown is None else shown

@@ -14,11 +14,9 @@ from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
-from drf_mcp.browsable.comparison import QUERY, Comparison
-from drf_mcp.browsable.form_fields import FormFields
-from drf_mcp.browsable.frame import Context, Frame
-from drf_mcp.browsable.script_texts import ScriptTexts
-from drf_mcp.browsable.tool_card import ERA, ToolCard
+from drf_mcp.browsable.comparison import QUERY, UserComparison
+from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
+from drf_mcp.browsable.tool_card import ERA, FormFields, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.option_types.installed import features
@@ -30,7 +28,7 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
 
 
-class Page(Frame):
+class BrowsablePage(Frame):
     def __init__(self, server: Any, caller: Caller) -> None:
         super().__init__(server, caller.request, caller.request.path)
         self.caller = caller
@@ -44,16 +42,16 @@ class Page(Frame):
 
     @staticmethod
     def compares(request: HttpRequest, shown: bool | None = None) -> bool:
-        """Return whether a POST asks to compare users, and there is a page."""
+        """Return whether a POST asks to compare users, and the page is shown."""
         return request.META.get("QUERY_STRING") == QUERY and Frame.is_on(shown)
 
     def compare(self) -> HttpResponse:
-        return Comparison(self.server, self.caller, self.offered_tools).respond()
+        return UserComparison(self.server, self.caller, self.offered_tools).respond()
 
     def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
-        """Return the page that says why a browser is not let in, and where to sign in.
+        """Return the page that says why the endpoint refuses a browser, and where to sign in.
 
-        The status and the challenge are those of the answer to any other client.
+        It has the status and the challenge of the response to any other client.
         """
         status = refusal.status_code
         context = {
@@ -126,8 +124,8 @@ class Page(Frame):
             "card": card,
             "unnamed_host": "" if admits(own_origin, self.request) else self.request.get_host(),
             "compares": self.is_staff
-            and Comparison.is_open_to(self.caller)
-            and Comparison.takes(card.tool),
+            and UserComparison.is_open_to(self.caller)
+            and UserComparison.takes(card.tool),
             "cards_of_apps": [each for part in self.parts for each in part.get_cards(card.tool)],
             "sections": [each for part in self.parts for each in part.get_sections(card.tool)],
             "facts": {
@@ -142,7 +140,7 @@ class Page(Frame):
                 "revision": STATELESS_REVISION,
                 "authorization": self.authorization,
                 "user": self.user_name,
-                # The command is to be told of an endpoint that is not as the settings have it.
+                # The shown command has to name an endpoint that has options of its own.
                 "own": self.caller.view.is_narrowed or "toolset" in self.caller.view.kwargs,
                 "media": self.get_media_url(),
             },
@@ -167,11 +165,11 @@ class Page(Frame):
         }
 
     def get_media_url(self) -> str:
-        # An address that is not set would make a file of every path.
+        # With such a MEDIA_URL every path would look like a file.
         return "" if settings.MEDIA_URL in ("", "/") else settings.MEDIA_URL
 
     def get_example(self, tool: Tool) -> Context:
-        # Of rows that the caller sees; nobody's rows are shown to a caller who is not known.
+        # Example values are taken from rows that the caller sees; anonymous callers get none.
         arguments = tool.hints.call
         if not self.user_name or tool.options.input_schema is not None:
             return arguments

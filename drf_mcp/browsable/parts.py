@@ -13,7 +13,7 @@ class PagePart:
     as ``part``, with its path as ``template``.
 
     Args:
-        page: the `Page`, or the `Frame` of another page with the same links.
+        page: the `BrowsablePage`, or the `Frame` of another page with the same links.
     """
 
     def __init__(self, page: Any) -> None:

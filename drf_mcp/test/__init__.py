@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from drf_mcp.test.assertions import (
+    assert_confirms,
+    assert_dry_run_changes_nothing,
+    assert_idempotent,
+    assert_tool_surface,
+)
 from drf_mcp.test.client import MCPClient, MCPRefused
-from drf_mcp.test.confirmations import assert_confirms
-from drf_mcp.test.dry_runs import assert_dry_run_changes_nothing
-from drf_mcp.test.idempotency import assert_idempotent
-from drf_mcp.test.lock import assert_tool_surface
 from drf_mcp.test.parity import ToolParity, assert_parity, assert_tool_parity
 from drf_mcp.test.results import ToolError, ToolProblem, ToolResult
 

@@ -1,11 +1,15 @@
-"""What a request came to, over HTTP or as a tool call, and how two of these compare."""
+"""What a request led to, over HTTP or as a tool call, and how two of these compare."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn
+
+from django.db import transaction
 
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope
@@ -16,8 +20,11 @@ FAILED = 400
 WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
 
 
-class Undone(Exception):
-    """Ends a savepoint."""
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 class Volatile:
@@ -31,10 +38,10 @@ VOLATILE = Volatile()
 
 @dataclass(frozen=True)
 class Observed:
-    """What a request came to."""
+    """What a request led to."""
 
     status: Any
-    # Of an error, nothing is compared but that it is one.
+    # Not compared where the status is that of an error.
     data: Any
     # The content blocks of an answer that is no JSON.
     blocks: Any
@@ -64,7 +71,7 @@ class Observed:
 
 
 def keep_stable_value(value: Any, again: Any) -> Any:
-    # Only a value of one shape is compared member by member; lists of two lengths differ whole.
+    # Only values of the same shape are compared member by member.
     if value == again:
         return value
     if isinstance(value, dict) and isinstance(again, dict) and value.keys() == again.keys():
@@ -95,10 +102,10 @@ def to_json_value(value: Any) -> Any:
 
 
 class CapturingEnvelope(Envelope):
-    # Keeps what an outcome says, whole: an empty envelope fits every budget.
+    # Keeps the whole outcome and renders an empty envelope, which fits every budget.
 
     seen: ClassVar[list[Observed]] = []
-    # One class for each, since tools keep their definitions by the class of the envelope.
+    # One class for each envelope class: tools keep their definitions by it.
     made: ClassVar[dict[type[Envelope], type[Envelope]]] = {}
     envelope_class: ClassVar[type[Envelope]]
 
@@ -112,7 +119,7 @@ class CapturingEnvelope(Envelope):
     def render(self, outcome: Outcome) -> Any:
         body = outcome.data if outcome.body is None else outcome.body
         data = to_json_value(body) if outcome.status < FAILED else None
-        # Over HTTP an envelope tells no measurements of the call.
+        # Over HTTP an envelope has no measurements of the call.
         own, unmeasured = make_envelope(self.envelope_class), replace(outcome, telemetry={})
         enveloped = own.render(own.prepare(unmeasured, encode_data))
         blocks = to_json_value(outcome.content)

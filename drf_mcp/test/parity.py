@@ -16,21 +16,22 @@ from typing import Any
 from unittest import TestCase
 
 from django.contrib.auth import get_user_model
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
+from drf_mcp.test.assertions import CONFIRMATION, has_control
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.observation import (
     FAILED,
     WRITE,
     CapturingEnvelope,
     Observed,
-    Undone,
     raise_difference,
+    rolled_back,
     to_json_value,
 )
 from drf_mcp.test.samples import sample_arguments
@@ -38,14 +39,13 @@ from drf_mcp.tools import ArgumentsRefused, registry
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 
 REFUSALS = (401, 403)
-# What confirmed calls write beside their own.
-USED = "drf_mcp_writes_usedconfirmation"
-CONTROL = "confirmation"
+# A table that confirmed calls write.
+USED_CONFIRMATIONS = "drf_mcp_writes_usedconfirmation"
 
 
 @dataclass
-class Comparison:
-    """A tool call and the HTTP request that it stands for."""
+class ParityCheck:
+    """Compares a tool call with its HTTP request."""
 
     client: MCPClient
     tool: str
@@ -83,18 +83,13 @@ class Comparison:
         called.compare(what, before.keep_stable(again))
 
     def observe(self, send: Callable[[], Observed]) -> Observed:
-        # A cookie whose row goes with the savepoint goes as well.
+        # The rows of cookies are rolled back, so the cookies are too.
         cookies = copy.deepcopy(self.client.cookies)
-        with CaptureQueriesContext(connection) as queries:
-            try:
-                with transaction.atomic():
-                    observed = send()
-                    raise Undone
-            except Undone:
-                pass
+        with CaptureQueriesContext(connection) as queries, rolled_back():
+            observed = send()
         self.client.cookies = cookies
         matches = [WRITE.match(query["sql"]) for query in queries]
-        ignored = {*self.ignored_writes, USED}
+        ignored = {*self.ignored_writes, USED_CONFIRMATIONS}
         writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in ignored]
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
@@ -106,16 +101,16 @@ class Comparison:
         return Observed(response.status_code, data, to_json_value(content.blocks), [])
 
     def send(self) -> None:
-        # Where the tool asks first, the call that is compared is the confirmed one.
+        # Of a tool that asks first, the confirmed call is compared.
         self.client.call_tool(self.tool, self.arguments)
         known, body = registry.tools().get(self.tool), CapturingEnvelope.seen[-1].data
         asked = body.get("data") if isinstance(body, dict) else None
-        asks = known is not None and CONTROL in {parameter.name for parameter in known.controls}
-        if known and asks and isinstance(asked, dict) and CONTROL in asked:
+        if known is None or not has_control(known, CONFIRMATION):
+            return
+        if isinstance(asked, dict) and CONFIRMATION in asked:
             replace_control = known.arguments.replace_control
-            self.client.call_tool(
-                self.tool, replace_control(self.arguments, CONTROL, asked[CONTROL])
-            )
+            confirmed = replace_control(self.arguments, CONFIRMATION, asked[CONFIRMATION])
+            self.client.call_tool(self.tool, confirmed)
 
     def get_fields(self) -> tuple[str, ...]:
         try:
@@ -133,7 +128,7 @@ class Comparison:
             status = exc.response.status_code
             if status not in REFUSALS:
                 raise AssertionError(f"{self.tool}: the endpoint answers {exc}.") from exc
-            # The endpoint may turn away only a caller whom the view turns away as well.
+            # The endpoint may refuse only callers whom the view refuses.
             if http.status not in REFUSALS:
                 expected = f"{http.status}; see PERMISSION_CLASSES"
                 raise_difference(self.tool, "status", status, expected)
@@ -142,7 +137,7 @@ class Comparison:
             handler.choose = own
         seen = CapturingEnvelope.seen[-1]
         known = registry.tools().get(self.tool)
-        # A list of one object stands for the request about it.
+        # A tool of several objects was called with one, as the HTTP request is.
         is_one = known and known.endpoint.many and isinstance(seen.data, list)
         return replace(seen, data=seen.data[0]) if is_one else seen
 
@@ -170,8 +165,8 @@ def assert_parity(
         content_type: the body's media type.
         headers: further headers of the HTTP request.
     """
-    comparison = Comparison(client, tool, arguments)
-    comparison.check(method, path, body, content_type, headers or {})
+    check = ParityCheck(client, tool, arguments)
+    check.check(method, path, body, content_type, headers or {})
 
 
 def assert_tool_parity(
@@ -182,7 +177,7 @@ def assert_tool_parity(
     *,
     ignored_writes: Collection[str] = (),
 ) -> None:
-    """Assert parity of a tool with the HTTP request that it stands for.
+    """Assert parity of a tool with its HTTP request.
 
     Args:
         client: who asks, both ways.
@@ -204,7 +199,7 @@ def assert_tool_parity(
         raise AssertionError(message) from exc
     if request is None:
         raise AssertionError(f"{tool}: no path can be written for {arguments!r}.")
-    Comparison(client, tool, arguments, ignored_writes).check(
+    ParityCheck(client, tool, arguments, ignored_writes).check(
         request.method,
         request.path,
         request.body,
@@ -250,7 +245,7 @@ class ToolParity:
 
     def names(self) -> list[str]:
         """Return the names of the tools that are tested."""
-        # The figures of a list have no request to be compared with.
+        # Some tools, such as figures of a list, have no HTTP request.
         tools = registry.tools().items()
         compared = [name for name, tool in tools if tool.endpoint.has_http_request]
         return [name for name in compared if name not in self.exclude]

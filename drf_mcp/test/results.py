@@ -132,6 +132,6 @@ class ToolResult:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """What the envelope tells about the answer, such as pagination and warnings."""
+        """The members of the envelope about the answer, such as pagination and warnings."""
         name = self._parsed[0].meta_member
         return self.envelope[name] if name else {}

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation import override
 
-from drf_mcp.browsable.script_texts import ScriptTexts
+from drf_mcp.browsable.frame import ScriptTexts
 
 BROWSER = {"accept": "text/html,*/*;q=0.8"}
 SCRIPT = {"accept": "*/*"}

@@ -17,7 +17,7 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.browsable.form_fields import FormFields
+from drf_mcp.browsable.tool_card import FormFields
 from drf_mcp.management.tool_list import find_example, write_call
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset

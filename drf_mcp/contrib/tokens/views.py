@@ -17,8 +17,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.generic import View
 from rest_framework.exceptions import APIException
 
-from drf_mcp.browsable.frame import Frame
-from drf_mcp.browsable.script_texts import ScriptTexts
+from drf_mcp.browsable.frame import Frame, ScriptTexts
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.visibility import Visibility
