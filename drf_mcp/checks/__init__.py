@@ -12,7 +12,7 @@ from typing import Any
 from django.apps import apps as installed
 from django.core.checks import CheckMessage, register
 
-MODULES = ("apps", "endpoints", "lists", "settings", "stored_answers", "tools")
+MODULES = ("archives", "endpoints", "middleware", "settings", "tools")
 
 
 def register_checks() -> None:

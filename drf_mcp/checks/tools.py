@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
 from drf_mcp.checks.project import Project, register_check
+from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
@@ -19,6 +20,8 @@ from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
 
 BUDGETS = ("max_result_tokens", "max_error_tokens")
+# How many names a message has.
+MAX_NAMES = 5
 
 
 @register_check()
@@ -55,6 +58,21 @@ def check_budgets(project: Project) -> Iterator[CheckMessage]:
                     hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
                     id="drf_mcp.E001",
                 )
+
+
+@register_check()
+def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
+    names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
+    if names:
+        more = len(names) - MAX_NAMES
+        shown = ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+        yield Warning(
+            f"Tools that change data and ask for no permission: {shown}.",
+            hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
+            "python manage.py mcp_tools --warnings shows each place. Silence this warning if "
+            "everybody may call them.",
+            id="drf_mcp.W035",
+        )
 
 
 @register_check()

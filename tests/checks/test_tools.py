@@ -11,7 +11,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
-from drf_mcp.checks.lists import MANY_TOOLS, MAX_TOOLS
+from drf_mcp.checks.endpoints import MANY_TOOLS, MAX_TOOLS
 from drf_mcp.checks.project import Project
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.views import MCPView

@@ -13,7 +13,7 @@ from django.db import connections, transaction
 from drf_mcp.access.authentication import Caller
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.dispatch.questions import QuestionFinder, classify, find_leaves, get_question
-from drf_mcp.dispatch.visibility import Visibility, is_open
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.tools.tool import Tool
@@ -88,22 +88,3 @@ class ListCosts:
                 stack.enter_context(connection.execute_wrapper(note))
             Visibility(caller).allows(tool)
         return len(counted)
-
-
-# Names in one message.
-MOST_NAMES = 5
-
-
-@register_check()
-def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
-    names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
-    if names:
-        more = len(names) - MOST_NAMES
-        shown = ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        yield Warning(
-            f"Tools that change data and ask for no permission: {shown}.",
-            hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
-            "python manage.py mcp_tools --warnings shows each place. Silence this warning if "
-            "everybody may call them.",
-            id="drf_mcp.W035",
-        )

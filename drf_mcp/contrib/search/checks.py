@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error
 
-from drf_mcp.checks.lists import is_searched
+from drf_mcp.checks.endpoints import is_searched
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.search.tools import SEARCH_TOOLS
 
