@@ -19,19 +19,14 @@ from drf_mcp.outcomes import MISSING
 from drf_mcp.test.client import MCPClient
 from drf_mcp.test.observation import WRITE, rolled_back
 from drf_mcp.test.results import ToolResult
-from drf_mcp.test.samples import sample_arguments
-from drf_mcp.tools import Tool, registry
+from drf_mcp.test.samples import CONFIRMATION, has_control, sample_arguments
+from drf_mcp.tools import registry
 
-CONFIRMATION = "confirmation"
 CONFIRMATION_REQUIRED = "CONFIRMATION_REQUIRED"
 DRY_RUN = "dry_run"
 IDEMPOTENCY_KEY = "idempotency_key"
 # The table of the answers that are kept.
 IDEMPOTENCY_RECORDS = "drf_mcp_writes_idempotencyrecord"
-
-
-def has_control(tool: Tool, name: str) -> bool:
-    return name in {parameter.name for parameter in tool.controls}
 
 
 def assert_confirms(

@@ -23,7 +23,6 @@ from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.test.assertions import CONFIRMATION, has_control
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.observation import (
     FAILED,
@@ -34,7 +33,7 @@ from drf_mcp.test.observation import (
     rolled_back,
     to_json_value,
 )
-from drf_mcp.test.samples import sample_arguments
+from drf_mcp.test.samples import CONFIRMATION, has_control, sample_arguments
 from drf_mcp.tools import ArgumentsRefused, registry
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 

@@ -15,6 +15,14 @@ from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.transports.local_endpoint import make_local_caller
 
+# The argument that confirms a call.
+CONFIRMATION = "confirmation"
+
+
+def has_control(tool: Tool, name: str) -> bool:
+    """Return whether a guard of a tool reads an argument of that name."""
+    return name in {parameter.name for parameter in tool.controls}
+
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
     """Return arguments for a tool: its path about a row that the user sees, if there is one."""
