@@ -35,7 +35,7 @@ from drf_mcp.protocol.context import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.context import MessageObserver, MessageStream, RequestContext
 from drf_mcp.protocol.context import Reply as Reply
 from drf_mcp.protocol.input import Unfinished
-from drf_mcp.settings import chosen_language, mcp_settings, override_language
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 
@@ -158,15 +158,14 @@ class Server:
         Raises:
             APIException: if the caller is not let in.
         """
-        with chosen_language():
-            decoded: Item | list[Item]
-            try:
-                decoded = jsonrpc.decode(body, mcp_settings.MAX_BATCH_MESSAGES)
-            except ProtocolError as exc:
-                decoded = exc
-            if isinstance(decoded, list):
-                return self.answer_batch(decoded, headers, caller)
-            return self.respond(decoded, headers, caller)
+        decoded: Item | list[Item]
+        try:
+            decoded = jsonrpc.decode(body, mcp_settings.MAX_BATCH_MESSAGES)
+        except ProtocolError as exc:
+            decoded = exc
+        if isinstance(decoded, list):
+            return self.answer_batch(decoded, headers, caller)
+        return self.respond(decoded, headers, caller)
 
     def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
         try:

@@ -252,10 +252,13 @@ def override_language() -> Iterator[None]:
         yield
 
 
+UNCHANGED = nullcontext()
+
+
 def chosen_language() -> AbstractContextManager[None]:
     """Return what has texts in LANGUAGE; without one they have the language of the thread."""
     language = mcp_settings.LANGUAGE
-    return nullcontext() if language is None else translation.override(language)
+    return UNCHANGED if language is None else translation.override(language)
 
 
 def in_chosen_language(answer: Callable[P, R]) -> Callable[P, R]:

@@ -112,11 +112,11 @@ class MCPView(View):
             del initkwargs[name]
         own = {name: initkwargs.pop(name) for name in brought.keys() & initkwargs.keys()}
         options = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
-        options |= cls.get_feature_attributes(own)
+        chosen = cls.get_feature_attributes(own)
         kinds = {**ENDPOINT_KINDS, **{name: each.kind for name, each in brought.items()}}
-        refuse_wrong_values(kinds, options, f"{cls.__name__}.as_view()")
+        refuse_wrong_values(kinds, {**options, **chosen}, f"{cls.__name__}.as_view()")
         ToolOptions.of(**options["tool_options"] or {})
-        view: Any = csrf_exempt(super().as_view(feature_attributes=own, **initkwargs))
+        view: Any = csrf_exempt(super().as_view(feature_attributes=chosen, **initkwargs))
         view.login_required = False
         for alias in connections:
             view = transaction.non_atomic_requests(using=alias)(view)
@@ -176,7 +176,7 @@ class MCPView(View):
         server.title = self.server_title or server.title
         server.version = self.server_version or server.version
         server.tool_options = self.tool_options or server.tool_options
-        server.view_attributes = self.get_feature_attributes(self.feature_attributes)
+        server.view_attributes = self.feature_attributes
         server.is_live = hasattr(self.request, "scope")
         server.get_throttles = self.get_throttles  # type: ignore[method-assign]
         if self.instructions is not None:

@@ -24,6 +24,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
+from drf_mcp.settings import chosen_language
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.local_endpoint import LocalEndpoint
@@ -130,12 +131,14 @@ class UserComparison:
         params = {"name": tool.name, "arguments": arguments, "_meta": meta}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         started = time.perf_counter()
-        body = contain(
-            lambda: json.loads(self.server.answer(json.dumps(message).encode(), None, caller).body),
-            self.refuse,
-        )
+        body = contain(lambda: self.answer(message, caller), self.refuse)
         took = (time.perf_counter() - started) * 1000
         return {"user": label, "milliseconds": round(took, 1), "body": body}
+
+    def answer(self, message: Mapping[str, Any], caller: Caller) -> Any:
+        # As the endpoint does, whatever language the reader of the page has.
+        with chosen_language():
+            return json.loads(self.server.answer(json.dumps(message).encode(), None, caller).body)
 
     def get_sender(self) -> dict[str, str]:
         names = ("REMOTE_ADDR", "HTTP_USER_AGENT", "HTTP_ACCEPT_LANGUAGE")

@@ -173,7 +173,7 @@ class BrowsablePage(Frame):
         arguments = tool.hints.call
         if not self.user_name or tool.options.input_schema is not None:
             return arguments
-        for feature in features.overriding("find_example"):
+        for feature in features.hooks["find_example"]:
             find = partial(feature.find_example, tool, self.caller.user)
             if example := contain(find, lambda exc: None):
                 return dict(example.arguments)

@@ -182,7 +182,7 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
 
 
 def is_searched(endpoint: MountedEndpoint) -> bool:
-    shortening = features.overriding("shortens_list")
+    shortening = features.hooks["shortens_list"]
     return any(feature.shortens_list(endpoint.view) for feature in shortening)
 
 

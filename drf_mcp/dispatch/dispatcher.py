@@ -111,9 +111,10 @@ class Dispatcher(FailureOutcomes):
             guards.append(ThrottleGuard())
         if mcp_settings.TIME_LIMIT or call.tool.options.time_limit:
             guards.append(TimeLimitGuard())
-        for feature in features.overriding("get_guards"):
+        for feature in features.hooks["get_guards"]:
             guards += feature.get_guards(call)
-        guards.sort(key=attrgetter("order"))
+        if len(guards) > 1:
+            guards.sort(key=attrgetter("order"))
         return guards
 
     def perform(self, call: CallState) -> Outcome:
@@ -247,7 +248,7 @@ class Dispatcher(FailureOutcomes):
             if len(unanswered) < len(bound.fields):
                 selected = FieldSelection(bound.fields).select(outcome.data)
                 outcome = outcome.changed(data=selected)
-        for feature in features.overriding("read_response"):
+        for feature in features.hooks["read_response"]:
             outcome = feature.read_response(outcome, answer, call)
         return outcome
 

@@ -191,7 +191,7 @@ class ToolList:
 
 
 def find_example(tool: Tool, user: Any) -> Example:
-    for feature in features.overriding("find_example"):
+    for feature in features.hooks["find_example"]:
         if found := feature.find_example(tool, user):
             return found  # type: ignore[no-any-return]
     return Example(tool.hints.call, None if user is None else str(user.get_username()))

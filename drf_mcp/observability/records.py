@@ -82,7 +82,7 @@ def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:
     """Return the observers of a message; None is a message that was not read."""
     if message is not None and (not isinstance(message, Message) or message.is_notification):
         return ()
-    made = (feature.observe(message, caller) for feature in features.overriding("observe"))
+    made = (feature.observe(message, caller) for feature in features.hooks["observe"])
     return [observer for observer in made if observer is not None]
 
 

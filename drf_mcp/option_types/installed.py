@@ -28,8 +28,26 @@ class Setting(NamedTuple):
     kind: Any
 
 
+class Hooks(dict[str, Sequence[Any]]):
+    """The features that override a method of `Feature`, by the name of the method."""
+
+    def __init__(self, features: Sequence[Any]) -> None:
+        super().__init__()
+        self.features = features
+
+    def __missing__(self, name: str) -> Sequence[Any]:
+        found = self[name] = [each for each in self.features if each.overrides(name)]
+        return found
+
+
 class Features:
-    """The features of the installed apps; none before Django has loaded the apps."""
+    """The features of the installed apps; none before Django has loaded the apps.
+
+    Attributes:
+        hooks: the features that have a hook, by its name.
+    """
+
+    hooks: Hooks
 
     @property
     def installed(self) -> Sequence[Any]:
@@ -57,18 +75,14 @@ class Features:
     def tool_reports(self) -> Mapping[str, str]:
         return {option: path for f in self._installed for option, path in f.tool_reports.items()}
 
-    def overriding(self, hook: str) -> Sequence[Any]:
-        """Return the installed features that override a method of `Feature`."""
-        found = self._overriding.get(hook)
-        if found is None:
-            found = [f for f in self.installed if f.overrides(hook)]
-            if apps.apps_ready:
-                self._overriding[hook] = found
-        return found
-
-    @functools.cached_property
-    def _overriding(self) -> dict[str, Sequence[Any]]:
-        return {}
+    def __getattr__(self, name: str) -> Any:
+        # An attribute from then on: each call reads it several times.
+        if name != "hooks":
+            raise AttributeError(name)
+        hooks = Hooks(self.installed)
+        if apps.apps_ready:
+            vars(self)["hooks"] = hooks
+        return hooks
 
     @functools.cached_property
     def _installed(self) -> Sequence[Any]:

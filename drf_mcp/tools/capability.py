@@ -111,8 +111,9 @@ class ToolsCapability(Capability):
     @override_language()
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
-        tools, overriding = self.get_offered_tools(context).values(), features.overriding
-        hints = [h for f in overriding("get_hints") for h in f.get_hints(context, self.server)]
+        tools = self.get_offered_tools(context).values()
+        hinting = features.hooks["get_hints"]
+        hints = [hint for each in hinting for hint in each.get_hints(context, self.server)]
         return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL, hints).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
@@ -131,7 +132,7 @@ class ToolsCapability(Capability):
 
     def get_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
         """Return the tools that the list shows, of those that the caller is offered."""
-        for feature in features.overriding("get_listed_tools"):
+        for feature in features.hooks["get_listed_tools"]:
             listed = feature.get_listed_tools(tools, context, self.server)
             tools = tools if listed is None else listed
         return tools
@@ -198,21 +199,21 @@ class ToolsCapability(Capability):
         call = self.make_call(context)
         assert call.context is not None
         refused = self.check_request(call)
-        for feature in features.overriding("prepare"):
+        for feature in features.hooks["prepare"]:
             feature.prepare(call)
         if call.channel is not None:
             call.progress = Progress.wanted(call.context.message.meta, call.channel)
         started = time.perf_counter()
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
         observer = CallLogger(call.context)
-        for feature in features.overriding("get_unfinished"):
+        for feature in features.hooks["get_unfinished"]:
             if (unfinished := feature.get_unfinished(outcome, call)) is not None:
                 observer.record(call.tool, outcome, {}, started)
                 return unfinished  # type: ignore[no-any-return]
-        for feature in features.overriding("finish_outcome"):
+        for feature in features.hooks["finish_outcome"]:
             outcome = feature.finish_outcome(outcome, call)
         result, outcome = self.write_result(call.locate(outcome), call)
-        for feature in features.overriding("finish_result"):
+        for feature in features.hooks["finish_result"]:
             result = feature.finish_result(result, outcome, call)
         observer.record(call.tool, outcome, result, started)
         if outcome.scopes and not context.caller.in_batch:
@@ -223,7 +224,7 @@ class ToolsCapability(Capability):
         """Return the state of the call that a message asks for."""
         arguments = context.message.params.get("arguments")
         call = CallState(self.get_tool(context), arguments, context.caller, context, self.server)
-        for feature in features.overriding("redirect"):
+        for feature in features.hooks["redirect"]:
             feature.redirect(call)
         if call.tool.is_sliced:
             call.client_limit = self.get_budget(call.tool, context).get_client_limit()
@@ -277,7 +278,7 @@ class ToolsCapability(Capability):
             raise InvalidParams(_('The params of tools/call must name a tool: "name", a string.'))
         tools = self.get_tools(context)
         tool = tools.get(name)
-        for feature in () if tool else features.overriding("find_tool"):
+        for feature in () if tool else features.hooks["find_tool"]:
             tool = tool or feature.find_tool(name, context, self.server)
         if tool is None:
             offered = self.get_offered_tools(context)

@@ -126,7 +126,7 @@ class Exposure:
         if choice is None:
             return
         yield choice
-        for feature in features.overriding("get_choices"):
+        for feature in features.hooks["get_choices"]:
             yield from feature.get_choices(self, choice)
 
     def merge_view_options(self, endpoint: Endpoint, action: str | None) -> ToolOptions:

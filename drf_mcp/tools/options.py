@@ -123,7 +123,9 @@ class ToolOptions:
         option = features.tool_options.get(name)
         if option is None:
             raise AttributeError(f"ToolOptions has no option {name!r}.")
-        return vars(self)["features"].get(name, option.default)
+        # An attribute from then on: each call reads it.
+        value = vars(self)[name] = vars(self)["features"].get(name, option.default)
+        return value
 
     def get_flag(self, name: str, default: bool) -> bool:
         flag = getattr(self, name)

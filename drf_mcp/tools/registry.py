@@ -218,7 +218,7 @@ class Registry:
             name: choice.tool_class(name, choice.endpoint, choice.options, related)
             for name, choice in named.items()
         }
-        for feature in features.overriding("get_tools"):
+        for feature in features.hooks["get_tools"]:
             self._add_tools(tools, feature)
         return tools
 

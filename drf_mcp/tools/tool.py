@@ -122,7 +122,7 @@ class Tool:
             many=self.endpoint.many or "",
             controls=self.controls,
         )
-        for feature in features.overriding("finish_arguments"):
+        for feature in features.hooks["finish_arguments"]:
             feature.finish_arguments(arguments, self)
         return arguments
 
@@ -139,7 +139,7 @@ class Tool:
     @functools.cached_property
     def controls(self) -> tuple[Parameter, ...]:
         """The arguments that guards read, each by the guard's own name of it."""
-        guarding = features.overriding("get_controls")
+        guarding = features.hooks["get_controls"]
         return tuple(each for feature in guarding for each in feature.get_controls(self))
 
     @property
@@ -220,7 +220,7 @@ class Tool:
         by_default = method in SAFE_METHODS
         return (by_default or method == "POST") and self.options.get_flag("read_only", by_default)
 
-    @property
+    @functools.cached_property
     def is_sliced(self) -> bool:
         """Whether a result is as long as the client takes it."""
         return self.endpoint.is_built_in

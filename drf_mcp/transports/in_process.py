@@ -18,6 +18,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
+from drf_mcp.settings import chosen_language
 from drf_mcp.tools.registry import registry
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 
@@ -62,7 +63,8 @@ class InProcessClient:
         caller = self.endpoint.make_caller(self.user)
         if (tell := self.on_progress) is not None:
             caller.channel = Channel(lambda method, params: tell(params))
-        return server.answer(json.dumps(message).encode(), headers, caller).body
+        with chosen_language():
+            return server.answer(json.dumps(message).encode(), headers, caller).body
 
     @property
     def meta(self) -> dict[str, Any]:

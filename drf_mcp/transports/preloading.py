@@ -67,7 +67,7 @@ def describe_endpoint(endpoint: LocalEndpoint) -> PreloadedEndpoint:
         # Most revisions write the same bytes.
         once = {definition: definition for definition in tool.definitions.values()}
         tool.definitions.update({key: once[value] for key, value in tool.definitions.items()})
-    for feature in features.overriding("prepare_endpoint"):
+    for feature in features.hooks["prepare_endpoint"]:
         feature.prepare_endpoint(server, tools)
     seconds = round(time.perf_counter() - started, 3)
     return PreloadedEndpoint(endpoint.path, len(tools), size, seconds)

@@ -137,7 +137,7 @@ class PromptArguments:
         self.server = server
         self.context = context
         self.prompt = prompt
-        opening = features.overriding("open_rounds")
+        opening = features.hooks["open_rounds"]
         subject = f"prompts/get {prompt.name}"
         self.rounds = next((f.open_rounds(context, subject) for f in opening), None)
 

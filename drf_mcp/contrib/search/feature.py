@@ -6,6 +6,8 @@ from typing import Any
 from drf_mcp.features import CallState, Feature, Setting
 from drf_mcp.option_types.kinds import Flag, ListOf, ToolPattern
 
+SEARCH_TOOLS = ("tools_search", "tools_read", "tools_write")
+
 
 class SearchFeature(Feature):
     settings = {
@@ -29,7 +31,7 @@ class SearchFeature(Feature):
     def shortens_list(self, view: Any) -> bool:
         from drf_mcp.contrib.search.tool_search import is_on
 
-        return is_on(view.get_feature_attributes(view.feature_attributes))
+        return is_on(view.feature_attributes)
 
     def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
         search = self._open(context, server)
@@ -44,7 +46,7 @@ class SearchFeature(Feature):
         return None if search is None else search.find(name)
 
     def redirect(self, call: CallState) -> None:
-        if call.tool.name in self._own_names and (search := self._open(call.context, call.server)):
+        if call.tool.name in SEARCH_TOOLS and (search := self._open(call.context, call.server)):
             search.redirect(call)
 
     def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
@@ -53,12 +55,6 @@ class SearchFeature(Feature):
 
         if is_on(server.view_attributes):
             ToolIndex.rank(server.registry, tools)
-
-    @property
-    def _own_names(self) -> Sequence[str]:
-        from drf_mcp.contrib.search.tools import SEARCH_TOOLS
-
-        return SEARCH_TOOLS
 
     def _open(self, context: Any, server: Any) -> Any:
         from drf_mcp.contrib.search.tool_search import ToolSearch

@@ -11,8 +11,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.contrib.search.feature import SEARCH_TOOLS
 from drf_mcp.contrib.search.tool_index import ToolIndex
-from drf_mcp.contrib.search.tools import INNER, SEARCH, SEARCH_TOOLS, RunTool, make_tool
+from drf_mcp.contrib.search.tools import INNER, SEARCH, RunTool, make_tool
 from drf_mcp.contrib.search.views import INDEX, READ, WRITE
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain

@@ -20,7 +20,6 @@ from drf_mcp.tools.server_tools import ServerTool
 from drf_mcp.tools.tool import Tool
 
 SEARCH = "tools_search"
-SEARCH_TOOLS = (SEARCH, READ, WRITE)
 RUNS = {READ: "GET", WRITE: "POST"}
 INNER = "arguments"
 RUN_TEXTS = {

@@ -41,20 +41,20 @@ class TasksFeature(Feature):
             tasks.prepare(call)
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        if TASK.get(call) is None:
+        if not call.slots or TASK.get(call) is None:
             return ()
         from drf_mcp.contrib.tasks.guard import DeferralGuard
 
         return [DeferralGuard()]
 
     def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
-        task = TASK.get(call)
+        task = TASK.get(call) if call.slots else None
         if task is None or not task.is_deferred:
             return None
         return call.server.find_capability(TASKS_EXTENSION).create(call)
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        task = TASK.get(call)
+        task = TASK.get(call) if call.slots else None
         if task is not None and task.is_running:
             task.note_terms(outcome, call)
         return outcome
