@@ -530,7 +530,7 @@ MUTANTS = (
     ),
     Mutant(
         "no call without its record",
-        "contrib/audit/guard.py",
+        "contrib/audit/recording.py",
         "            raise CallRefused(exc) from exc\n        return proceed(call)",
         "            pass\n        return proceed(call)",
         ("contrib/audit/test_strict.py",),

@@ -49,7 +49,7 @@ class AuditFeature(Feature):
         return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        from drf_mcp.contrib.audit.guard import RecordGuard
+        from drf_mcp.contrib.audit.recording import RecordGuard
         from drf_mcp.settings import mcp_settings
 
         return [RecordGuard()] if mcp_settings.AUDIT_STRICT else ()

@@ -125,7 +125,7 @@ def test_expiring_takes_no_filter(rows):
 
 
 def test_many_rows_expire_in_several_statements(rows, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.audit.auditor.MOST_DELETED", 1)
+    monkeypatch.setattr("drf_mcp.contrib.audit.auditor.MAX_DELETED", 1)
     assert Auditor().expire(days=0) == 3
 
 

@@ -1,0 +1,224 @@
+"""One message from its receipt to its row, and the guard that writes the row before the call."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.codes import screaming_code, standard_code
+from drf_mcp.contrib.audit.models import AuditedCall, Verdict
+from drf_mcp.dispatch.guards import CallRefused
+from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, contain
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.json_text import to_bytes
+from drf_mcp.observability.records import CallRecord
+from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol.context import MessageObserver
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.masking import escape_unprintable
+
+logger = logging.getLogger("drf_mcp")
+
+# The methods whose messages are recorded even where the caller is known.
+CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
+# The statuses of callers who are refused.
+DENIED_STATUSES = frozenset({401, 403})
+# Errors of callers without a valid credential, whatever their status.
+UNKNOWN_CALLERS = (NotAuthenticated, AuthenticationFailed)
+# Characters of the arguments of one call, of which each is cut already.
+MAX_ARGUMENTS = 20_000
+MAX_LENGTHS: Mapping[str, int] = {
+    field.name: field.max_length
+    for field in AuditedCall._meta.concrete_fields
+    if field.get_internal_type() == "CharField" and field.max_length
+}
+
+
+class Audit(MessageObserver):
+    """Follows one message until it is answered, and writes its row.
+
+    Attributes:
+        record: the call, once it is over.
+        error: why there is no call, or why its answer could not be sent.
+    """
+
+    def __init__(self, auditor: Any, message: Any, caller: Caller) -> None:
+        self.auditor = auditor
+        self.message = message
+        self.caller = caller
+        self.record: CallRecord | None = None
+        self.error: Exception | None = None
+        self.arguments = ""
+        # A request for a resource names no tool.
+        self.tool_name = ""
+        self.time, self.started = timezone.now(), time.perf_counter()
+        # The row that strict mode writes before the call.
+        self.row: AuditedCall | None = None
+
+    def end_call(self, record: CallRecord) -> None:
+        self.record = record
+
+    def fail(self, exc: Exception) -> None:
+        self.error = exc
+
+    def begin(self, tool: Any, arguments: Any) -> None:
+        """Write the row before the call, in strict mode.
+
+        Raises:
+            Unavailable: if the row cannot be written.
+        """
+        if not mcp_settings.AUDIT_STRICT:
+            return
+
+        def write_first() -> None:
+            self.keep_arguments(tool, arguments)
+            row = self.make_row()
+            self.auditor.save(row)
+            self.row = row
+
+        def refuse(exc: Exception) -> None:
+            logger.error("A call was refused: its audit could not be written", exc_info=exc)
+            self.row = None
+            text = _("The call was not made, because it could not be recorded.")
+            raise Unavailable(text) from exc
+
+        contain(write_first, refuse)
+
+    def close(self) -> None:
+        """Write the row of the message; a failure is logged and changes no answer."""
+        error = self.error
+        if isinstance(error, Refused) and error.http_status in DENIED_STATUSES:
+            self.auditor.strangers.count(self.caller.request, error.http_status)
+        elif isinstance(error, UNKNOWN_CALLERS):
+            self.auditor.strangers.count(self.caller.request, 401)
+        else:
+            contain(self.write_last, report_unwritten)
+
+    def write_last(self) -> None:
+        if self.row is None:
+            if self.error is None and self.message is not None and self.message.method not in CALLS:
+                return
+            if self.record is not None:
+                self.keep_arguments(self.record.tool, self.record.sent)
+            row = self.make_row()
+            if not self.auditor.is_kept(row):
+                return
+        else:
+            row = self.row
+            self.fill(row, self.get_end())
+        self.auditor.save(row)
+
+    def make_row(self) -> AuditedCall:
+        row = AuditedCall(time=self.time, arguments=self.arguments)
+        self.fill(row, self.get_beginning())
+        self.fill(row, self.get_end())
+        return row
+
+    def fill(self, row: AuditedCall, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            if (limit := MAX_LENGTHS.get(name)) is not None:
+                value = "" if value is None else escape_unprintable(str(value), limit)[:limit]
+            setattr(row, name, value)
+
+    def get_beginning(self) -> dict[str, Any]:
+        message, caller, auditor = self.message, self.caller, self.auditor
+        parts: list[Callable[[], dict[str, Any]]] = [
+            lambda: auditor.get_user(caller.user),
+            lambda: auditor.get_credential(caller),
+            lambda: auditor.get_client(message, caller),
+        ]
+        values = {"endpoint": caller.request.path}
+        if message is not None:
+            tool = message.params.get("name") if message.method in CALLS else ""
+            values |= {"method": message.method, "tool": self.tool_name or tool}
+        for part in parts:
+            values |= contain(part, self.leave_out)
+        return values
+
+    def get_end(self) -> dict[str, Any]:
+        if self.record is not None:
+            return self.get_outcome(self.record)
+        if self.error is None:
+            return {}
+        return {**self.get_refusal(self.error), "duration_ms": self.duration_ms}
+
+    def get_outcome(self, record: CallRecord) -> dict[str, Any]:
+        outcome, failure = record.outcome, record.outcome.failure
+        verdict, rows = Verdict.SUCCESS, outcome.telemetry.get("rows_changed")
+        if failure is not None:
+            verdict, rows = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED, None
+        if outcome.questions:
+            verdict = Verdict.ASKED
+        if outcome.is_trial:
+            rows = None
+        return {
+            "verdict": verdict,
+            "is_trial": outcome.is_trial,
+            "code": "" if failure is None else failure.code,
+            "status": outcome.status,
+            "rows_changed": rows if isinstance(rows, int) and rows >= 0 else None,
+            "request_id": outcome.request_id,
+            "duration_ms": self.duration_ms,
+        }
+
+    def get_refusal(self, exc: Exception) -> dict[str, Any]:
+        if isinstance(exc, ProtocolError):
+            status, code = exc.http_status, screaming_code(type(exc).__name__)
+            data = exc.data if isinstance(exc.data, Mapping) else {}
+            request_id = data.get("request_id")
+        else:
+            status, request_id = getattr(exc, "status_code", 500), None
+            code = standard_code(status)
+        verdict = Verdict.DENIED if isinstance(exc, APIException) else Verdict.FAILED
+        return {"verdict": verdict, "code": code, "status": status, "request_id": request_id}
+
+    def keep_arguments(self, tool: Any, arguments: Any) -> None:
+        self.tool_name = tool.name
+
+        def encode() -> str:
+            kept = self.auditor.get_arguments(tool, arguments)
+            text = json.dumps(kept, ensure_ascii=False, default=str)
+            return to_bytes(text).decode()[:MAX_ARGUMENTS]
+
+        if arguments is not None:
+            self.arguments = contain(encode, lambda exc: str(self.leave_out(exc) or ""))
+
+    def leave_out(self, exc: Exception) -> dict[str, Any]:
+        logger.error("Part of an audit could not be told", exc_info=exc)
+        return {}
+
+    @property
+    def duration_ms(self) -> float:
+        return round((time.perf_counter() - self.started) * 1000, 2)
+
+
+class RecordGuard(Guard):
+    """Records a call before it is made, and refuses a call that cannot be recorded."""
+
+    order = 300
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        # No row is written for arguments that are refused.
+        call.bound  # noqa: B018 - reading it binds them
+        # The row names the caller; a caller who is refused gets no row here.
+        call.caller.authenticate()
+        observers = call.context.observers if call.context else ()
+        try:
+            for audit in observers:
+                if isinstance(audit, Audit):
+                    audit.begin(call.tool, call.arguments)
+        except Unavailable as exc:
+            raise CallRefused(exc) from exc
+        return proceed(call)
+
+
+def report_unwritten(exc: Exception) -> None:
+    logger.error("The audit of a call could not be written", exc_info=exc)
