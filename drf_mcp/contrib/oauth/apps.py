@@ -13,7 +13,3 @@ class OAuthConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.oauth.feature.OAuthFeature",)
     mcp_checks = "drf_mcp.contrib.oauth.checks"
-
-    def ready(self) -> None:
-        # Not before: the receiver of the signal imports the models.
-        from drf_mcp.contrib.oauth import connections  # noqa: F401

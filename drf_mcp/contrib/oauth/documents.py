@@ -38,13 +38,13 @@ from urllib3.exceptions import HTTPError
 
 from drf_mcp.exceptions import contain
 
-# So many documents are read at once by one process: in all, of one host, and for one person.
+# The most documents that one process reads at once: in all, of one host, and for one person.
 MOST_READERS = 12
 MOST_OF_HOST = 4
 MOST_OF_PERSON = 2
-# So many are read for one person in a minute.
+# How often documents are read for one person.
 RATE = "10/min"
-# A client that no person connected is kept for so long: a sign-in takes minutes.
+# How long a client that no person connected is kept: a sign-in takes minutes.
 UNUSED_FOR = timedelta(hours=1)
 # The key of a request's META with the person who is signed in; no client can send it.
 PERSON = "drf_mcp.person"
@@ -53,9 +53,9 @@ reading_for: ContextVar[str | None] = ContextVar("reading_for", default="")
 
 
 class NotNow(BaseException):
-    """A document is not read, and nothing is known against it.
+    """A document is not read now.
 
-    No Exception: for each of those, django-oauth-toolkit lets the document be for a while.
+    Not an `Exception`, after which django-oauth-toolkit does not try again for a while.
     """
 
 
@@ -74,8 +74,8 @@ class ReadingRate(SimpleRateThrottle):
         return f"drf_mcp.oauth.documents:{hashlib.sha256(person).hexdigest()}"
 
 
-class Readers:
-    """Who is reading, by host and by person, so that neither keeps the others waiting."""
+class ReaderCounts:
+    """How many documents are being read, by host and by person; each has a limit."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -93,12 +93,12 @@ class Readers:
         finally:
             with self.lock:
                 self.counts.subtract(keys.keys())
-                # Nothing is kept of hosts without readers.
+                # Counts of zero are dropped.
                 self.counts = +self.counts
 
 
-class Connections:
-    """The connections of one fetch, which all end with it, whatever they wait for."""
+class OpenSockets:
+    """The sockets of one fetch, which are all closed when its time is over."""
 
     def __init__(self) -> None:
         self.sockets: list[socket.socket] = []
@@ -109,10 +109,10 @@ class Connections:
         with self.lock:
             if self.is_over:
                 raise CIMDError("The time for the document is over.")
-            # TLS takes the socket itself away.
+            # TLS detaches the socket itself.
             self.sockets.append(made.dup())
 
-    def end(self) -> None:
+    def close(self) -> None:
         with self.lock:
             self.is_over = True
             for each in self.sockets:
@@ -120,15 +120,15 @@ class Connections:
                 each.close()
 
 
-class Connection(HTTPSConnection):
-    def __init__(self, connections: Connections, **options: Any) -> None:
+class TrackedConnection(HTTPSConnection):
+    def __init__(self, sockets: OpenSockets, **options: Any) -> None:
         super().__init__(**options)
-        self.connections = connections
+        self.sockets = sockets
 
     def _new_conn(self) -> socket.socket:
         made = super()._new_conn()
         try:
-            self.connections.add(made)
+            self.sockets.add(made)
         except CIMDError:
             made.close()
             raise
@@ -136,14 +136,14 @@ class Connection(HTTPSConnection):
 
 
 class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
-    """The reader of django-oauth-toolkit, with one limit of time for all that it does.
+    """The fetcher of django-oauth-toolkit, with one limit of time for the whole fetch.
 
-    Its own limit begins anew with every byte of the headers, and knows nothing of a name that no
-    server resolves: one host after the other would hold the workers of the project.
+    Its own limit begins anew with each byte of the headers and leaves out the resolution of names,
+    so slow hosts could hold all workers of the project.
     """
 
     readers = threading.BoundedSemaphore(MOST_READERS)
-    by_place = Readers()
+    by_place = ReaderCounts()
 
     def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
         """Return the document of a client, and for how many seconds it may be kept.
@@ -168,23 +168,23 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
 
     def read_in_time(self, client_id: str) -> tuple[dict[str, Any], int]:
         found: Future[tuple[dict[str, Any], int]] = Future()
-        connections = Connections()
+        sockets = OpenSockets()
 
         def read() -> None:
-            document = partial(self.read, client_id, connections)
+            document = partial(self.read, client_id, sockets)
             contain(lambda: found.set_result(document()), found.set_exception)
 
-        # A name can only be waited for in a thread, which ends when the resolver does.
+        # The resolution of a name cannot be stopped, so it runs in a thread.
         threading.Thread(target=read, daemon=True).start()
         try:
             return found.result(oauth2_settings.CIMD_FETCH_TIMEOUT_SECONDS)
         except FutureTimeoutError:
             raise CIMDError("The server of the document took too long.") from None
         finally:
-            connections.end()
+            sockets.close()
 
-    def read(self, client_id: str, connections: Connections) -> tuple[dict[str, Any], int]:
-        # As the toolkit does, to the addresses that were checked and under the name of the host.
+    def read(self, client_id: str, sockets: OpenSockets) -> tuple[dict[str, Any], int]:
+        # As the toolkit does: connects to the checked addresses, under the name of the host.
         place = _validate_client_id_url(client_id)
         port = place.port or 443
         failure: HTTPError | None = None
@@ -197,7 +197,7 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
                 ssl_context=ssl.create_default_context(),
                 server_hostname=place.hostname,
             )
-            pool.ConnectionCls = partial(Connection, connections)  # type: ignore[assignment]
+            pool.ConnectionCls = partial(TrackedConnection, sockets)  # type: ignore[assignment]
             try:
                 return self.ask(pool, place)
             except HTTPError as exc:

@@ -16,20 +16,20 @@ from drf_mcp.access.principals import is_gone
 from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-# What a client that nobody of the project knows may do: ask a person.
+# The grants of clients that the project did not add by hand: they need a person.
 OWN_GRANTS = frozenset({"authorization_code", "refresh_token"})
 
 
 class AgentValidator(OAuth2Validator):  # type: ignore[misc]
-    """The rules of django-oauth-toolkit, and those for clients that introduced themselves."""
+    """The rules of django-oauth-toolkit, and rules for clients that introduced themselves."""
 
     def _load_application(self, client_id: str, request: Any) -> Any:
-        # A document is read for a person who signed in: a client with a code has been here before.
+        # Documents are read for people who signed in; a client with a code is known already.
         token = reading_for.set(request.headers.get(PERSON))
         try:
             return super()._load_application(client_id, request)
         except NotNow:
-            # A client that is known goes on with what was read last.
+            # A known client keeps the document that was read last.
             known = get_application_model().objects.filter(client_id=client_id).first()
             request.client = known if known is not None and known.is_usable(request) else None
             return request.client
@@ -39,7 +39,7 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_redirect_uri(
         self, client_id: str, redirect_uri: str, request: Any, *args: Any, **kwargs: Any
     ) -> bool:
-        """Return whether a code may be sent there: without TLS, to the person's own machine only.
+        """Return whether a code may be sent to a URI: without TLS only to the person's machine.
 
         OAuth 2.1, section 2.3.
         """
@@ -53,7 +53,7 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     ) -> bool:
         """Return whether a client may get a token in this way.
 
-        A client that registered itself never gets one without a person.
+        A client that registered itself needs a person.
         """
         manual = get_application_model().RegistrationSource.MANUAL
         if request.client.registration_source != manual and grant_type not in OWN_GRANTS:
@@ -63,9 +63,9 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def validate_code(
         self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any
     ) -> bool:
-        """Return whether a code is good; one that comes again ends what it gave (RFC 6749, 4.1.2).
+        """Return whether a code is valid.
 
-        It was copied.
+        A code that is sent again was copied: its tokens are revoked (RFC 6749, 4.1.2).
         """
         if super().validate_code(client_id, code, client, request, *args, **kwargs):
             return not is_gone(request.user)
@@ -77,8 +77,8 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     def invalidate_authorization_code(
         self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any
     ) -> None:
-        # The row is kept until `cleartokens` deletes it; its nonce, of no use any more, becomes the
-        # family of the tokens that it gave.
+        # The row is kept until `cleartokens` deletes it. Its nonce, which is not needed any more,
+        # becomes the family of the tokens.
         family = getattr(request, "token_family", "")
         grants = get_grant_model().objects.filter(code=code, application=request.client)
         if not grants.update(code=mark_spent(code), nonce=family):

@@ -20,16 +20,15 @@ from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
 from drf_mcp.access.metadata import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS
-from drf_mcp.contrib.oauth.audiences import get_default_resources, is_resource
-from drf_mcp.contrib.oauth.clients import ClientCard
-from drf_mcp.contrib.oauth.connections import end_connection, find_connections, find_scopes
+from drf_mcp.contrib.oauth.backends import get_default_resources, is_resource
+from drf_mcp.contrib.oauth.consent_preview import ClientCard, ConsentPreview
 from drf_mcp.contrib.oauth.documents import PERSON
-from drf_mcp.contrib.oauth.opened_tools import OpenedTools
+from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
 from drf_mcp.settings import mcp_settings
 
 
 class AgentPage:
-    """What all pages have: the name of the project, and headers that keep others out."""
+    """Pages with the name of the project and headers against framing and caching."""
 
     form_actions = "'self'"
 
@@ -64,11 +63,11 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         return response
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        # Any program on a person's machine can call itself what a known one does, so nobody but
-        # the project decides that nothing is asked.
+        # A program on the person's machine can take the name of a known client, so people are
+        # always asked.
         asked = request.GET.copy()
         asked["approval_prompt"] = "force"
-        # What the person is shown is what the token is for.
+        # The resources that the person sees are those of the token.
         if not asked.getlist("resource"):
             asked.setlist("resource", get_default_resources(request))
         request.GET = asked  # type: ignore[assignment]
@@ -78,7 +77,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
     def form_valid(self, form: Any) -> HttpResponse:
         client_id = form.cleaned_data["client_id"]
         if not get_application_model().objects.filter(client_id=client_id).exists():
-            # It has expired while the person read: the document is read again, and they are asked.
+            # The client expired meanwhile: its document is read again, and the person asked again.
             return HttpResponseRedirect(self.request.get_full_path())
         response: HttpResponse = super().form_valid(form)
         return response
@@ -97,13 +96,12 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         return super().create_authorization_response(request, scopes, credentials, allow)
 
     def check(self, credentials: dict[str, Any], resources: list[str]) -> None:
-        """Refuse what no person need be asked, by sending them back to the client."""
-        # Descriptions are ASCII, and for who writes the client (RFC 6749, section 4.1.2.1).
+        """Send the person back to the client where its request is not valid."""
+        # Descriptions are ASCII, for programmers of the client (RFC 6749, section 4.1.2.1).
         error = None
         if credentials.get("code_challenge_method") != "S256":
             error = "invalid_request", "A code_challenge is needed, with the method S256."
-        # A token for somebody else is asked for by a client that somebody else has sent here
-        # (RFC 8707, section 2).
+        # A client that asks for tokens of another server was misled (RFC 8707, section 2).
         elif not all(is_resource(self.request, resource) for resource in resources):
             error = "invalid_target", "No tokens are given out for this resource."
         if error:
@@ -119,7 +117,9 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         if application := kwargs.get("application"):
             client = ClientCard(application, asked["redirect_uri"])
             self.form_actions = f"'self' {client.origin}"
-            tools = OpenedTools(self.request, kwargs["scopes"], asked.get("resource", "").split())
+            tools = ConsentPreview(
+                self.request, kwargs["scopes"], asked.get("resource", "").split()
+            )
             named = zip(kwargs["scopes"], kwargs["scopes_descriptions"], strict=True)
             context.update(client=client, tools=tools, named_scopes=list(named))
         return context
@@ -156,7 +156,7 @@ class DisconnectView(LoginRequiredMixin, View):
 
 @method_decorator(login_not_required, name="dispatch")
 class ServerMetadataView(toolkit.OAuthServerMetadataView):  # type: ignore[misc]
-    """Serves the metadata of the one issuer (RFC 8414), to everybody, from every origin."""
+    """Serves the metadata of the issuer (RFC 8414), without authentication, to any origin."""
 
     http_method_names = ["get", "head", "options"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from drf_mcp.contrib.audit import auditor
+from drf_mcp.contrib.audit.auditor import INTERVAL, OTHER_ADDRESSES
 from drf_mcp.contrib.audit.models import AuditedCall
 from tests.agents import Agent
 from tests.contrib.audit.test_records import BATCHES, TOOL, call_message
@@ -18,7 +18,7 @@ SIGNED_IN = "rest_framework.permissions.IsAuthenticated"
 def minute(monkeypatch):
     """The clock of the counter, in seconds."""
     clock = [1_000.0]
-    monkeypatch.setattr(auditor.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("drf_mcp.contrib.audit.auditor.time.monotonic", lambda: clock[0])
     return clock
 
 
@@ -51,7 +51,7 @@ def test_further_messages_are_written_together_after_a_minute(knock, minute, aud
     for _ in range(5):
         knock()
     assert counts() == [("192.0.2.1", 401, 1)]
-    minute[0] += auditor.INTERVAL
+    minute[0] += INTERVAL
     knock("192.0.2.2")
     assert counts() == [("192.0.2.1", 401, 1), ("192.0.2.1", 401, 4), ("192.0.2.2", 401, 1)]
 
@@ -87,7 +87,7 @@ def test_each_message_of_a_batch_counts(knock, auditor):
 
 
 def test_many_addresses_take_no_more_memory_than_some(knock, auditor, monkeypatch):
-    monkeypatch.setattr(auditor, "MOST_ADDRESSES", 3)
+    monkeypatch.setattr("drf_mcp.contrib.audit.auditor.MAX_ADDRESSES", 3)
     knock()
     for number in range(10, 20):
         knock(f"192.0.2.{number}")
@@ -96,7 +96,7 @@ def test_many_addresses_take_no_more_memory_than_some(knock, auditor, monkeypatc
         "192.0.2.10": 1,
         "192.0.2.11": 1,
         "192.0.2.12": 1,
-        auditor.OTHERS: 7,
+        OTHER_ADDRESSES: 7,
     }
 
 

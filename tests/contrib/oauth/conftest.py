@@ -23,8 +23,8 @@ from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
 
 from drf_mcp.access.scopes import HasScopes
-from drf_mcp.contrib.oauth.connections import recorder
 from drf_mcp.contrib.oauth.defaults import AGENTS
+from drf_mcp.contrib.oauth.models import recorder
 from tests.agents import Agent
 
 HOST = "shop.example"

@@ -11,8 +11,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
 
-from drf_mcp.contrib.oauth.connections import recorder
-from drf_mcp.contrib.oauth.models import Connection
+from drf_mcp.contrib.oauth.models import Connection, recorder
 
 
 def page(project, user: User | None = None) -> str:
@@ -75,7 +74,7 @@ def test_a_use_that_cannot_be_recorded_fails_no_call(project, monkeypatch, caplo
 
 
 def test_the_recorder_forgets_rather_than_grows(project, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.oauth.connections.MOST_REMEMBERED", 2)
+    monkeypatch.setattr("drf_mcp.contrib.oauth.models.MAX_REMEMBERED", 2)
     written = []
     monkeypatch.setattr(recorder, "write", lambda *key: written.append(key))
     for number in range(5):
