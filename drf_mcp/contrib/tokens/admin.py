@@ -1,4 +1,4 @@
-"""Tokens in the admin site: made for any user, narrowed, revoked; a secret is shown once."""
+"""The admin site makes tokens for any user, changes and revokes them; it shows a secret once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     actions = ["revoke"]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Whoever holds a narrow token of a superuser must not be able to widen it.
+        # The holder of a narrow token of a superuser must not widen it.
         above = obj is not None and obj.user.is_superuser and not self.is_superuser(request)
         return not above and super().has_change_permission(request, obj)
 
@@ -52,13 +52,13 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return ("name", "prefix", f"user__{username}")
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        # A token that was found somewhere, whole or in part.
+        # A whole token may be searched for, or its beginning.
         found = KEY.match(f"{search_term.strip()}_")
         term = found["prefix"] if found else search_term
         return super().get_search_results(request, queryset, term)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        # Whoever has the token would become somebody else.
+        # With another user, the holder of the token would act for that user.
         return self.readonly_fields if obj is None else ("user", *self.readonly_fields)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -85,14 +85,14 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     @sensitive_variables("key")
     def save_model(self, request: HttpRequest, obj: AgentToken, form: Any, change: bool) -> None:
         if not change:
-            # For the answer to this very request.
+            # For `response_add`.
             request.agent_token_key = obj.issue()  # type: ignore[attr-defined]
         super().save_model(request, obj, form, change)
 
     def response_add(
         self, request: HttpRequest, obj: AgentToken, post_url_continue: Any = None
     ) -> HttpResponse:
-        # Neither a message nor a redirect: the key would have to wait for it somewhere.
+        # Not by a message or after a redirect: the key would have to be stored meanwhile.
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("The token of %(name)s") % {"name": obj.name},

@@ -16,10 +16,9 @@ ELSEWHERE = gettext_noop("This token is for tools: it is taken by the MCP endpoi
 class AgentTokenAuthentication(BaseAuthentication):
     """Takes ``Authorization: Bearer mcp_…`` with a token of this app.
 
-    Its place is DEFAULT_AUTHENTICATION_CLASSES, before other classes that read the same keyword:
-    tokens that do not begin like one of this app are left to them. ``request.auth`` is the
-    `AgentToken`, whose ``narrowing`` the endpoint enforces; over plain HTTP, where nothing would,
-    no token is taken.
+    Add it to DEFAULT_AUTHENTICATION_CLASSES, before other classes that read the same keyword: it
+    leaves tokens with another beginning to them. ``request.auth`` is the `AgentToken`, whose
+    ``narrowing`` the endpoint enforces. Plain HTTP, which enforces no narrowing, takes no token.
 
     Attributes:
         keyword: the word before the token.
@@ -50,7 +49,7 @@ class AgentTokenAuthentication(BaseAuthentication):
 
     @sensitive_variables()
     def get_key(self, request: Any) -> str | None:
-        """Return the token of a request, None if it has none that begins like one of this app."""
+        """Return the token of a request, None for a credential that is not of this app."""
         header = get_authorization_header(request).decode("latin-1")
         scheme, _, key = header.partition(" ")
         if scheme.lower() != self.keyword.lower():
@@ -59,14 +58,14 @@ class AgentTokenAuthentication(BaseAuthentication):
         return key if KEY.match(key) else None
 
     def get_address(self, request: Any) -> str:
-        """Return the network address of the caller: that of the connection.
+        """Return the network address of the caller, from the connection and not from headers.
 
-        No header says it, since anybody can send one. Behind a proxy it is the proxy's, unless
-        the server or a middleware puts the caller's into REMOTE_ADDR.
+        Behind a proxy it is the proxy's address, unless the server or a middleware sets
+        REMOTE_ADDR to the caller's.
         """
         address: str = request.META.get("REMOTE_ADDR", "")
         return address
 
     def is_for_tools(self, request: Any) -> bool:
-        # Set by the endpoint on its own request and on those that views get, never by a client.
+        # The endpoint sets it on its own request and on the requests of views.
         return getattr(request, "is_mcp_request", False) is True

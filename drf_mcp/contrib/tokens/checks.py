@@ -1,4 +1,4 @@
-"""Whether the endpoint takes tokens at all, and whether its tools do."""
+"""Checks that the endpoint and its tools authenticate with tokens."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def has_token_class(classes: Iterable[type]) -> bool:
 
 
 def find_refusing_tool(project: Project) -> str | None:
-    # A view that names classes of its own has chosen which credentials it takes.
+    # Views with authentication classes of their own are left alone.
     usual: Any = tuple(api_settings.DEFAULT_AUTHENTICATION_CLASSES)
     for tool in () if has_token_class(usual) else project.tools.values():
         classes = find_view_classes(tool.endpoint.route.callback, "authentication_classes")

@@ -1,4 +1,4 @@
-"""Forms that make and change tokens: for users on the page, for operators in the admin site."""
+"""Forms for tokens: of users on the page, of operators in the admin site."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from django.forms.utils import from_current_timezone
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.contrib.tokens.models import AgentToken
-from drf_mcp.contrib.tokens.validators import validate_networks, validate_patterns
+from drf_mcp.contrib.tokens.models import AgentToken, validate_networks, validate_patterns
 from drf_mcp.tools import Tool
 
-# How long a new token is taken, unless its maker says otherwise.
-USUAL_DAYS = 90
+# Days for which a new token is valid by default.
+DEFAULT_DAYS = 90
 
 
 def get_today() -> date:
@@ -27,7 +26,7 @@ def get_today() -> date:
 
 
 def get_end(last_day: date) -> datetime:
-    # The day itself counts whole.
+    # The token is valid until the end of its last day.
     end: datetime = from_current_timezone(datetime.combine(last_day, time(23, 59, 59)))
     return end
 
@@ -49,7 +48,7 @@ class LinesField(forms.CharField):
 
 
 class AgentTokenForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What an operator can say of a token."""
+    """The fields of a token that an operator sets."""
 
     tools = LinesField(
         label=_("Tools"),
@@ -83,7 +82,7 @@ class AgentTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class OwnTokenForm(AgentTokenForm):
-    """What users can say of a token of their own.
+    """The fields that users set of their own tokens.
 
     Args:
         tools_of_user: the tools that the user sees.
@@ -116,7 +115,7 @@ class OwnTokenForm(AgentTokenForm):
         tags = sorted({tag for tool in tools_of_user for tag in tool.options.tags})
         choices: Any = self.fields["tags"]
         choices.choices = [(tag, tag) for tag in tags]
-        self.initial.setdefault("expires", get_today() + timedelta(days=USUAL_DAYS))
+        self.initial.setdefault("expires", get_today() + timedelta(days=DEFAULT_DAYS))
 
     def clean_tools(self) -> list[str]:
         patterns: list[str] = self.cleaned_data["tools"]

@@ -1,4 +1,4 @@
-"""Tokens: what each opens, and never the secret itself."""
+"""Tokens of agents, stored without their secrets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, router, transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -21,34 +22,62 @@ from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.principals import is_gone
-from drf_mcp.contrib.tokens.validators import validate_networks, validate_patterns
+from drf_mcp.option_types.patterns import read_pattern
 
 logger = logging.getLogger("drf_mcp")
 
-# What a token begins with, whatever is wrong with the rest of it.
+# The beginning of every token of this app, valid or not.
 KEY = re.compile(r"mcp_(?P<prefix>[a-z0-9]{8})_")
-# 256 bits: nobody finds one by trying, so a fast hash is enough.
+# 256 bits cannot be guessed, so a fast hash is enough.
 SECRET_LENGTH = 43
-# As a `Narrowing` names what takes tools away.
+# The source of the token's `Narrowing`.
 THIS_TOKEN = gettext_noop("this token")
-# A use is noted when the last one was so long ago.
-NOTED_EVERY = timedelta(minutes=1)
+# How often the use of a token is written.
+USE_INTERVAL = timedelta(minutes=1)
 
 
 def make_digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+def validate_patterns(value: Any) -> None:
+    for text in _read_texts(value):
+        try:
+            read_pattern(text)
+        except ValueError as exc:
+            message = _("%(text)r is no pattern: %(error)s.") % {"text": text, "error": exc}
+            raise ValidationError(message) from exc
+
+
+def validate_networks(value: Any) -> None:
+    for text in _read_texts(value):
+        try:
+            network = ipaddress.ip_network(text, strict=False)
+        except ValueError as exc:
+            message = _("%(text)r is no network such as 10.0.0.0/8.") % {"text": text}
+            raise ValidationError(message) from exc
+        if ipaddress.ip_interface(text).ip != network.network_address:
+            message = _("%(text)r is an address within a network: the network is %(network)s.")
+            raise ValidationError(message % {"text": text, "network": network})
+
+
+def _read_texts(value: Any) -> list[str]:
+    # Iterating over a string would yield its letters.
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValidationError(_("%(value)r is no list of texts.") % {"value": value})
+    return value
+
+
 class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
     @sensitive_variables("key")
     def find(self, key: str) -> AgentToken | None:
-        """Return the token that a key belongs to, whether or not it is still taken."""
+        """Return the token of a key, open or not."""
         found = KEY.match(key)
         if found is None:
             return None
         token = self.select_related("user").filter(prefix=found["prefix"]).first()
         digest = make_digest(key)
-        # Another secret behind a known prefix takes as long as the right one.
+        # Comparing takes the same time for any secret.
         return token if token and constant_time_compare(token.digest, digest) else None
 
     def in_state(self, state: str) -> AgentTokenQuerySet:
@@ -63,7 +92,7 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
 
 
 class AgentToken(models.Model):
-    """One agent's access to the tools of one user."""
+    """The access of one agent to the tools of one user."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -110,15 +139,15 @@ class AgentToken(models.Model):
         return f"{self.name} ({self.shown_key})"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        # A pattern that cannot be read must never be stored, by whatever way.
+        # `full_clean` is not always called before.
         validate_patterns(self.tools)
         validate_networks(self.networks)
         super().save(*args, **kwargs)
 
     def issue(self) -> str:
-        """Make the secret and return the whole key, which nobody can be told again.
+        """Make the secret and return the whole key, which is stored nowhere.
 
-        To be saved afterwards.
+        Save the token afterwards.
         """
         self.prefix = get_random_string(8, string.ascii_lowercase + string.digits)
         key = f"mcp_{self.prefix}_{get_random_string(SECRET_LENGTH)}"
@@ -131,7 +160,7 @@ class AgentToken(models.Model):
 
     @property
     def narrowing(self) -> Narrowing:
-        """What the token leaves of its user's tools; read by the endpoint."""
+        """Which of the user's tools the token opens; the endpoint reads it."""
         return Narrowing(THIS_TOKEN, tuple(self.tools) or None, self.read_only)
 
     @property
@@ -163,9 +192,9 @@ class AgentToken(models.Model):
         try:
             place = ipaddress.ip_address(address)
         except ValueError:
-            # A Unix socket has none.
+            # A Unix socket has no address.
             return False
-        # As servers that listen to both families see the older one.
+        # Servers that listen to both families show IPv4 addresses as IPv6.
         place = getattr(place, "ipv4_mapped", None) or place
         return any(place in ipaddress.ip_network(network) for network in self.networks)
 
@@ -176,14 +205,14 @@ class AgentToken(models.Model):
 
     def note_use(self) -> None:
         now = timezone.now()
-        if self.last_used is not None and now - self.last_used < NOTED_EVERY:
+        if self.last_used is not None and now - self.last_used < USE_INTERVAL:
             return
         self.last_used = now
         rows = type(self)._default_manager.filter(pk=self.pk)
         try:
-            # A savepoint, where the call is in a transaction.
+            # A savepoint: a failure must not break the transaction of the call.
             with transaction.atomic(using=router.db_for_write(type(self))):
                 rows.update(last_used=now)
         except DatabaseError as exc:
-            # A database that is read-only costs nobody the call.
+            # With a read-only database the call goes on.
             logger.warning("The use of %s was not noted: %s", self.shown_key, exc)

@@ -1,4 +1,4 @@
-"""The page on which users make tokens of their own, for example beside the endpoint::
+"""The page on which users make their own tokens, for example below the endpoint's path::
 
 path("mcp/tokens/", include("drf_mcp.contrib.tokens.urls")),
 """

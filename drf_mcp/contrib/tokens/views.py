@@ -1,4 +1,4 @@
-"""The page on which users make tokens of their own, see when they were used, and revoke them."""
+"""The page on which users make, list and revoke their own tokens."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TokensFrame(Frame):
     template_name = "drf_mcp_tokens/page.html"
 
 
-# Without the project's middleware as well: a token made by another page's form would be its.
+# Also without Django's CSRF middleware: another page's form must not make a token.
 @method_decorator(csrf_protect, name="dispatch")
 class TokensView(View):
     """Makes, lists and revokes the tokens of the user who is signed in.
@@ -52,7 +52,7 @@ class TokensView(View):
     http_method_names = ["get", "post"]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        # A credential in a header must not be able to make another one.
+        # Only a session makes tokens: a credential in a header must not make another credential.
         if SESSION_KEY not in getattr(request, "session", ()) or not request.user.is_authenticated:
             return self.ask_to_sign_in()
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
@@ -72,7 +72,7 @@ class TokensView(View):
         form.instance.user = request.user
         key = form.instance.issue()
         form.save()
-        # Not after a redirect: the key would have to wait for it somewhere.
+        # Not after a redirect: the key would have to be stored meanwhile.
         return self.show(self.get_form(), form.instance, key)
 
     def revoke(self, prefix: str) -> HttpResponse:

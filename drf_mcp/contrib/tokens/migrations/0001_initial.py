@@ -2,7 +2,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import drf_mcp.contrib.tokens.validators
+import drf_mcp.contrib.tokens.models
 
 
 class Migration(migrations.Migration):
@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        validators=[drf_mcp.contrib.tokens.validators.validate_patterns],
+                        validators=[drf_mcp.contrib.tokens.models.validate_patterns],
                         verbose_name="tools",
                     ),
                 ),
@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        validators=[drf_mcp.contrib.tokens.validators.validate_networks],
+                        validators=[drf_mcp.contrib.tokens.models.validate_networks],
                         verbose_name="networks",
                     ),
                 ),

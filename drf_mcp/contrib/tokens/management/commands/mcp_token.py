@@ -151,7 +151,7 @@ class Command(MCPCommand):
         return token
 
     def read_prefix(self, text: str) -> str:
-        # A whole token, its beginning as it is listed, or the characters that only it has.
+        # A whole token, its beginning as it is listed, or its prefix.
         found = KEY.match(f"{text}_")
         return found["prefix"] if found else text
 
