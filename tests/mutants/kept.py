@@ -551,7 +551,7 @@ MUTANTS = (
     ),
     Mutant(
         "how many streams a caller has",
-        "contrib/subscriptions/places.py",
+        "contrib/subscriptions/listening.py",
         "            if self.taken[owner] >= most:",
         "            if False:",
         ("contrib/subscriptions/test_places.py",),

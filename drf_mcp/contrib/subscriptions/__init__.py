@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from drf_mcp.contrib import import_on_use
 
 if TYPE_CHECKING:
-    from drf_mcp.contrib.subscriptions.bus import Bus, LocalBus
-    from drf_mcp.contrib.subscriptions.news import announce_list_change, announce_update
+    from drf_mcp.contrib.subscriptions.bus import (
+        Bus,
+        LocalBus,
+        announce_list_change,
+        announce_update,
+    )
 
 __all__ = ["Bus", "LocalBus", "announce_list_change", "announce_update"]
-__getattr__ = import_on_use(
-    __name__,
-    {"Bus": "bus", "LocalBus": "bus", "announce_list_change": "news", "announce_update": "news"},
-)
+__getattr__ = import_on_use(__name__, dict.fromkeys(__all__, "bus"))

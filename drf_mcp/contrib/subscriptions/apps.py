@@ -13,7 +13,7 @@ class SubscriptionsConfig(AppConfig):
     mcp_features = ("drf_mcp.contrib.subscriptions.feature.SubscriptionsFeature",)
 
     def ready(self) -> None:
-        # Not before: the receivers import the models of Django's own apps.
-        from drf_mcp.contrib.subscriptions import news
+        # The receivers need the models of Django's own apps.
+        from drf_mcp.contrib.subscriptions.bus import follow_settings
 
-        news.follow_settings()
+        follow_settings()

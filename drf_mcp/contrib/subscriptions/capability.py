@@ -8,10 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.limits import count_once, get_address
-from drf_mcp.contrib.subscriptions.bus import get_bus
-from drf_mcp.contrib.subscriptions.listening import Listener
-from drf_mcp.contrib.subscriptions.news import LISTS
-from drf_mcp.contrib.subscriptions.places import STREAMS
+from drf_mcp.contrib.subscriptions.bus import LISTS, get_bus
+from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listener
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
@@ -25,17 +23,17 @@ from drf_mcp.protocol.context import MessageStream, RequestContext
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
 URIS = "resourceSubscriptions"
-# Of the tasks extension, whose news are not sent: a client asks with tasks/get.
+# The tasks extension sends no notifications here: clients call tasks/get.
 TASK_IDS = "taskIds"
-MOST_URIS = 100
+MAX_URIS = 100
 # A model's label, a field and the text of its value.
 Row = tuple[str, str, str]
 
 
 class SubscriptionsCapability(Capability):
-    """Tells clients that listen of lists that change and of resources that are updated.
+    """Notifies clients of changes of lists and of updates of resources.
 
-    Where SUBSCRIPTION_BUS_CLASS is set, and the door can keep a stream open: over ASGI.
+    It needs SUBSCRIPTION_BUS_CLASS, and ASGI to keep streams open.
 
     Attributes:
         max_streams: how many streams a caller may keep open in one process.
@@ -55,7 +53,7 @@ class SubscriptionsCapability(Capability):
         return self.server.is_live and get_bus() is not None
 
     def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
-        # What can be listened to is said by the capabilities concerned.
+        # The capabilities of the lists and of resources say that clients can listen.
         if not self.is_on or era.revision not in self.result_members:
             return
         for name in LISTS:
@@ -65,7 +63,7 @@ class SubscriptionsCapability(Capability):
             capabilities["resources"]["subscribe"] = True
 
     def listen(self, context: RequestContext) -> MessageStream:
-        # Nothing that the stream reads later counts: no call asks for it.
+        # The throttles count this message, and nothing that the stream reads later.
         listener, agreed = self.make_listener(count_once(context))
         return MessageStream(listener.get_messages(agreed))
 
@@ -84,21 +82,21 @@ class SubscriptionsCapability(Capability):
         bus = get_bus()
         assert bus is not None
         caller = context.caller
-        place = STREAMS.take(caller.principal or get_address(caller.request), self.max_streams)
-        return Listener(self, context, bus, frozenset(lists), rows, place), agreed
+        slot = STREAM_SLOTS.take(caller.principal or get_address(caller.request), self.max_streams)
+        return Listener(self, context, bus, frozenset(lists), rows, slot), agreed
 
     def find_rows(self, uris: Any, context: RequestContext) -> dict[str, Row]:
-        """Return the rows behind those of some URIs that the caller can read.
+        """Return the rows of the URIs that the caller can read, by URI.
 
-        No signal announces a change of any other resource.
+        Other resources than rows cannot be listened for: no signal announces their changes.
 
         Raises:
-            InvalidParams: if they are no list of texts, or more than 100.
+            InvalidParams: if the URIs are not a list of strings, or more than 100.
         """
         is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
-        if not is_list or len(uris) > MOST_URIS:
+        if not is_list or len(uris) > MAX_URIS:
             message = _('"%(member)s" must be an array of at most %(count)d URIs.')
-            raise InvalidParams(message % {"member": URIS, "count": MOST_URIS})
+            raise InvalidParams(message % {"member": URIS, "count": MAX_URIS})
         found = {uri: self.find_row(uri, context) for uri in dict.fromkeys(uris)}
         return {uri: row for uri, row in found.items() if row is not None}
 
@@ -117,10 +115,10 @@ class SubscriptionsCapability(Capability):
         return self.server.find_capability("resources")
 
     def is_readable(self, uri: str, context: RequestContext) -> bool:
-        """Return whether the caller can read a resource: it is read for that.
+        """Return whether the caller can read a resource, by reading it.
 
         Raises:
-            InternalError: if the server fails at it.
+            InternalError: if reading it fails.
         """
         if self.resources is None:
             return False

@@ -1,4 +1,4 @@
-"""A bus of PostgreSQL's own: LISTEN and NOTIFY, for any number of processes and machines."""
+"""A bus on LISTEN and NOTIFY of PostgreSQL, for any number of processes and machines."""
 
 from __future__ import annotations
 
@@ -10,43 +10,42 @@ from typing import Any
 
 from django.db import DatabaseError, connections, router
 
-from drf_mcp.contrib.subscriptions.bus import Hear, LocalBus
-from drf_mcp.contrib.subscriptions.news import EVERYTHING
+from drf_mcp.contrib.subscriptions.bus import EVERYTHING, LocalBus, Subscriber
 from drf_mcp.models import ArchivedContent
 
 logger = logging.getLogger("drf_mcp")
 
 CHANNEL = "drf_mcp_news"
-# Seconds before another try, where the connection is lost.
-PAUSE = 1.0
-# Seconds for which a client waits until its process listens.
-PATIENCE = 5.0
+# Seconds between two attempts to connect, and the timeout of waiting for notifications.
+RETRY_SECONDS = 1.0
+# How long a client waits until its process listens.
+MAX_WAIT_SECONDS = 5.0
 
 
 class PostgreSQLBus(LocalBus):
-    """Each process listens on one connection of its own, once somebody subscribes.
+    """Each process with subscribers listens on one connection of its own.
 
-    Needs psycopg 3. What is published while the connection is lost is made up for by telling
-    every listener that everything may have changed.
+    Needs psycopg 3. After a lost connection the subscribers are notified that everything may have
+    changed.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.listener: threading.Thread | None = None
-        # Set as long as the database tells this process of news.
-        self.hears = threading.Event()
+        # Set while the connection listens.
+        self.is_listening = threading.Event()
 
     @property
     def alias(self) -> str:
-        """The database that carries the news: that of the package's own tables."""
+        """The database that carries the news: the one of the package's own tables."""
         return str(router.db_for_write(ArchivedContent))
 
     def publish(self, text: str) -> None:
         with connections[self.alias].cursor() as cursor:
             cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, text])
 
-    def subscribe(self, hear: Hear) -> Callable[[], None]:
-        end = super().subscribe(hear)
+    def subscribe(self, callback: Subscriber) -> Callable[[], None]:
+        end = super().subscribe(callback)
         with self.lock:
             if self.listener is None or not self.listener.is_alive():
                 self.listener = threading.Thread(target=self.listen, daemon=True)
@@ -54,21 +53,21 @@ class PostgreSQLBus(LocalBus):
         return end
 
     def wait(self) -> None:
-        self.hears.wait(PATIENCE)
+        self.is_listening.wait(MAX_WAIT_SECONDS)
 
     def listen(self) -> None:
         lost = False
-        while self.hearers:
+        while self.subscribers:
             try:
                 self.receive(lost)
             except DatabaseError as exc:
                 lost = True
                 logger.warning("The bus of subscriptions lost its connection: %s", exc)
-                time.sleep(PAUSE)
+                time.sleep(RETRY_SECONDS)
 
     def make_connection(self) -> Any:
         connection = connections.create_connection(self.alias)
-        # Requests would miss one of a pool, and get it back with the news of others.
+        # Not of a pool, which would give it to requests afterwards.
         options = {n: v for n, v in connection.settings_dict["OPTIONS"].items() if n != "pool"}
         connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
         return connection
@@ -81,13 +80,13 @@ class PostgreSQLBus(LocalBus):
                 driver: Any = connection.connection
                 driver.autocommit = True
                 driver.execute(f"LISTEN {CHANNEL}")
-                self.hears.set()
+                self.is_listening.set()
                 if lost:
                     self.deliver(EVERYTHING)
-                while self.hearers:
-                    # Now and then the thread looks whether anybody still listens.
-                    for notification in driver.notifies(timeout=PAUSE):
+                while self.subscribers:
+                    # It returns after the timeout, so that the thread ends without subscribers.
+                    for notification in driver.notifies(timeout=RETRY_SECONDS):
                         self.deliver(notification.payload)
         finally:
-            self.hears.clear()
+            self.is_listening.clear()
             connection.close()

@@ -24,10 +24,9 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp import mcp_viewset, registry
 from drf_mcp.contrib.resources import Document
 from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
-from drf_mcp.contrib.subscriptions.bus import get_bus
+from drf_mcp.contrib.subscriptions.bus import EVERYTHING, get_bus
 from drf_mcp.contrib.subscriptions.capability import SubscriptionsCapability
-from drf_mcp.contrib.subscriptions.news import EVERYTHING
-from drf_mcp.contrib.subscriptions.places import STREAMS
+from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS
 from drf_mcp.protocol.constants import TASKS_EXTENSION
 from tests.agents import Agent
 from tests.asgi import begin, communicate, frame, read_events
@@ -260,7 +259,7 @@ def test_the_end_is_said_and_signs_of_life_before(listen, monkeypatch):
 
 def test_nobody_hears_after_the_stream_is_closed(listen):
     listen(count=1, toolsListChanged=True)
-    assert not get_bus().hearers
+    assert not get_bus().subscribers
 
 
 def test_a_wrong_filter_is_refused(eve):
@@ -341,7 +340,7 @@ def test_a_stream_that_ends_frees_its_place(listen, monkeypatch):
     for _ in range(2):
         assert methods_of(listen(count=1, toolsListChanged=True)) == [ACKNOWLEDGED]
     gc.collect()
-    assert not STREAMS.taken
+    assert not STREAM_SLOTS.taken
 
 
 def test_one_uri_more_than_there_may_be_is_refused(listen, team):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from drf_mcp.contrib.subscriptions.places import Places
+from drf_mcp.contrib.subscriptions.listening import StreamSlots
 from drf_mcp.exceptions import Refused
 
 
 def test_each_owner_has_places_of_their_own():
-    places = Places()
+    places = StreamSlots()
     first = places.take("alice", 1)
     with pytest.raises(Refused) as refused:
         places.take("alice", 1)
@@ -22,7 +22,7 @@ def test_each_owner_has_places_of_their_own():
 
 
 def test_a_stream_that_is_never_read_frees_its_place():
-    places = Places()
+    places = StreamSlots()
     place = places.take("alice", 1)
     del place
     assert not places.taken
