@@ -144,6 +144,26 @@ class Example(NamedTuple):
     username: str | None
 
 
+class Safeguard(NamedTuple):
+    """A column of ``mcp_tools --risks``: what guards a tool that writes.
+
+    Attributes:
+        name: the name of the guard.
+        heading: the heading of the column.
+        is_on: whether the tool has the guard, None where that is not known.
+        is_needed: whether the tool needs it.
+        is_grave: whether the tool must not lack it.
+        order: the place of the column: permissions have 0, throttles 600.
+    """
+
+    name: str
+    heading: str
+    is_on: bool | None
+    is_needed: bool = True
+    is_grave: bool = False
+    order: int = 500
+
+
 class Feature:
     """What an app adds to every endpoint.
 
@@ -308,3 +328,7 @@ class Feature:
             user: who calls; None for the first user who may.
         """
         return None
+
+    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
+        """Return what the feature guards a tool with that writes, or could."""
+        return ()

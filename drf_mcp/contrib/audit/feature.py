@@ -6,7 +6,7 @@ from typing import Any
 from django.apps import apps
 from django.utils.translation import ngettext_lazy
 
-from drf_mcp.features import CallState, Feature, Guard
+from drf_mcp.features import CallState, Feature, Guard, Safeguard
 from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Flag, Number
 from drf_mcp.protocol.context import MessageObserver
@@ -53,3 +53,6 @@ class AuditFeature(Feature):
         from drf_mcp.settings import mcp_settings
 
         return [RecordGuard()] if mcp_settings.AUDIT_STRICT else ()
+
+    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
+        return [Safeguard("audit", "audit", get_auditor() is not None, order=700)]

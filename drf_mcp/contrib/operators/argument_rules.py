@@ -24,9 +24,9 @@ from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
-# The bytes from which on an enumeration costs more than it tells.
+# An enumeration of so many bytes costs more than it explains.
 LARGE_ENUM = 1000
-# What is left of an enumeration once words stand for it.
+# The tokens of the words that replace an enumeration.
 WORDS = 20
 HELP_TEXT = gettext_noop('Give the field a help_text: help_text="..."')
 EXTRA_KWARGS = gettext_noop(

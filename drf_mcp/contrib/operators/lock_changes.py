@@ -10,8 +10,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from drf_mcp.management.tool_list import CHOSEN_BY_VIEW
-
 ANY = "any"
 # A definition that grew by more than this share is reported.
 GROWTH = 0.25
@@ -23,7 +21,7 @@ Entry = dict[str, Any]
 class Change:
     tool: str
     message: str
-    # An agent that worked may stop working, or somebody else may call.
+    # Whether an agent that worked may stop working, or other callers may call.
     breaking: bool
 
     def __str__(self) -> str:
@@ -65,7 +63,8 @@ class EntryComparison:
             yield _("grew from %(old)d to %(new)d bytes") % facts, False
 
     def list_names(self, dotted: Sequence[str]) -> str:
-        names = (_(n) if n == CHOSEN_BY_VIEW else n.rpartition(".")[2] for n in dotted)
+        # A name without a dot is the sentence of a view that chooses its permissions.
+        names = (n.rpartition(".")[2] if "." in n else _(n) for n in dotted)
         return ", ".join(names) or pgettext("permissions", "none")
 
     def compare_arguments(self) -> Iterator[Difference]:

@@ -13,7 +13,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
-from drf_mcp.contrib.operators.asked_permissions import AskedPermission, Step
+from drf_mcp.contrib.operators.view_permissions import AskedPermission, Step
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.exceptions import contain

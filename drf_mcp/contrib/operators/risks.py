@@ -7,33 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.apps import apps
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import is_bare, lets_all_in
+from drf_mcp.features import Safeguard
 from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_list import TOOLS
 from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.option_types.installed import features
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
-# The heading of each guard in a table, by its name.
-GUARDS: Mapping[str, str] = {
-    "permissions": "perms",
-    "confirmation": "confirm",
-    "dry_run": "dry_run",
-    "idempotency_key": "key",
-    "if_match": "match",
-    "undo": "undo",
-    "throttle": "throttle",
-    "audit": "audit",
-}
-
-
 MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-", UNKNOWN: "?"}
 # Where names have less room than this, a line names what each tool lacks.
 MIN_NAMES_WIDTH = 20
@@ -46,30 +34,25 @@ class ToolRisks:
     Attributes:
         tool: a tool that writes.
         throttles: those of the endpoint.
-        audited: whether calls are recorded.
     """
 
     tool: Tool
     throttles: Sequence[Any]
-    audited: bool
+
+    @cached_property
+    def safeguards(self) -> Sequence[Safeguard]:
+        brought = (feature.get_safeguards for feature in features.overriding("get_safeguards"))
+        found = [
+            Safeguard("permissions", "perms", self.has_permissions(), is_grave=True, order=0),
+            Safeguard("throttle", "throttle", any(self.find_throttles()), order=600),
+            *(safeguard for get in brought for safeguard in get(self.tool)),
+        ]
+        return sorted(found, key=lambda safeguard: safeguard.order)
 
     @cached_property
     def guards(self) -> Mapping[str, str]:
         """Each guard by its name: "yes", "no", "not needed" or "not known"."""
-        tool, hints = self.tool, self.tool.annotations
-        names = {parameter.name for parameter in tool.controls}
-        writes_one = tool.endpoint.key_kwarg is not None
-        return {
-            "permissions": self.judge_permissions(),
-            "confirmation": self.judge("confirmation" in names, hints["destructiveHint"]),
-            "dry_run": self.judge("dry_run" in names),
-            # What changes nothing when it is repeated may be repeated.
-            "idempotency_key": self.judge("idempotency_key" in names, not hints["idempotentHint"]),
-            "if_match": self.judge("if_match" in names, writes_one),
-            "undo": self.judge(bool(tool.options.undo)),
-            "throttle": self.judge(any(self.find_throttles())),
-            "audit": self.judge(self.audited),
-        }
+        return {each.name: self.judge(each) for each in self.safeguards}
 
     @property
     def lacking(self) -> list[str]:
@@ -77,29 +60,28 @@ class ToolRisks:
 
     @property
     def grave(self) -> list[str]:
-        """What should not be lacking: anybody may call, or nothing is asked before a deletion."""
-        # An update may overwrite something, but does not destroy as CONFIRM means it.
-        destroys = self.tool.options.get_flag("destructive", self.tool.endpoint.method == "DELETE")
-        needed = {"permissions", "confirmation"} if destroys else {"permissions"}
-        return [name for name in self.lacking if name in needed]
+        """What must not be lacking: anybody may call, or nothing is asked before a deletion."""
+        return [s.name for s in self.safeguards if s.is_grave and self.guards[s.name] == LACKING]
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """What tools are sorted by, the worst first."""
-        grave = ["permissions" not in self.grave, "confirmation" not in self.grave]
+        """The key by which tools are sorted, the worst first."""
+        grave = [safeguard.name not in self.grave for safeguard in self.safeguards]
         return *grave, -len(self.lacking), self.tool.name
 
-    def judge(self, guarded: bool, needed: bool = True) -> str:
-        return GUARDED if guarded else LACKING if needed else NEEDLESS
+    def judge(self, safeguard: Safeguard) -> str:
+        if safeguard.is_on is None:
+            return UNKNOWN
+        return GUARDED if safeguard.is_on else LACKING if safeguard.is_needed else NEEDLESS
 
-    def judge_permissions(self) -> str:
+    def has_permissions(self) -> bool | None:
         permissions = self.permissions
         if permissions and not all(map(lets_all_in, permissions)):
-            return GUARDED
+            return True
         # A decorator, or a method of the view's own, may ask for something.
         is_stock = type(self.tool.view).check_permissions is APIView.check_permissions
         is_known = is_stock and is_bare(self.tool.endpoint.route.callback)
-        return UNKNOWN if permissions is None or not is_known else LACKING
+        return None if permissions is None or not is_known else False
 
     @cached_property
     def permissions(self) -> list[Any] | None:
@@ -133,12 +115,6 @@ class ToolRisks:
         }
 
 
-def is_audited() -> bool:
-    """Return whether calls are recorded."""
-    config: Any = apps.app_configs.get("drf_mcp_audit")
-    return config is not None and config.auditor is not None
-
-
 class RiskReport:
     """The tools that write, the least guarded first.
 
@@ -148,16 +124,16 @@ class RiskReport:
     """
 
     def __init__(self, tools: Mapping[str, Tool], endpoint: LocalEndpoint) -> None:
-        throttles, audited = endpoint.get_throttles(), is_audited()
+        throttles = endpoint.get_throttles()
         writing = (tool for tool in tools.values() if not tool.reads)
-        found = (ToolRisks(tool, throttles, audited) for tool in writing)
+        found = (ToolRisks(tool, throttles) for tool in writing)
         self.risks = sorted(found, key=lambda risks: risks.rank)
 
     @property
     def sums(self) -> dict[str, int]:
         """How many tools lack each guard."""
         lacking = [name for risks in self.risks for name in risks.lacking]
-        return {name: lacking.count(name) for name in GUARDS}
+        return {name: lacking.count(name) for risks in self.risks[:1] for name in risks.guards}
 
     def as_data(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -185,7 +161,9 @@ class Checklist:
                 yield from self.get_block(risks)
         else:
             width = min(longest, room)
-            headings = "".join(f" {GUARDS[name]:<{room}}" for name, room in self.widths.items())
+            headings = "".join(
+                f" {self.headings[name]:<{room}}" for name, room in self.widths.items()
+            )
             yield self.style.MIGRATE_HEADING(f"{'':<{width}}{headings}")
             for risks in self.risks.risks:
                 yield from self.get_row(risks, width)
@@ -196,7 +174,11 @@ class Checklist:
     def widths(self) -> Mapping[str, int]:
         """The width of each guard's column, by its name."""
         longest = max(len(_(mark)) for mark in MARKS.values())
-        return {name: max(len(heading), longest) for name, heading in GUARDS.items()}
+        return {name: max(len(heading), longest) for name, heading in self.headings.items()}
+
+    @property
+    def headings(self) -> Mapping[str, str]:
+        return {safeguard.name: safeguard.heading for safeguard in self.risks.risks[0].safeguards}
 
     def get_row(self, risks: ToolRisks, width: int) -> Iterator[str]:
         name = f"  {risks.tool.name}"

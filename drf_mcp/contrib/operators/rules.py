@@ -40,7 +40,7 @@ class Rule:
         cause: a short name, as data has it.
         title: the heading of the report.
         why: what it means for an agent, in one sentence.
-        sentence: what was found; ``{tools}`` stands for the names of the tools.
+        sentence: what was found; ``{tools}`` is replaced by the names of the tools.
         remedy: the edit that mends it.
         is_brief: whether the place and its subject say all, where the title is known.
     """
@@ -87,7 +87,7 @@ class Rule:
     def make_failure(self, finding: Finding) -> LintFinding:
         facts, message = {**self.view_facts, "remedy": finding.remedy}, finding.message
         if failed := FAILED_AT.search(message):
-            # The place is shown beside the message, which ends in it.
+            # The message ends in the place, which the finding has as a field.
             message = message[: failed.start()]
             own = {"place": finding.source}
             # Of a library's function that many views call one finding says all.

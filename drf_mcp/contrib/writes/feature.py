@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import ngettext_lazy
 
-from drf_mcp.features import CallState, Feature, Guard, Setting
+from drf_mcp.features import CallState, Feature, Guard, Safeguard, Setting
 from drf_mcp.option_types.kinds import Choice, Either, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
 
@@ -96,6 +96,21 @@ class WritesFeature(Feature):
         from drf_mcp.contrib.writes.undo import add_undo
 
         return add_undo(outcome, call)
+
+    def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
+        names, hints = {parameter.name for parameter in tool.controls}, tool.annotations
+        # An update may overwrite something, but does not destroy as CONFIRM means it.
+        destroys = tool.options.get_flag("destructive", tool.endpoint.method == "DELETE")
+        asks, writes_one = "confirmation" in names, tool.endpoint.key_kwarg is not None
+        # A call that changes nothing when it is repeated needs no key.
+        repeats = not hints["idempotentHint"]
+        return [
+            Safeguard("confirmation", "confirm", asks, hints["destructiveHint"], destroys),
+            Safeguard("dry_run", "dry_run", "dry_run" in names),
+            Safeguard("idempotency_key", "key", "idempotency_key" in names, repeats),
+            Safeguard("if_match", "match", "if_match" in names, writes_one),
+            Safeguard("undo", "undo", bool(tool.options.undo)),
+        ]
 
 
 def expire_confirmations() -> int:

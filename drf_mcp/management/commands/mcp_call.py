@@ -125,7 +125,7 @@ class Command(MCPCommand):
         while (result := json.loads(body).get("result", {})).get("resultType") == INPUT_REQUIRED:
             asked = {key: each["params"] for key, each in result["inputRequests"].items()}
             if any(each["requestedSchema"]["properties"] for each in asked.values()):
-                # What has to be filled in is told as missing arguments.
+                # Questions with fields are answered as missing arguments.
                 return client.send_for_bytes("tools/call", params)
             responses = {key: self.ask(each["message"], yes=yes) for key, each in asked.items()}
             state = {"inputResponses": responses, "requestState": result["requestState"]}
@@ -138,7 +138,7 @@ class Command(MCPCommand):
         return {"action": "accept", "content": {}} if agreed else {"action": "decline"}
 
     def is_agreement(self, answer: str) -> bool:
-        # Translators: what somebody may type to agree, as the question says: y, yes.
+        # Translators: the answers that agree, as the question says: y, yes.
         own = pgettext("answers to Go on?", "y yes")
         return answer.strip().lower() in ("y", "yes", *own.split())
 

@@ -59,8 +59,8 @@ class Command(MCPCommand):
         server_name = options["name"] or mcp_settings.SERVER_NAME
         configs = [config_class(server_name, **target) for config_class in chosen]
         if options["json"]:
-            told = [{"client": c.title, "place": c.place, "text": c.text} for c in configs]
-            self.stdout.write(self.format_json(told))
+            written = [{"client": c.title, "place": c.place, "text": c.text} for c in configs]
+            self.stdout.write(self.format_json(written))
             return
         for config in configs:
             self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)

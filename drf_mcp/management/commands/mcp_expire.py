@@ -50,6 +50,6 @@ class Command(MCPCommand):
         if deleted["expired_archives"] is None:
             yield _("Nothing is archived: ARCHIVE_CLASS is None.")
         for name, count in deleted.items():
-            # What is kept for nobody is said of the archive alone.
+            # A zero is shown of the archive and of the records of calls alone.
             if count or (count is not None and name in ("expired_archives", "audited_calls")):
                 yield texts[name] % {"count": count}

@@ -14,7 +14,7 @@ from drf_mcp.transports.preloading import PreloadedEndpoint, describe_endpoints
 
 
 class Command(MCPCommand):
-    """Describes what ``drf_mcp.preload()`` describes in a server, and tells what that costs.
+    """Describes what ``drf_mcp.preload()`` describes in a server, and shows the costs.
 
     Exits with 2 if the tools cannot be read off the URLconf, else with 0.
     """
