@@ -25,7 +25,7 @@ from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
+from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, find_placeholder
 
 
 class BrowsablePage(Frame):
@@ -209,4 +209,4 @@ class BrowsablePage(Frame):
         request = self.caller.drf_request()
         challenges = (a.authenticate_header(request) for a in self.caller.authenticators)
         scheme = next(filter(None, challenges), DEFAULT_SCHEME).split()[0]
-        return f"{scheme} {get_placeholder(scheme)}"
+        return f"{scheme} {find_placeholder(scheme)}"

@@ -49,10 +49,10 @@ class Project:
         yield from mcp_settings.find_faults(values)
         values = values if isinstance(values, Mapping) else {}
         for name, setting in mcp_settings.table.items():
-            if error := self.get_setting_error(name, values.get(name, setting.default)):
+            if error := self._find_setting_error(name, values.get(name, setting.default)):
                 yield error
 
-    def get_setting_error(self, name: str, value: Any) -> str:
+    def _find_setting_error(self, name: str, value: Any) -> str:
         place = f"DRF_MCP[{name!r}]"
 
         def read() -> str:

@@ -204,12 +204,12 @@ class UnmatchedNames:
             self.registry.exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
             for endpoint in self.endpoints
         ]
-        for place, patterns in self.get_patterns():
+        for place, patterns in self._list_patterns():
             for pattern in patterns:
                 if not any(choice.matches([pattern]) for choice in choices):
                     yield f"{place} has the pattern {pattern!r}, which matches no endpoint."
 
-    def get_patterns(self) -> Iterator[tuple[str, Sequence[str]]]:
+    def _list_patterns(self) -> Iterator[tuple[str, Sequence[str]]]:
         for name in ("INCLUDE", "EXCLUDE"):
             yield f"DRF_MCP[{name!r}]", getattr(mcp_settings, name)
         for name, patterns in mcp_settings.TOOLSETS.items():
@@ -218,7 +218,7 @@ class UnmatchedNames:
             yield f"The MCP endpoint {endpoint.path}", endpoint.view.tools or ()
 
     def find_actions(self) -> Iterator[str]:
-        for options, names in self.get_actions_by_options():
+        for options, names in self._group_actions():
             named = options.exclude.union(options.actions or ())
             for name in sorted(named - names):
                 known = ", ".join(sorted(names))
@@ -228,12 +228,12 @@ class UnmatchedNames:
                 )
 
     def find_many(self) -> Iterator[str]:
-        for options, names in self.get_actions_by_options():
+        for options, names in self._group_actions():
             if options.tool.many and not any(map(options.selects, names & {"retrieve"})):
                 known = ", ".join(sorted(names))
                 yield f"many=True lets retrieve read several objects, and the views have: {known}."
 
-    def get_actions_by_options(self) -> Iterator[tuple[ViewOptions, set[str]]]:
+    def _group_actions(self) -> Iterator[tuple[ViewOptions, set[str]]]:
         pairs: list[tuple[ViewOptions, Endpoint]] = [
             (registration.options, endpoint)
             for registration in self.registry.registrations

@@ -43,7 +43,7 @@ class MCPCommand(BaseCommand):
     def add_user_argument(self, add: Callable[..., Any], help: str) -> None:
         add("--as", "--user", metavar="USER", dest="username", help=help)
 
-    def get_endpoint(self, options: Mapping[str, Any]) -> LocalEndpoint:
+    def find_endpoint(self, options: Mapping[str, Any]) -> LocalEndpoint:
         path = options["endpoint"]
         try:
             endpoint = LocalEndpoint(path)
@@ -56,38 +56,38 @@ class MCPCommand(BaseCommand):
             raise UsageError(exc.message) from exc
         return endpoint
 
-    def get_user(self, username: str | None) -> Any:
+    def find_user(self, username: str | None) -> Any:
         if username is None:
             return None
         users = get_user_model()
         try:
             return users._default_manager.get_by_natural_key(username)
         except users.DoesNotExist:
-            raise UsageError.unknown("user", username, self.get_usernames(username)) from None
+            raise UsageError.unknown("user", username, self._find_usernames(username)) from None
 
-    def get_usernames(self, username: str) -> list[str]:
+    def _find_usernames(self, username: str) -> list[str]:
         # A mistyped name mostly begins as the right one does.
         users: Any = get_user_model()
         names = users._default_manager.values_list(users.USERNAME_FIELD, flat=True)
         alike = names.filter(**{f"{users.USERNAME_FIELD}__istartswith": username[:1]})
         return [str(name) for name in alike.order_by(users.USERNAME_FIELD)[:MAX_USERS]]
 
-    def get_tool(self, name: str, endpoint: LocalEndpoint) -> Tool:
+    def find_tool(self, name: str, endpoint: LocalEndpoint) -> Tool:
         try:
             return endpoint.registry.tool(name, None, endpoint.tool_options)
         except UnknownTool as exc:
             raise UsageError(exc.message) from exc
 
-    def get_user_or_anonymous(self, username: str) -> Any:
+    def find_user_or_anonymous(self, username: str) -> Any:
         try:
-            return self.get_user(username)
+            return self.find_user(username)
         except UsageError:
             # A user may be called that.
             if username == ANONYMOUS:
                 return None
             raise
 
-    def get_reason(self, exc: APIException) -> str:
+    def write_reason(self, exc: APIException) -> str:
         return ErrorBody(exc.detail).sentence
 
     @property

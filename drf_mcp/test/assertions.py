@@ -13,7 +13,7 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils.translation import override
 
-from drf_mcp.contrib.operators.lock import LOCK_FILE, SurfaceLock
+from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
 from drf_mcp.dispatch.rollback import find_written_databases
 from drf_mcp.outcomes import MISSING
 from drf_mcp.test.client import MCPClient
@@ -184,7 +184,7 @@ def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:
     """Assert that no agent that works with the tools of a lock file would stop working."""
     # Messages of tests are English.
     with override(None):
-        breaking = [str(change) for change in SurfaceLock(lock).get_changes() if change.breaking]
+        breaking = [str(change) for change in LockFile(lock).find_changes() if change.breaking]
     if breaking:
         changes = "\n  ".join(breaking)
         raise AssertionError(

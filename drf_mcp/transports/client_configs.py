@@ -79,13 +79,13 @@ class ClientConfig:
     @property
     def text(self) -> str:
         command = self.command
-        return self.write(self.get_http_entry() if command is None else self.get_entry(command))
+        return self.write(self.make_http_entry() if command is None else self.make_entry(command))
 
-    def get_http_entry(self) -> dict[str, Any]:
+    def make_http_entry(self) -> dict[str, Any]:
         headers = {self.headers_key: self.headers} if self.headers else {}
         return {self.url_key: self.url, **headers}
 
-    def get_entry(self, command: ServerCommand) -> dict[str, Any]:
+    def make_entry(self, command: ServerCommand) -> dict[str, Any]:
         return command.entry
 
     def write(self, entry: Mapping[str, Any]) -> str:
@@ -119,7 +119,7 @@ class ClaudeDesktop(ClientConfig):
     name, title, host = "claude-desktop", "Claude Desktop", "Claude"
     place = gettext_noop("claude_desktop_config.json (Settings, Developer, Edit Config)")
 
-    def get_http_entry(self) -> dict[str, Any]:
+    def make_http_entry(self) -> dict[str, Any]:
         # It only starts servers, so a program connects it to the endpoint. The header's value
         # goes by the environment: Claude Desktop breaks arguments at spaces.
         arguments, environment = ["npx", "-y", "mcp-remote", self.url], {}
@@ -149,7 +149,7 @@ class Cursor(ClientConfig):
     @property
     def link(self) -> str:
         # cursor.com/docs/mcp/install-links
-        entry = base64.b64encode(json.dumps(self.get_http_entry()).encode()).decode()
+        entry = base64.b64encode(json.dumps(self.make_http_entry()).encode()).decode()
         query = urlencode({"name": self.server_name, "config": entry})
         return f"cursor://anysphere.cursor-deeplink/mcp/install?{query}"
 
@@ -159,16 +159,16 @@ class VSCode(ClientConfig):
     place = gettext_noop(".vscode/mcp.json in the workspace")
     key = "servers"
 
-    def get_http_entry(self) -> dict[str, Any]:
-        return {"type": "http", **super().get_http_entry()}
+    def make_http_entry(self) -> dict[str, Any]:
+        return {"type": "http", **super().make_http_entry()}
 
-    def get_entry(self, command: ServerCommand) -> dict[str, Any]:
+    def make_entry(self, command: ServerCommand) -> dict[str, Any]:
         return {"type": "stdio", **command.entry}
 
     @property
     def link(self) -> str:
         # code.visualstudio.com/api/extension-guides/ai/mcp, MCP URL handler
-        entry = {"name": self.server_name, **self.get_http_entry()}
+        entry = {"name": self.server_name, **self.make_http_entry()}
         return f"vscode:mcp/install?{quote(json.dumps(entry), safe='')}"
 
 
@@ -222,5 +222,5 @@ def write_authorization(token: str, scheme: str) -> str:
     return f"{scheme} {token}"
 
 
-def get_placeholder(scheme: str) -> str:
+def find_placeholder(scheme: str) -> str:
     return BASIC_PLACEHOLDER if scheme == BASIC else PLACEHOLDER

@@ -15,7 +15,7 @@ from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.operators.lock import SurfaceLock
+from drf_mcp.contrib.operators.lock import LockFile
 from drf_mcp.contrib.operators.unexposed import ExposureReport
 from drf_mcp.management.screen import group_digits
 from drf_mcp.tools import registry
@@ -120,10 +120,10 @@ def test_a_lock_file_is_the_same_in_every_language(run, in_brackets, tmp_path):
 
 
 def test_a_lock_file_that_is_the_same_has_no_changes_in_another_language(in_brackets, tmp_path):
-    lock = SurfaceLock(tmp_path / "lock.json")
+    lock = LockFile(tmp_path / "lock.json")
     lock.write()
     in_brackets()
-    assert lock.get_changes() == []
+    assert lock.find_changes() == []
 
 
 def test_the_columns_of_the_risks_stand_below_their_headings_in_another_language(

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from drf_mcp.contrib.operators.lock import SurfaceLock
+from drf_mcp.contrib.operators.lock import LockFile
 from drf_mcp.test import assert_tool_surface
 
 
 @pytest.fixture
 def lock(tmp_path):
     path = tmp_path / "lock.json"
-    SurfaceLock(path).write()
+    LockFile(path).write()
     return path
 
 

@@ -133,7 +133,7 @@ class ArgumentSearch:
         return classes.find_text(name, member) or classes.find_text(field, member)
 
     def find_path_parameter(self, name: str) -> ArgumentSource:
-        return ArgumentSource(self.lines.handler, self.get_subject(name), _(PATH_PARAMETER))
+        return ArgumentSource(self.lines.handler, self._name_subject(name), _(PATH_PARAMETER))
 
     def find_by_name(self, name: str, location: str) -> ArgumentSource:
         # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
@@ -143,11 +143,11 @@ class ArgumentSearch:
         line = OwnClasses(*owners).find_text(name)
         remedy = _(DECLARED).format(location=location if location == BODY else QUERY)
         if line is None:
-            return ArgumentSource(self.lines.handler, self.get_subject(name), remedy)
+            return ArgumentSource(self.lines.handler, self._name_subject(name), remedy)
         remedy = _(PARAMETER) if line.call == "OpenApiParameter" else remedy
         return ArgumentSource(line.place, f"{line.owner}.{name}", remedy)
 
-    def get_subject(self, name: str) -> str:
+    def _name_subject(self, name: str) -> str:
         return f"{self.tool.endpoint.view_class.__name__}.{name}"
 
 
@@ -157,21 +157,21 @@ class ArgumentRule(Rule):
     def concerns(self, argument: Argument, schema: Any) -> bool:
         raise NotImplementedError
 
-    def get_argument_facts(self, argument: Argument, schema: Any) -> dict[str, Any]:
+    def describe_argument(self, argument: Argument, schema: Any) -> dict[str, Any]:
         return {}
 
-    def get_findings(self) -> Iterator[LintFinding]:
+    def find_findings(self) -> Iterator[LintFinding]:
         if self.tool.options.input_schema is not None:
             return
         search = ArgumentSearch(self.tool)
         for argument in self.tool.arguments.arguments:
-            schema = self.get_schema(argument)
+            schema = self._find_schema(argument)
             if argument.listed and not argument.whole and self.concerns(argument, schema):
                 source = search.find(argument)
-                facts = {**vars(source), **self.get_argument_facts(argument, schema)}
+                facts = {**vars(source), **self.describe_argument(argument, schema)}
                 yield self.make(_(self.sentence).replace("{name}", argument.name), **facts)
 
-    def get_schema(self, argument: Argument) -> Any:
+    def _find_schema(self, argument: Argument) -> Any:
         properties = self.tool.input_schema.get("properties", {})
         if argument.group:
             properties = properties.get(argument.group, {}).get("properties", {})
@@ -211,9 +211,9 @@ class LargeEnums(ArgumentRule):
     )
 
     def concerns(self, argument: Argument, schema: Any) -> bool:
-        return self.get_size(schema) >= LARGE_ENUM
+        return self._count_bytes(schema) >= LARGE_ENUM
 
-    def get_size(self, schema: Any) -> int:
+    def _count_bytes(self, schema: Any) -> int:
         return sum(len(json.dumps(values).encode()) for values in self.find_enums(schema))
 
     def find_enums(self, schema: Any) -> Iterator[list[Any]]:
@@ -223,6 +223,6 @@ class LargeEnums(ArgumentRule):
             for member in schema.values():
                 yield from self.find_enums(member)
 
-    def get_argument_facts(self, argument: Argument, schema: Any) -> dict[str, Any]:
+    def describe_argument(self, argument: Argument, schema: Any) -> dict[str, Any]:
         tokens = sum(estimate_tokens(encode_plain(values)) for values in self.find_enums(schema))
-        return {"remedy": self.get_remedy(), "saves": max(tokens - WORDS, 0)}
+        return {"remedy": self.find_remedy(), "saves": max(tokens - WORDS, 0)}

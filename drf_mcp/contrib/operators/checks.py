@@ -54,9 +54,9 @@ class ListCosts:
         self.groups: dict[str, list[Tool]] = {}
         for tool in project.tools.values():
             if not get_question(tool).is_kept:
-                self.groups.setdefault(self.get_names(tool), []).append(tool)
+                self.groups.setdefault(self._name_permissions(tool), []).append(tool)
 
-    def get_names(self, tool: Tool) -> str:
+    def _name_permissions(self, tool: Tool) -> str:
         leaves = find_leaves(QuestionFinder(tool).permissions or ())
         names = [locate_view(leaf) for leaf in leaves if not classify(leaf)[0]]
         return " and ".join(names) or f"What {locate_view(tool.endpoint.view_class)} asks"

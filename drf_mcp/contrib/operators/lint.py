@@ -87,14 +87,14 @@ class Lint:
         self.tools = {n: tool for n, tool in tools.items() if not tool.endpoint.is_built_in}
 
     @classmethod
-    def get_findings_of(cls, tool: Tool) -> list[LintFinding]:
+    def lint_tool(cls, tool: Tool) -> list[LintFinding]:
         """Return the findings about one tool alone."""
-        return [f for rule_class in cls.rule_classes for f in rule_class(tool).get_findings()]
+        return [f for rule_class in cls.rule_classes for f in rule_class(tool).find_findings()]
 
     @cached_property
     def findings(self) -> list[LintFinding]:
         """The findings by the rank of their cause, then by the number of tools they are about."""
-        found = [f for tool in self.tools.values() for f in self.get_findings_of(tool)]
+        found = [f for tool in self.tools.values() for f in self.lint_tool(tool)]
         found += [
             *self.find_mixed_trust(),
             *self.find_output_schemas(),

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
-from drf_mcp.contrib.operators.lock_changes import ANY, Change, Entry, compare_surfaces
+from drf_mcp.contrib.operators.lock_changes import ANY, Change, Entry, compare_tools
 from drf_mcp.contrib.operators.tool_costs import ToolCost
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.management.errors import UsageError
@@ -49,27 +49,27 @@ class SchemaMembers:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.by_path: Entry = {}
-        self.add_members(schema, "")
+        self._add_members(schema, "")
         # The rows of a list without pages.
-        self.add_nested({"items": schema.get("items")}, "")
+        self._add_nested({"items": schema.get("items")}, "")
 
-    def add_members(self, schema: Mapping[str, Any], path: str) -> None:
+    def _add_members(self, schema: Mapping[str, Any], path: str) -> None:
         required = schema.get("required", ())
         for name, member in schema.get("properties", {}).items():
             member_path = f"{path}.{name}" if path else name
-            self.by_path[member_path] = self.get_member(member, name in required)
-            self.add_nested(member, member_path)
+            self.by_path[member_path] = self._write_member(member, name in required)
+            self._add_nested(member, member_path)
 
-    def add_nested(self, schema: Any, path: str) -> None:
+    def _add_nested(self, schema: Any, path: str) -> None:
         if not isinstance(schema, Mapping):
             return
         if isinstance(schema.get("items"), Mapping):
             items_path = f"{path}[]"
-            self.add_members(schema["items"], items_path)
+            self._add_members(schema["items"], items_path)
         if path:
-            self.add_members(schema, path)
+            self._add_members(schema, path)
 
-    def get_member(self, schema: Any, required: bool) -> Entry:
+    def _write_member(self, schema: Any, required: bool) -> Entry:
         schema = schema if isinstance(schema, Mapping) else {}
         kind = schema.get("type", ANY)
         entry: Entry = {"type": " | ".join(kind) if isinstance(kind, list) else kind}
@@ -83,22 +83,22 @@ class SchemaMembers:
         return entry
 
 
-class SurfaceLock:
+class LockFile:
     def __init__(
         self, path: str | Path = LOCK_FILE, tools: Mapping[str, Tool] | None = None
     ) -> None:
         self.path = Path(path)
         self.tools = registry.tools() if tools is None else tools
 
-    def get_surface(self) -> dict[str, Entry]:
+    def make_entries(self) -> dict[str, Entry]:
         return {name: write_entry(tool) for name, tool in sorted(self.tools.items())}
 
     def write(self) -> int:
-        surface = self.get_surface()
-        document = {"format": FORMAT, "tools": surface}
+        entries = self.make_entries()
+        document = {"format": FORMAT, "tools": entries}
         text = json.dumps(document, indent=1, ensure_ascii=False)
         self.path.write_text(f"{text}\n", encoding="utf-8")
-        return len(surface)
+        return len(entries)
 
     def read(self) -> dict[str, Entry]:
         try:
@@ -113,12 +113,12 @@ class SurfaceLock:
         if not known:
             message = _("%(path)s has another format. Write the file again with mcp_tools --lock.")
             raise LockFileError(message % {"path": self.path})
-        surface: dict[str, Entry] = document["tools"]
-        return surface
+        entries: dict[str, Entry] = document["tools"]
+        return entries
 
-    def get_changes(self) -> list[Change]:
+    def find_changes(self) -> list[Change]:
         # Breaking changes first.
-        return compare_surfaces(self.read(), self.get_surface())
+        return compare_tools(self.read(), self.make_entries())
 
 
 class LockReport(ToolReport):
@@ -131,13 +131,13 @@ class LockReport(ToolReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        path = self.get_path(options["lock"], command.endpoint)
-        count = SurfaceLock(path, command.endpoint.tools).write()
+        path = self._find_path(options["lock"], command.endpoint)
+        count = LockFile(path, command.endpoint.tools).write()
         locked = {"file": path, "tools": count}
         text = ngettext("%(file)s holds %(tools)d tool.", "%(file)s holds %(tools)d tools.", count)
         return [command.format_json(locked) if options["json"] else text % locked]
 
-    def get_path(self, path: str, endpoint: Any) -> str:
+    def _find_path(self, path: str, endpoint: Any) -> str:
         # Each endpoint has a file of its own: mcp-tools.mcp-readonly.lock.json.
         if path != LOCK_FILE or endpoint.found is None:
             return path
@@ -151,9 +151,9 @@ class CheckReport(LockReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        path = self.get_path(options["check"], command.endpoint)
+        path = self._find_path(options["check"], command.endpoint)
         try:
-            changes = SurfaceLock(path, command.endpoint.tools).get_changes()
+            changes = LockFile(path, command.endpoint.tools).find_changes()
         except LockFileError as exc:
             raise UsageError(str(exc)) from exc
         found = [dataclasses.asdict(change) for change in changes]

@@ -28,12 +28,12 @@ class Change:
         return f"{self.tool}: {self.message}"
 
 
-def compare_surfaces(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Change]:
+def compare_tools(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Change]:
     changes = [Change(name, _("removed"), True) for name in old if name not in new]
     for name in old:
         if name in new:
             comparison = EntryComparison(old[name], new[name])
-            changes += [Change(name, *difference) for difference in comparison.get_differences()]
+            changes += [Change(name, *difference) for difference in comparison.find_differences()]
     changes += [Change(name, _("added"), False) for name in new if name not in old]
     return sorted(changes, key=lambda change: not change.breaking)
 
@@ -47,7 +47,7 @@ class EntryComparison:
         self.old = old
         self.new = new
 
-    def get_differences(self) -> Iterator[Difference]:
+    def find_differences(self) -> Iterator[Difference]:
         old, new = self.old, self.new
         both = {"old": old, "new": new}
         if old["permissions"] != new["permissions"]:

@@ -129,7 +129,7 @@ class OperatorsPart(PagePart):
         return [card]
 
     def get_sections(self, tool: Tool) -> Sequence[Mapping[str, Any]]:
-        found = Lint.get_findings_of(tool) if self.page.is_trusted else []
+        found = Lint.lint_tool(tool) if self.page.is_trusted else []
         template = "drf_mcp_operators/findings_of_tool.html"
         return [{"template": template, "findings": found}] if found else []
 

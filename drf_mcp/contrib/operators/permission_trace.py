@@ -205,8 +205,8 @@ class WhyReport(ToolReport):
     ) -> Iterable[str]:
         if options["username"] is None:
             raise UsageError(_("--why needs --as USER."))
-        tool = command.get_tool(options["why"], command.endpoint)
-        user = command.get_user_or_anonymous(options["username"])
+        tool = command.find_tool(options["why"], command.endpoint)
+        user = command.find_user_or_anonymous(options["username"])
         trace = self.trace(tool, user, command.endpoint)
         if options["json"]:
             return [command.format_json(trace.as_data())]

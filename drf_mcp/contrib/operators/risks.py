@@ -158,7 +158,7 @@ class Checklist:
         longest = max(len(risks.tool.name) for risks in self.risks.risks) + 2
         if room < MIN_NAMES_WIDTH:
             for risks in self.risks.risks:
-                yield from self.get_block(risks)
+                yield from self._list_block(risks)
         else:
             width = min(longest, room)
             headings = "".join(
@@ -166,7 +166,7 @@ class Checklist:
             )
             yield self.style.MIGRATE_HEADING(f"{'':<{width}}{headings}")
             for risks in self.risks.risks:
-                yield from self.get_row(risks, width)
+                yield from self._list_row(risks, width)
         yield ""
         yield from self.screen.wrap(self.write_sums())
 
@@ -180,28 +180,28 @@ class Checklist:
     def headings(self) -> Mapping[str, str]:
         return {safeguard.name: safeguard.heading for safeguard in self.risks.risks[0].safeguards}
 
-    def get_row(self, risks: ToolRisks, width: int) -> Iterator[str]:
+    def _list_row(self, risks: ToolRisks, width: int) -> Iterator[str]:
         name = f"  {risks.tool.name}"
         if len(name) > width:
             yield self.style.MIGRATE_LABEL(name)
             name = ""
         grave = risks.grave
-        marks = (self.get_mark(*guard, guard[0] in grave) for guard in risks.guards.items())
+        marks = (self._mark(*guard, guard[0] in grave) for guard in risks.guards.items())
         yield f"{self.style.MIGRATE_LABEL(f'{name:<{width}}')}{''.join(marks)}".rstrip()
 
-    def get_mark(self, guard: str, state: str, grave: bool) -> str:
+    def _mark(self, guard: str, state: str, grave: bool) -> str:
         mark = _(MARKS[state])
         text = f"{mark.upper() if grave else mark:<{self.widths[guard]}}"
-        return f" {self.get_colour(state, grave)(text)}"
+        return f" {self._colour(state, grave)(text)}"
 
-    def get_colour(self, state: str, grave: bool) -> Callable[[str], str]:
+    def _colour(self, state: str, grave: bool) -> Callable[[str], str]:
         if state == GUARDED:
             return self.style.SUCCESS  # type: ignore[no-any-return]
         if state == NEEDLESS:
             return str
         return self.style.ERROR if grave else self.style.WARNING  # type: ignore[no-any-return]
 
-    def get_block(self, risks: ToolRisks) -> Iterator[str]:
+    def _list_block(self, risks: ToolRisks) -> Iterator[str]:
         yield self.style.MIGRATE_LABEL(risks.tool.name)
         grave = risks.grave
         lacking = [name.upper() if name in grave else name for name in risks.lacking]

@@ -59,7 +59,7 @@ class Rule:
     def applies(self) -> bool:
         raise NotImplementedError
 
-    def get_findings(self) -> Iterator[LintFinding]:
+    def find_findings(self) -> Iterator[LintFinding]:
         if self.applies():
             yield self.make()
 
@@ -67,12 +67,12 @@ class Rule:
         made = {
             "place": self.lines.handler,
             "subject": f"{self.endpoint.view_class.__name__}.{self.endpoint.handler_name}",
-            "remedy": self.get_remedy(),
+            "remedy": self.find_remedy(),
         }
         about = {**made, "tools": (self.tool.name,), **facts}
         return LintFinding(self.cause, sentence=sentence or _(self.sentence), **about)
 
-    def get_remedy(self) -> str:
+    def find_remedy(self) -> str:
         return _(self.remedy)
 
     @functools.cached_property
@@ -120,10 +120,10 @@ class LostArguments(ViewRule):
         'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
     )
 
-    def get_findings(self) -> Iterator[LintFinding]:
+    def find_findings(self) -> Iterator[LintFinding]:
         lost = [f for f in self.tool.findings if isinstance(f, LostFilters)]
         yield from map(self.make_failure, lost)
-        yield from super().get_findings()
+        yield from super().find_findings()
 
     def applies(self) -> bool:
         options = self.tool.options
@@ -142,7 +142,7 @@ class Undescribable(Rule):
     title = gettext_noop("Parts that could not be described")
     why = gettext_noop("The tools work, but an agent is not told what they take or return there.")
 
-    def get_findings(self) -> Iterator[LintFinding]:
+    def find_findings(self) -> Iterator[LintFinding]:
         if OpenBody(self.tool).applies():
             return
         others = [f for f in self.tool.findings if not isinstance(f, LostFilters)]
@@ -157,7 +157,7 @@ class OpenBody(Rule):
     sentence = gettext_noop("The body of {tools} is open: any JSON is taken.")
     remedy = gettext_noop("Give the view a serializer_class, or @mcp_tool(input_schema={...}).")
 
-    def get_findings(self) -> Iterator[LintFinding]:
+    def find_findings(self) -> Iterator[LintFinding]:
         if not self.applies():
             return
         failures = [f for f in self.tool.findings if not isinstance(f, LostFilters)]
@@ -185,11 +185,11 @@ class UnguardedWrite(Rule):
         alike = all(is_same_for_every_caller(view_class, name) for name in ROW_HOOKS)
         return alike or not self.endpoint.route.kwargs
 
-    def get_remedy(self) -> str:
+    def find_remedy(self) -> str:
         # The project does not edit the views of an installed package.
         if self.lines.classes.line:
             return _("Set permission_classes on the view.")
-        return super().get_remedy()
+        return super().find_remedy()
 
 
 class Undescribed(ViewRule):
@@ -282,7 +282,7 @@ class UnclearFiles(Rule):
         unclear = _("{tools} takes %(names)s as a text, or as a file that is a data URI.")
         return super().make(unclear % {"names": ", ".join(self.names)}, **facts)
 
-    def get_remedy(self) -> str:
+    def find_remedy(self) -> str:
         remedy = _(
             'Say which: @mcp_tool(body={"%(name)s": {"type": "string"}}), with "format": "binary" '
             "for a file."

@@ -32,16 +32,16 @@ class OverlapSearch:
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.tools = tools
-        self.texts = {name: self.get_text(tool) for name, tool in tools.items()}
+        self.texts = {name: self._write_text(tool) for name, tool in tools.items()}
 
-    def get_text(self, tool: Tool) -> str:
+    def _write_text(self, tool: Tool) -> str:
         # What clients search: names, description, and the arguments with theirs.
         words = [tool.name, tool.title, tool.description]
         for name, schema in tool.input_schema.get("properties", {}).items():
             words += [name, schema.get("description", "") if isinstance(schema, dict) else ""]
         return " ".join(words).replace("_", " ")
 
-    def get_query(self, tool: Tool) -> str:
+    def _write_query(self, tool: Tool) -> str:
         sentence = SENTENCE.split(tool.description, maxsplit=1)[0]
         query = sentence if sentence.startswith(tool.title) else f"{tool.title} {sentence}"
         return query.replace("_", " ")
@@ -50,7 +50,7 @@ class OverlapSearch:
         names, texts = list(self.tools), list(self.texts.values())
         seen: set[frozenset[str]] = set()
         for meant, tool in self.tools.items():
-            query = self.get_query(tool)
+            query = self._write_query(tool)
             scores = dict(zip(names, ToolTextSearch(query).score(texts), strict=True))
             for found, score in scores.items():
                 pair = frozenset((meant, found))

@@ -79,11 +79,11 @@ class OwnClasses:
         """Return the line of ``name = ...`` or of the method of that name, None for none."""
         for base, path, node in self.found:
             for member in node.body:
-                if name in self.get_names(member):
+                if name in self._find_names(member):
                     return SourceLine(write_line(path, member.lineno), base.__name__)
         return None
 
-    def get_names(self, member: ast.stmt) -> list[str]:
+    def _find_names(self, member: ast.stmt) -> list[str]:
         if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
             return [member.name]
         targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
@@ -96,7 +96,7 @@ class OwnClasses:
         The string may be anywhere in a class, or in the member of one name.
         """
         for base, path, node in self.found:
-            members = [m for m in node.body if not within or within in self.get_names(m)]
+            members = [m for m in node.body if not within or within in self._find_names(m)]
             for call, constant in (pair for member in members for pair in self.walk(member, "")):
                 if constant.value == text:
                     return SourceLine(write_line(path, constant.lineno), base.__name__, call)

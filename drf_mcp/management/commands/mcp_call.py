@@ -79,11 +79,11 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.endpoint = self.get_endpoint(options)
-        tool = self.get_tool(options["name"], self.endpoint)
+        self.endpoint = self.find_endpoint(options)
+        tool = self.find_tool(options["name"], self.endpoint)
         arguments = CommandLineArguments(options["arguments"]).values
         if options["http"]:
-            self.stdout.write(self.get_curl(tool, arguments, options))
+            self.stdout.write(self._write_curl(tool, arguments, options))
             return
         console: AbstractContextManager[list[Any]]
         console = nullcontext([]) if options["traceback"] else quiet_console()
@@ -103,9 +103,9 @@ class Command(MCPCommand):
 
     def call(self, arguments: dict[str, Any], options: dict[str, Any]) -> bytes:
         client = InProcessClient(
-            self.get_user(options["username"]),
+            self.find_user(options["username"]),
             revision=options["revision"],
-            envelope_class=self.get_envelope_class(options["envelope"]),
+            envelope_class=self.find_envelope_class(options["envelope"]),
             endpoint=self.endpoint,
         )
         if self.stderr.isatty():
@@ -117,7 +117,7 @@ class Command(MCPCommand):
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
             advice = _("Name a user with --as.")
-            raise UsageError(f"{self.get_reason(exc)} {advice}") from exc
+            raise UsageError(f"{self.write_reason(exc)} {advice}") from exc
 
     def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
         own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: {"elicitation": {"form": {}}}}}
@@ -151,7 +151,7 @@ class Command(MCPCommand):
         ending = "\n" if total and params["progress"] >= total else ""
         self.stderr.write(f"\r\033[K{done} {message}", ending=ending)
 
-    def get_envelope_class(self, name: str | None) -> type[Envelope] | None:
+    def find_envelope_class(self, name: str | None) -> type[Envelope] | None:
         if name is None:
             return None
         path = name if "." in name else f"{envelopes.__name__}.{name}"
@@ -167,16 +167,16 @@ class Command(MCPCommand):
             raise UsageError(_("%(name)s is not an envelope class.") % {"name": name})
         return found
 
-    def get_curl(self, tool: Tool, arguments: dict[str, Any], options: dict[str, Any]) -> str:
+    def _write_curl(self, tool: Tool, arguments: dict[str, Any], options: dict[str, Any]) -> str:
         try:
             request = EquivalentRequest.of_call(tool, arguments)
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
             raise UsageError(_("No HTTP request stands for this call."))
-        return request.to_curl(options["http"], *self.get_credential(options["username"]))
+        return request.to_curl(options["http"], *self._find_credential(options["username"]))
 
-    def get_credential(self, username: str | None) -> tuple[str | None, str | None]:
+    def _find_credential(self, username: str | None) -> tuple[str | None, str | None]:
         # The Authorization header, or the user whose password curl asks for.
         if username is None:
             return None, None

@@ -19,7 +19,7 @@ from drf_mcp.transports.client_configs import (
     ServerCommand,
     find_authorization_scheme,
     find_challenge,
-    get_placeholder,
+    find_placeholder,
     write_authorization,
 )
 
@@ -55,7 +55,7 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chosen, target = self.get_config_classes(options["client"]), self.get_target(options)
+        chosen, target = self._find_config_classes(options["client"]), self._find_target(options)
         server_name = options["name"] or mcp_settings.SERVER_NAME
         configs = [config_class(server_name, **target) for config_class in chosen]
         if options["json"]:
@@ -66,50 +66,50 @@ class Command(MCPCommand):
             self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)
             self.stdout.write(config.text)
 
-    def get_config_classes(self, name: str) -> list[type[ClientConfig]]:
+    def _find_config_classes(self, name: str) -> list[type[ClientConfig]]:
         if name == ALL:
             return list(CLIENTS.values())
         if name not in CLIENTS:
             raise UsageError.unknown("client", name, [*CLIENTS, ALL], complete=True)
         return [CLIENTS[name]]
 
-    def get_target(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _find_target(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["stdio"]:
-            return {"command": self.get_server_command(options)}
+            return {"command": self._make_server_command(options)}
         if options["username"]:
             raise UsageError(_("--as goes with --stdio. Over HTTP, --token says who is calling."))
         if find_challenge() is None:
             self.stderr.write(f"# {_(NO_TOKEN_READ)}", self.style.WARNING)
-        url = options["url"] or self.get_url(options)
+        url = options["url"] or self._find_url(options)
         if mcp_settings.AUTHORIZATION_SERVERS and not options["token"]:
             self.stderr.write(f"# {_(SIGNS_IN)}", self.style.NOTICE)
             return {"url": url}
-        return {"url": url, "authorization": self.get_authorization(options["token"])}
+        return {"url": url, "authorization": self._find_authorization(options["token"])}
 
-    def get_authorization(self, token: str | None) -> str:
+    def _find_authorization(self, token: str | None) -> str:
         scheme = find_authorization_scheme()
         if token is None and scheme == BASIC:
             self.stderr.write(f"# {_(TO_ENCODE)}", self.style.WARNING)
-        return write_authorization(token or get_placeholder(scheme), scheme)
+        return write_authorization(token or find_placeholder(scheme), scheme)
 
-    def get_url(self, options: dict[str, Any]) -> str:
+    def _find_url(self, options: dict[str, Any]) -> str:
         if options["endpoint"]:
-            return DEFAULT_ORIGIN + self.get_endpoint(options).path
+            return DEFAULT_ORIGIN + self.find_endpoint(options).path
         try:
             return DEFAULT_ORIGIN + reverse("drf_mcp:endpoint")
         except NoReverseMatch:
             return f"{DEFAULT_ORIGIN}/mcp"
 
-    def get_server_command(self, options: dict[str, Any]) -> ServerCommand:
+    def _make_server_command(self, options: dict[str, Any]) -> ServerCommand:
         # The client starts mcp_stdio as this process was started.
         arguments = [sys.executable, str(Path(sys.argv[0]).resolve()), "mcp_stdio"]
         if options["endpoint"]:
-            arguments += ["--endpoint", self.get_endpoint(options).path]
+            arguments += ["--endpoint", self.find_endpoint(options).path]
         environment = {}
         if settings_module := os.environ.get("DJANGO_SETTINGS_MODULE"):
             environment["DJANGO_SETTINGS_MODULE"] = settings_module
         if options["username"]:
             arguments += ["--as", options["username"]]
         else:
-            environment["MCP_TOKEN"] = self.get_authorization(options["token"]).split(None, 1)[1]
+            environment["MCP_TOKEN"] = self._find_authorization(options["token"]).split(None, 1)[1]
         return ServerCommand(arguments, environment)

@@ -55,14 +55,14 @@ class Command(MCPCommand):
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        username, authorization = options["username"], self.get_authorization(options)
-        self.get_user(username)
-        endpoint = self.get_endpoint(options)
+        username, authorization = options["username"], self._find_authorization(options)
+        self.find_user(username)
+        endpoint = self.find_endpoint(options)
         close_old_connections()
 
         def make_caller() -> Caller:
             try:
-                return endpoint.make_caller(self.get_user(username), authorization)
+                return endpoint.make_caller(self.find_user(username), authorization)
             except UsageError as exc:  # The user was deleted meanwhile.
                 raise AuthenticationFailed(str(exc)) from exc
 
@@ -72,7 +72,7 @@ class Command(MCPCommand):
         stream = SignalledInput.wrap(self.streams[0])
         StdioServer(connection, max(options["threads"], 1)).serve(stream)
 
-    def get_authorization(self, options: dict[str, Any]) -> str | None:
+    def _find_authorization(self, options: dict[str, Any]) -> str | None:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
         if not token:
             return None

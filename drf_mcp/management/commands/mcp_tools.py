@@ -80,21 +80,21 @@ class Command(MCPCommand):
         if options["completion"]:
             self.stdout.write(SCRIPTS[options["completion"]])
             return
-        self.endpoint = self.get_endpoint(options)
+        self.endpoint = self.find_endpoint(options)
         coloured = options.get("force_color") or self.stdout.isatty()
         screen = Screen(self.width, self.style if coloured else no_style())
         known = [*features.tool_reports, *find_apps("tool_reports")]
         chosen = next((option for option in known if options.get(option)), None)
         report = None if chosen is None else find_report(chosen)
-        self.stdout.write("\n".join(self.get_lines(options, screen, report)))
+        self.stdout.write("\n".join(self._list_lines(options, screen, report)))
 
-    def get_lines(
+    def _list_lines(
         self, options: Mapping[str, Any], screen: Screen, report: ToolReport | None
     ) -> Iterable[str]:
         name, username, as_json = options["name"], options["username"], options["json"]
         if report is not None and not report.is_about_tools:
             return report.run(self, options, screen, {})
-        tools = self.get_tools(name, username)
+        tools = self.find_tools(name, username)
         if options["names"]:
             return [self.format_json([*tools])] if as_json else tools
         every = self.endpoint.registry.tools().values()
@@ -108,7 +108,7 @@ class Command(MCPCommand):
         if as_json:
             return [self.format_json([json.loads(write_definition(t)) for t in tools.values()])]
         if name:
-            user = self.get_user_or_anonymous(username) if username else None
+            user = self.find_user_or_anonymous(username) if username else None
             return ToolList(screen).show_tool(tools[name], user)
         return ToolList(screen).list_tools(tools)
 
@@ -116,14 +116,16 @@ class Command(MCPCommand):
         found = find_endpoints(settings.ROOT_URLCONF)
         return [e for e in found if not e.is_built_in and not issubclass(e.view_class, APIRootView)]
 
-    def get_tools(self, name: str | None, username: str | None) -> Mapping[str, Tool]:
-        tools = self.endpoint.tools if name is None else {name: self.get_offered_tool(name)}
+    def find_tools(self, name: str | None, username: str | None) -> Mapping[str, Tool]:
+        tools = self.endpoint.tools if name is None else {name: self._find_offered_tool(name)}
         if username is None:
             return tools
         try:
-            visibility = Visibility(self.endpoint.make_caller(self.get_user_or_anonymous(username)))
+            visibility = Visibility(
+                self.endpoint.make_caller(self.find_user_or_anonymous(username))
+            )
         except APIException as exc:
-            facts = {"user": username, "reason": self.get_reason(exc)}
+            facts = {"user": username, "reason": self.write_reason(exc)}
             message = _("The endpoint does not let %(user)s in: %(reason)s") % facts
             raise UsageError(message) from exc
         offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
@@ -134,8 +136,8 @@ class Command(MCPCommand):
             raise UsageError(message % {"user": username, "tool": name, "command": question})
         return visible
 
-    def get_offered_tool(self, name: str) -> Tool:
-        tool = self.get_tool(name, self.endpoint)
+    def _find_offered_tool(self, name: str) -> Tool:
+        tool = self.find_tool(name, self.endpoint)
         narrowing = self.endpoint.make_caller().find_narrowing(tool)
         if narrowing is not None:
             facts = {"tool": name, "reason": narrowing.get_reason(tool)}

@@ -32,9 +32,9 @@ class Command(MCPCommand):
         if options["json"]:
             self.stdout.write(self.format_json([asdict(endpoint) for endpoint in found]))
         else:
-            self.stdout.write("\n".join(self.get_lines(found)))
+            self.stdout.write("\n".join(self._list_lines(found)))
 
-    def get_lines(self, found: Sequence[PreloadedEndpoint]) -> Iterator[str]:
+    def _list_lines(self, found: Sequence[PreloadedEndpoint]) -> Iterator[str]:
         for each in found:
             counts = {"tools": each.tools, "bytes": each.bytes}
             facts = {name: number_format(n, force_grouping=True) for name, n in counts.items()}

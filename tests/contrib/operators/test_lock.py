@@ -7,7 +7,7 @@ import copy
 import pytest
 from rest_framework import serializers
 
-from drf_mcp.contrib.operators.lock import SchemaMembers, SurfaceLock, compare_surfaces
+from drf_mcp.contrib.operators.lock import LockFile, SchemaMembers, compare_tools
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 
@@ -28,7 +28,7 @@ ENTRY = {
 def changed(change) -> list[tuple[str, bool]]:
     entry = copy.deepcopy(ENTRY)
     change(entry)
-    found = compare_surfaces({"thing": ENTRY}, {"thing": entry})
+    found = compare_tools({"thing": ENTRY}, {"thing": entry})
     return [(difference.message, difference.breaking) for difference in found]
 
 
@@ -106,7 +106,7 @@ def test_a_required_member_of_an_argument_that_was_there_breaks_calls():
 
 
 def test_removed_tools_come_before_notes():
-    found = compare_surfaces({"b": ENTRY}, {"a": ENTRY})
+    found = compare_tools({"b": ENTRY}, {"a": ENTRY})
     assert [str(change) for change in found] == ["b: removed", "a: added"]
 
 
@@ -150,5 +150,5 @@ def test_rows_of_a_list_that_comes_without_a_page_are_members():
 
 @pytest.mark.slow
 def test_the_order_of_tools_in_a_lock_file_is_the_alphabets():
-    names = list(SurfaceLock().get_surface())
+    names = list(LockFile().make_entries())
     assert names == sorted(names)

@@ -485,7 +485,7 @@ class Computing(Users):
 
 def told(*patterns):
     (tool,) = registry.tools().values()
-    return [f"{finding.message} {finding.remedy}" for finding in Lint.get_findings_of(tool)]
+    return [f"{finding.message} {finding.remedy}" for finding in Lint.lint_tool(tool)]
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ class Command(MCPCommand):
     def match_user(self, username: str) -> Q:
         # The name that was recorded finds users who are gone; the key, who were renamed.
         try:
-            user = self.get_user_or_anonymous(username)
+            user = self.find_user_or_anonymous(username)
         except UsageError:
             if not Auditor().rows.filter(user_label=username).exists():
                 raise

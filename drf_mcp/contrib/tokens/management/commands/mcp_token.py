@@ -65,7 +65,7 @@ class Command(MCPCommand):
     @sensitive_variables("key")
     def create(self, options: dict[str, Any]) -> None:
         token = AgentToken(
-            user=self.get_user(options["user"]),
+            user=self.find_user(options["user"]),
             name=options["name"],
             tools=options["tools"],
             read_only=options["read_only"],
@@ -86,7 +86,7 @@ class Command(MCPCommand):
     def list(self, options: dict[str, Any]) -> None:
         tokens: QuerySet[AgentToken] = AgentToken.objects.select_related("user")
         if options["username"] is not None:
-            tokens = tokens.filter(user=self.get_user(options["username"]))
+            tokens = tokens.filter(user=self.find_user(options["username"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
         screen, headings = Screen(self.width, no_style()), [_(heading) for heading in COLUMNS]
         lines = screen.list_table(headings, map(self.get_row, shown))
@@ -137,7 +137,7 @@ class Command(MCPCommand):
             verdict = _("No call is taken. %(fault)s") % {"fault": fault}
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
-        tool = self.get_tool(options["tool"], LocalEndpoint(None))
+        tool = self.find_tool(options["tool"], LocalEndpoint(None))
         trace = find_report("why").trace(tool, token.user, narrowings=[token.narrowing])
         lines = trace.list_lines(Screen(self.width, no_style()))
         self.write_data(trace.as_data(), lines, options)
