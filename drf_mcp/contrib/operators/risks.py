@@ -41,7 +41,7 @@ class ToolRisks:
 
     @cached_property
     def safeguards(self) -> Sequence[Safeguard]:
-        brought = (feature.get_safeguards for feature in features.overriding("get_safeguards"))
+        brought = features.hooks["get_safeguards"]
         found = [
             Safeguard("permissions", "perms", self.has_permissions(), is_grave=True, order=0),
             Safeguard("throttle", "throttle", any(self.find_throttles()), order=600),

@@ -1,0 +1,1 @@
+SEARCH_TOOLS = ("tools_search", "tools_read", "tools_write")

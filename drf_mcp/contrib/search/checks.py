@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, Error
 
 from drf_mcp.checks.endpoints import is_searched
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.search.feature import SEARCH_TOOLS
+from drf_mcp.contrib.search import SEARCH_TOOLS
 
 
 @register_check()

@@ -3,10 +3,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drf_mcp.contrib.search import SEARCH_TOOLS
 from drf_mcp.features import CallState, Feature, Setting
 from drf_mcp.option_types.kinds import Flag, ListOf, ToolPattern
-
-SEARCH_TOOLS = ("tools_search", "tools_read", "tools_write")
 
 
 class SearchFeature(Feature):

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.contrib.search.feature import SEARCH_TOOLS
+from drf_mcp.contrib.search import SEARCH_TOOLS
 from drf_mcp.contrib.search.tool_index import ToolIndex
 from drf_mcp.contrib.search.tools import INNER, SEARCH, RunTool, make_tool
 from drf_mcp.contrib.search.views import INDEX, READ, WRITE

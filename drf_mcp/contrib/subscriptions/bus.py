@@ -23,7 +23,10 @@ Subscriber: TypeAlias = Callable[[str], Any]
 
 
 class Bus:
-    """Carries texts to the processes where clients listen. SUBSCRIPTION_BUS_CLASS names a subclass."""
+    """Carries texts to the processes where clients listen.
+
+    SUBSCRIPTION_BUS_CLASS names a subclass.
+    """
 
     def publish(self, text: str) -> None:
         """Send a text of at most 7,000 bytes to the subscribers of every process.

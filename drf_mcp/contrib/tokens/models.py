@@ -57,8 +57,8 @@ def validate_networks(value: Any) -> None:
             message = _("%(text)r is no network such as 10.0.0.0/8.") % {"text": text}
             raise ValidationError(message) from exc
         if ipaddress.ip_interface(text).ip != network.network_address:
-            message = _("%(text)r is an address within a network: the network is %(network)s.")
-            raise ValidationError(message % {"text": text, "network": network})
+            fault = _("%(text)r is an address within a network: the network is %(network)s.")
+            raise ValidationError(fault % {"text": text, "network": network})
 
 
 def _read_texts(value: Any) -> list[str]:
