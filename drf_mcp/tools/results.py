@@ -29,8 +29,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
-from drf_mcp.truncation import RETRIEVAL_TOOL
-from drf_mcp.truncation.budget import Budget
+from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome
 from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
@@ -84,8 +83,8 @@ class ResultWriter:
             # Plain JSON, and no long text in memory while it is shortened.
             outcome = outcome.changed(data=json.loads(answer), body=None)
             answer = ""
-            outcome = budget.fit(
-                outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), length
+            outcome = fit_outcome(
+                budget, outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), length
             )
             texts = envelope.texts(outcome, encoder.encode)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):

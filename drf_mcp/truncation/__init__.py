@@ -1,24 +1,25 @@
-"""Results that fit a budget: shortened, and the rest kept to be fetched later."""
+"""Shortens results to a budget; the archive keeps the rest."""
 
 from __future__ import annotations
 
+from drf_mcp.truncation.budget import Budget
 from drf_mcp.truncation.canonical_text import canonical_text
 from drf_mcp.truncation.digests import Condensed, Digester, Evidence
 from drf_mcp.truncation.lead_digests import LeadDigester
 from drf_mcp.truncation.report import RETRIEVAL_TOOL
 from drf_mcp.truncation.schema_relaxation import relax_schema
 from drf_mcp.truncation.tokens import count_tokens
-from drf_mcp.truncation.truncate import Truncation, Write
+from drf_mcp.truncation.truncate import fit_outcome
 
 __all__ = [
     "RETRIEVAL_TOOL",
+    "Budget",
     "Condensed",
     "Digester",
     "Evidence",
     "LeadDigester",
-    "Truncation",
-    "Write",
     "canonical_text",
     "count_tokens",
+    "fit_outcome",
     "relax_schema",
 ]

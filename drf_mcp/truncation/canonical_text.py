@@ -1,4 +1,4 @@
-"""The canonical form of a text: what a digest's hash and locators refer to."""
+"""The canonical form of a text, to which the hash and the locators of a digest refer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import html
 import re
 import string
 import unicodedata
-from collections.abc import Callable
 
 from drf_mcp.json_text import to_bytes
 
@@ -22,14 +21,14 @@ HTML = re.compile(
     r"strong|i|pre|blockquote)(?:\s[^<>]{0,1000})?/?)>",
     re.IGNORECASE,
 )
-# Bounded, here and below: text that never closes what it opens costs no more than other text.
+# Bounded, here and below, so that unclosed tags and links cost no more than other text.
 TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)(?:[\s/][^<>]{0,4000})?>|<![a-zA-Z][^<>]{0,1000}>")
 INLINE_TAG = re.compile(
     r"a|abbr|b|bd[io]|cite|code|data|dfn|em|font|i|kbd|mark|q|s|samp|small|span|strong|su[bp]|time"
     r"|u|var|wbr",
     re.IGNORECASE,
 )
-# Changes no length, as str.lower does for some letters.
+# str.lower changes the length of some letters.
 LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 UNSEEN = ("script", "style", "template", "head")
 
@@ -48,10 +47,10 @@ def canonical_text(text: str) -> str:
 
     1. Newlines of every kind become line feeds; byte order marks and control characters
        but tabs go; half a surrogate pair becomes U+FFFD.
-    2. HTML, recognised by a tag of everyday HTML, loses comments, ``script``, ``style``,
-       ``template`` and ``head`` with what they hold, and its tags: a tag that stands
-       inside a line (``a``, ``b``, ``span``, ...) leaves nothing, every other one a line
-       feed. Then character references are resolved.
+    2. HTML, recognised by a common tag, loses comments, its tags, and the contents of
+       ``script``, ``style``, ``template`` and ``head``: an inline tag (``a``, ``b``,
+       ``span``, ...) leaves nothing, every other tag a line feed. Then character
+       references are resolved.
     3. Markdown, recognised by a heading, a fence, ``**`` or a link, loses fences, the
        marks of headings and quotations, strong emphasis and backticks; a link or an
        image leaves its text.
@@ -63,74 +62,42 @@ def canonical_text(text: str) -> str:
     """
     text = to_bytes(CONTROLS.sub("", NEWLINES.sub("\n", text))).decode()
     if HTML.search(text):
-        text = html_text(text)
+        text = remove_between(text, "<!--", "-->")
+        for name in UNSEEN:
+            text = remove_between(text, f"<{name}", f"</{name}")
+        text = TAG.sub(lambda tag: "" if INLINE_TAG.fullmatch(tag[1] or "") else "\n", text)
+        text = html.unescape(text).replace("\r", "\n")
     if MARKDOWN.search(text):
-        text = markdown_text(text)
-    text = composed(text)
-    text = LINE_EDGES.sub("\n", SPACES.sub(" ", text))
-    return BLANK_LINES.sub("\n\n", text).strip()
-
-
-def composed(text: str) -> str:
-    """Return text in normalisation form C, without sorting endless runs of marks.
-
-    That would take the square of their number.
-    """
+        text = LINKS.sub(r"\1", LINE_MARKS.sub("", FENCES.sub("", text)))
+        text = CODE.sub(r"\1", STRONG.sub(r"\1", text))
+    # Sorting an endless run of marks would take the square of its length.
     pieces, position = [], 0
     for run in MARKS.finditer(text):
         pieces += [unicodedata.normalize("NFC", text[position : run.start()]), run[0]]
         position = run.end()
-    return "".join([*pieces, unicodedata.normalize("NFC", text[position:])])
+    text = "".join([*pieces, unicodedata.normalize("NFC", text[position:])])
+    text = LINE_EDGES.sub("\n", SPACES.sub(" ", text))
+    return BLANK_LINES.sub("\n\n", text).strip()
 
 
-def html_text(text: str) -> str:
-    """Return what HTML says."""
-    text = without(text, "<!--", "-->")
-    for name in UNSEEN:
-        text = without(text, f"<{name}", f"</{name}", opens_tag)
-    return html.unescape(TAG.sub(spacing, text)).replace("\r", "\n")
+def remove_between(text: str, opening: str, closing: str) -> str:
+    """Return text without the elements, or the comments, between two marks in lower case.
 
-
-def opens_tag(character: str) -> bool:
-    """Return whether a character ends the name of a tag: ``<head`` does not open ``<header>``."""
-    return not character.isalnum() and character != "-"
-
-
-def without(
-    text: str,
-    opening: str,
-    closing: str,
-    applies: Callable[[str], bool] = lambda character: True,
-) -> str:
-    """Return text without what stands between two marks, the marks included.
-
-    Args:
-        text: the text.
-        opening: the mark that opens, in lower case; one that is never closed stays.
-        closing: the mark that closes; what is left of its tag goes as well.
-        applies: tells from the character behind an opening mark whether it is one.
+    An element that is never closed stays.
     """
     searched = text.translate(LOWER)
+    is_comment = closing == "-->"
     kept, position, start = [], 0, searched.find(opening)
     while start >= 0:
-        if applies(searched[start + len(opening) : start + len(opening) + 1]):
+        behind = searched[start + len(opening) : start + len(opening) + 1]
+        # ``<head`` does not open ``<header>``.
+        if is_comment or not (behind.isalnum() or behind == "-"):
             end = searched.find(closing, start)
             if end < 0:
                 break
             kept.append(text[position:start])
-            position = end + len(closing) if closing == "-->" else searched.find(">", end) + 1
+            position = end + len(closing) if is_comment else searched.find(">", end) + 1
             position = position or len(text)
             start = position - 1
         start = searched.find(opening, start + 1)
     return "".join([*kept, text[position:]])
-
-
-def spacing(tag: re.Match[str]) -> str:
-    """Return what a tag leaves behind."""
-    return "" if INLINE_TAG.fullmatch(tag[1] or "") else "\n"
-
-
-def markdown_text(text: str) -> str:
-    """Return what Markdown says."""
-    text = LINE_MARKS.sub("", FENCES.sub("", text))
-    return CODE.sub(r"\1", STRONG.sub(r"\1", LINKS.sub(r"\1", text)))

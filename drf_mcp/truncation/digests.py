@@ -1,8 +1,7 @@
-"""Digests: a long text as a summary, key points, and evidence that can be checked.
+"""Digests: a long text as a summary, key points, and evidence that can be verified.
 
-A subclass of `Digester` says what matters in a text; the base class makes of it a
-payload of the ``digest/v1`` contract whose limits, counts, hashes and locators hold
-whatever the subclass says.
+A subclass of `Digester` condenses a text. The base class makes a payload of the ``digest/v1``
+contract, with its limits, counts, hashes and locators.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ VERSION = "1.0"
 CONTENT_TYPE = "digest/v1"
 SUMMARY_LENGTH = 2000
 ITEM_LENGTH = 500
-ITEMS = 10
-# A summary is not cut below this for the sake of key points.
-SHORT_SUMMARY = 160
+MAX_ITEMS = 10
+# A summary is not cut below this to make room for key points.
+SHORT_SUMMARY_LENGTH = 160
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Evidence:
     Attributes:
         text: exactly as in the canonical text.
         relevance: to the query, from 0 to 1.
-        start: where it stands, None to have it looked up.
+        start: its position in the canonical text, None to have it looked up.
     """
 
     text: str
@@ -65,7 +64,7 @@ class Digester:
     def condense(self, text: str, query: str) -> Condensed:
         """Return what matters in a text.
 
-        What is too long is cut, and evidence that the text does not hold is left out.
+        Long parts are cut later, and evidence that the text does not hold is left out.
 
         Args:
             text: the text in canonical form.
@@ -87,8 +86,8 @@ class Digester:
             "content_type": CONTENT_TYPE,
             "query_hash": hashlib.sha256(to_bytes(query)).hexdigest()[:8],
             "summary": clip_text(condensed.summary, SUMMARY_LENGTH),
-            "key_points": points[:ITEMS],
-            "evidence_snippets": list(self.get_snippets(condensed.evidence, canonical))[:ITEMS],
+            "key_points": points[:MAX_ITEMS],
+            "evidence_snippets": list(self.get_snippets(condensed.evidence, canonical))[:MAX_ITEMS],
             "original_chars": len(text),
             "digest_chars": 0,
             "compression_ratio": 0.0,
@@ -113,7 +112,7 @@ class Digester:
 
 
 def with_counts(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return a payload with its counts: ``digest_chars`` are those of the texts to read."""
+    """Return a payload with its counts; ``digest_chars`` counts the texts to read."""
     texts = [payload["summary"], *payload["key_points"]]
     texts += [snippet["text"] for snippet in payload["evidence_snippets"]]
     size, original = sum(map(len, texts)), payload["original_chars"]
@@ -124,13 +123,13 @@ def with_counts(payload: dict[str, Any]) -> dict[str, Any]:
 def shrink_digest(
     payload: Mapping[str, Any], room: int, count: Callable[[str], int] = count_tokens
 ) -> str:
-    """Return a payload as JSON whose JSON string takes no more tokens than a room.
+    """Return a payload as JSON that takes no more tokens than a room, as a JSON string.
 
-    The summary keeps a third of the room; then evidence and lines of key points go in turn,
-    the least important first; then the rest of the summary.
+    The summary keeps a third of the room. Evidence and lines of key points are left out in turn,
+    the least important first, and then the rest of the summary.
     """
     small = dict(payload)
-    small["summary"] = clip_text(small["summary"], max(room * 4 // 3, SHORT_SUMMARY))
+    small["summary"] = clip_text(small["summary"], max(room * 4 // 3, SHORT_SUMMARY_LENGTH))
     while True:
         text = json.dumps(with_counts(small), ensure_ascii=False, separators=(",", ":"))
         size = count(encode_plain(text))
@@ -140,7 +139,7 @@ def shrink_digest(
         if len(evidence) > len(points) or len(evidence) == len(points) > 1:
             small["evidence_snippets"] = evidence[:-1]
         elif points:
-            # A point of many lines has the most important first.
+            # The first lines of a point are the most important.
             shown = points[-1].split("\n")
             kept = ["\n".join(shown[: len(shown) // 2])] if shown[1:] else []
             small["key_points"] = [*points[:-1], *kept]

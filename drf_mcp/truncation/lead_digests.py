@@ -17,8 +17,8 @@ from django.utils.translation import ngettext
 from drf_mcp.codes import gettext_noop
 from drf_mcp.truncation.digests import (
     ITEM_LENGTH,
-    ITEMS,
-    SHORT_SUMMARY,
+    MAX_ITEMS,
+    SHORT_SUMMARY_LENGTH,
     SUMMARY_LENGTH,
     Condensed,
     Digester,
@@ -60,7 +60,7 @@ class LeadDigester(Digester):
         points = next(filter(None, (get(text, lines) for get in structures)), None)
         if points:
             # The structure says more than the beginning.
-            beginning = clip_text(beginning, SHORT_SUMMARY)
+            beginning = clip_text(beginning, SHORT_SUMMARY_LENGTH)
         points = points or self.get_leads(text, lines)
         points = [point for point in dict.fromkeys(points) if point not in beginning]
         packed = join_lines(points, ITEM_LENGTH)
@@ -68,7 +68,7 @@ class LeadDigester(Digester):
 
     def rank_evidence(self, head: str, query: str) -> list[Evidence]:
         """Return the sentences that answer the query, the most relevant first."""
-        return sorted(self.find_evidence(head, query), key=lambda item: -item.relevance)[:ITEMS]
+        return sorted(self.find_evidence(head, query), key=lambda item: -item.relevance)[:MAX_ITEMS]
 
     def describe_data(self, text: str) -> str:
         """Return the type and the length of data in letters or of unreadable characters."""

@@ -1,37 +1,72 @@
-"""Everything of an outcome but its answer, made shorter: members beside it, and failures."""
+"""Shortens the members of an outcome other than its data, and failures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from drf_mcp.codes import gettext_noop
 from drf_mcp.outcomes import MISSING, Failure, Fidelity, Outcome, Problem, Severity, Warning
-from drf_mcp.truncation.paths import Aside, summarise
 from drf_mcp.truncation.tokens import clip_text
 
-NAMES = ("telemetry", "meta", "suggestions", "warnings")
-"""The members of an outcome that can lose entries."""
-LONG_NEXT = 150
-"""Arguments of the next page of up to this many tokens always stay."""
-SHARES = 5
-"""The share of the room that each of the members may keep is one of so many."""
+# The members of an outcome that can lose entries.
+OMITTED = {
+    "telemetry": gettext_noop("%(count)d of %(total)d telemetry entries left out"),
+    "meta": gettext_noop("%(count)d of %(total)d meta entries left out"),
+    "suggestions": gettext_noop("%(count)d of %(total)d suggestions left out"),
+    "warnings": gettext_noop("%(count)d of %(total)d warnings left out"),
+}
+# Each of them may keep a fifth of the room.
+SHARE = 5
+# Arguments of the next page of up to this many tokens always stay.
+MAX_NEXT_TOKENS = 150
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 # Characters that a sentence, and another value, of a failure keeps.
-SENTENCE = 500
-VALUE = 160
+MAX_SENTENCE, MAX_VALUE = 500, 160
+
+
+@dataclass(frozen=True)
+class OmittedMetadata:
+    """The entries that a member of an outcome other than the data has lost.
+
+    Attributes:
+        name: the member.
+        value: the lost entries, as JSON.
+        count: the number of lost entries.
+        total: the number of entries that the member had.
+    """
+
+    name: str
+    value: Any
+    count: int
+    total: int
+
+    @property
+    def loss(self) -> str:
+        """A phrase for `summarise`."""
+        if self.name == "next":
+            return _("the arguments of the next page left out")
+        return _(OMITTED[self.name]) % {"count": self.count, "total": self.total}
+
+
+def summarise(losses: Iterable[str], limit: int) -> str:
+    """Return the sentence that says what was lost, and why."""
+    facts = {"losses": ", ".join(losses), "limit": limit}
+    # Translators: a list such as "3 of 9 items left out, 1 long text digested".
+    return _("%(losses)s, to fit %(limit)d tokens.") % facts
 
 
 class MetadataCutter:
-    """Cuts what stands beside the data: each member that is long keeps a fixed share.
+    """Cuts the members of an outcome other than its data to a fixed share each.
 
     Args:
-        measure: gives the tokens of the envelope of an outcome.
+        measure: returns the tokens of the envelope of an outcome.
         encode: writes a value as REST framework's JSON encoder does.
-        count: gives the tokens of a text.
+        count: returns the tokens of a text.
     """
 
     def __init__(
@@ -44,48 +79,31 @@ class MetadataCutter:
         self.encode = encode
         self.count = count
 
-    def cut(self, outcome: Outcome, room: int) -> tuple[Outcome, tuple[Aside, ...]]:
-        """Return an outcome whose longest members kept a share of the room, and what it lost.
-
-        Args:
-            outcome: any outcome.
-            room: the tokens that the envelope without data and problems may take.
-        """
-        asides: list[Aside] = []
-        for name in sorted(NAMES, key=lambda name: -self.get_length(outcome, name)):
-            if self.fits(outcome, room):
-                return outcome, tuple(asides)
-            entries = self.get_entries(outcome, name)
-            count, total = self.count_within(entries, room // SHARES), len(entries)
-            if count < total:
+    def cut(self, outcome: Outcome, room: int) -> tuple[Outcome, tuple[OmittedMetadata, ...]]:
+        """Cut the longest members first, until the envelope without the data fits the room."""
+        omitted: list[OmittedMetadata] = []
+        entries = {name: self._sort_entries(outcome, name) for name in OMITTED}
+        lengths = {name: len(self.encode(to_json(entries[name]))) for name in OMITTED}
+        for name in sorted(OMITTED, key=lambda name: -lengths[name]):
+            if self._fits(outcome, room):
+                return outcome, tuple(omitted)
+            sizes = accumulate(self.count(self.encode(to_json([each]))) for each in entries[name])
+            count = sum(1 for _ in takewhile(lambda size: size <= room // SHARE, sizes))
+            kept, lost = entries[name][:count], entries[name][count:]
+            if lost:
                 members = dict if isinstance(getattr(outcome, name), Mapping) else tuple
-                outcome = outcome.changed(**{name: members(entries[:count])})
-                asides.append(Aside(name, to_json(entries[count:]), total - count, total))
+                outcome = outcome.changed(**{name: members(kept)})
+                total = len(entries[name])
+                omitted.append(OmittedMetadata(name, to_json(lost), len(lost), total))
         page = outcome.pagination
-        long = page is not None and self.count(self.encode(page.next)) > LONG_NEXT
-        if page is not None and long and not self.fits(outcome, room):
-            asides.append(Aside("next", page.next, 1, 1))
+        is_long = page is not None and self.count(self.encode(page.next)) > MAX_NEXT_TOKENS
+        if page is not None and is_long and not self._fits(outcome, room):
+            omitted.append(OmittedMetadata("next", page.next, 1, 1))
             outcome = outcome.changed(pagination=replace(page, next=None))
-        return outcome, tuple(asides)
+        return outcome, tuple(omitted)
 
-    def fits(self, outcome: Outcome, room: int) -> bool:
-        """Return whether an outcome without data, problems and context takes no more tokens."""
-        failure = outcome.failure
-        if failure is not None:
-            failure = without_context(failure)
-        return self.measure(outcome.changed(data=None, body=None, failure=failure)) <= room
-
-    def count_within(self, entries: Sequence[Any], room: int) -> int:
-        """Return how many of the first entries take no more tokens than the room."""
-        lengths = accumulate(self.count(self.encode(to_json([entry]))) for entry in entries)
-        return sum(1 for _ in takewhile(lambda length: length <= room, lengths))
-
-    def get_length(self, outcome: Outcome, name: str) -> int:
-        """Return the length of a member of an outcome, as JSON."""
-        return len(self.encode(to_json(self.get_entries(outcome, name))))
-
-    def get_entries(self, outcome: Outcome, name: str) -> Sequence[Any]:
-        """Return the entries of a member of an outcome, those to be kept longest first."""
+    def _sort_entries(self, outcome: Outcome, name: str) -> Sequence[Any]:
+        # The last entries are lost first: long ones, and warnings that are least serious.
         value = getattr(outcome, name)
         if isinstance(value, Mapping):
             return sorted(value.items(), key=lambda entry: len(self.encode(entry[1])))
@@ -93,44 +111,45 @@ class MetadataCutter:
             return sorted(value, key=lambda warning: SEVERITIES.index(warning.severity))
         return tuple(value)
 
+    def _fits(self, outcome: Outcome, room: int) -> bool:
+        failure = outcome.failure
+        if failure is not None:
+            failure = without_context(failure)
+        return self.measure(outcome.changed(data=None, body=None, failure=failure)) <= room
+
 
 class FailureCutter(MetadataCutter):
     """Cuts failed outcomes: long texts first, then problems from the last.
 
-    Nothing is archived: whoever corrects the problems shown and calls again gets the others.
+    Nothing is archived: the next call gets the problems that are left out.
     """
 
-    def cut(  # type: ignore[override]
-        self, outcome: Outcome, room: int, limit: int
-    ) -> Outcome:
-        """Return a failed outcome with as many of its problems as fit; its answer stays.
-
-        The floor is a failure without problems and context, its texts cut.
+    def cut_failure(self, outcome: Outcome, room: int, limit: int) -> Outcome:
+        """Return an outcome with as many of its problems as fit; a soft failure keeps its data.
 
         Args:
             outcome: any outcome that failed.
-            room: how many tokens the failure may take.
-            limit: how many the result may take.
+            room: the tokens of the failure.
+            limit: the tokens of the result, for the warning.
         """
         if outcome.failure is None:
             return outcome
         answer = outcome.data if outcome.failure.soft else None
         if answer is not None and self.measure(outcome.changed(data=None)) <= room:
             return outcome
-        failure = self.with_short_texts(outcome.failure)
-        # Of a hard failure the problems say what its body says, and can be shown in part.
+        failure = self._clip_texts(outcome.failure)
+        # The problems of a hard failure say what its body says, and can be shown in part.
         data = None if failure.soft or failure.problems else outcome.data
-        shorter = failure != outcome.failure
-        outcome, asides = super().cut(outcome.changed(failure=failure, data=data), room // 2)
-        losses = [aside.loss for aside in asides]
-        if shorter:
-            losses.insert(0, _("long values cut"))
+        has_clipped = failure != outcome.failure
+        outcome, omitted = self.cut(outcome.changed(failure=failure, data=data), room // 2)
+        losses = [_("long values cut")] if has_clipped else []
+        losses += [each.loss for each in omitted]
 
         def with_problems(count: int) -> Outcome:
             return outcome.changed(
                 failure=replace(failure, problems=failure.problems[:count]),
                 fidelity=Fidelity("partial"),
-                warnings=(*outcome.warnings, self.warn(limit, count, failure, losses)),
+                warnings=(*outcome.warnings, self._warn(limit, count, failure, losses)),
             )
 
         low, high = 0, len(failure.problems) + 1
@@ -140,11 +159,10 @@ class FailureCutter(MetadataCutter):
                 low = count
             else:
                 high = count
-        outcome = self.without_context(with_problems(low), room)
+        outcome = self._drop_context(with_problems(low), room)
         return outcome if answer is None else outcome.changed(data=answer)
 
-    def warn(self, limit: int, count: int, failure: Failure, losses: Sequence[str]) -> Warning:
-        """Return the warning that a failure lacks something."""
+    def _warn(self, limit: int, count: int, failure: Failure, losses: Sequence[str]) -> Warning:
         total = len(failure.problems)
         parts, sentences = list(losses), []
         if count < total:
@@ -160,56 +178,53 @@ class FailureCutter(MetadataCutter):
         }
         return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context)
 
-    def without_context(self, outcome: Outcome, room: int) -> Outcome:
-        """Return an outcome with less and less around the failure's message, until it fits."""
+    def _drop_context(self, outcome: Outcome, room: int) -> Outcome:
+        # Step by step, until it fits: the code, the message and the remediation are the floor.
         if self.measure(outcome) > room:
             outcome = outcome.changed(data=None)
         failure = outcome.failure
         if failure is not None and self.measure(outcome) > room:
             failure = without_context(failure)
-            beside: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
-            outcome = outcome.changed(failure=failure, warnings=outcome.warnings[-1:], **beside)
+            empty: dict[str, Any] = {"telemetry": {}, "meta": {}, "suggestions": ()}
+            outcome = outcome.changed(failure=failure, warnings=outcome.warnings[-1:], **empty)
             if self.measure(outcome) > room:
-                outcome = outcome.changed(failure=self.with_short_texts(failure, VALUE))
+                outcome = outcome.changed(failure=self._clip_texts(failure, MAX_VALUE))
         return outcome
 
-    def with_short_texts(self, failure: Failure, length: int = SENTENCE) -> Failure:
-        """Return a failure whose texts are no longer than anybody reads."""
+    def _clip_texts(self, failure: Failure, length: int = MAX_SENTENCE) -> Failure:
         return replace(
             failure,
-            code=failure.code[:VALUE],
+            code=failure.code[:MAX_VALUE],
             message=clip_text(failure.message, length),
             remediation=clip_text(failure.remediation, length),
-            problems=tuple(map(self.shorten_problem, failure.problems)),
-            context=self.shorten_context(failure.context),
-            details=self.shorten_context(failure.details),
-            data=None if failure.data is None else self.shorten_context(failure.data),
+            problems=tuple(map(self._clip_problem, failure.problems)),
+            context=self._clip_context(failure.context),
+            details=self._clip_context(failure.details),
+            data=None if failure.data is None else self._clip_context(failure.data),
         )
 
-    def shorten_problem(self, problem: Problem) -> Problem:
-        """Return a problem whose texts are short."""
+    def _clip_problem(self, problem: Problem) -> Problem:
+        accepted = problem.accepted
         return replace(
             problem,
-            message=clip_text(problem.message, SENTENCE),
-            received=self.shorten_value(problem.received),
-            accepted=None if problem.accepted is None else clip_text(problem.accepted, SENTENCE),
-            remediation=clip_text(problem.remediation, SENTENCE),
+            message=clip_text(problem.message, MAX_SENTENCE),
+            received=self._clip_value(problem.received),
+            accepted=None if accepted is None else clip_text(accepted, MAX_SENTENCE),
+            remediation=clip_text(problem.remediation, MAX_SENTENCE),
         )
 
-    def shorten_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members of a context that are short, or can be cut."""
-        short = {name: self.shorten_value(value) for name, value in context.items()}
+    def _clip_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        short = {name: self._clip_value(value) for name, value in context.items()}
         return {name: value for name, value in short.items() if value is not MISSING}
 
-    def shorten_value(self, value: Any) -> Any:
-        """Return a value that is short; of a long text its beginning, of others nothing."""
-        if value is MISSING or len(self.encode(value)) <= VALUE:
+    def _clip_value(self, value: Any) -> Any:
+        # A long value that is no text is left out.
+        if value is MISSING or len(self.encode(value)) <= MAX_VALUE:
             return value
-        return clip_text(value, VALUE) if isinstance(value, str) else MISSING
+        return clip_text(value, MAX_VALUE) if isinstance(value, str) else MISSING
 
 
 def without_context(failure: Failure) -> Failure:
-    """Return a failure of which the code, the message and the remediation are left."""
     return replace(failure, problems=(), context={}, details={}, data=None)
 
 
@@ -217,11 +232,10 @@ def to_json(entries: Sequence[Any]) -> Any:
     """Return entries as JSON, a warning as one of ``warning_details``."""
     if entries and isinstance(entries[0], tuple):
         return dict(entries)
-    return [describe(entry) if isinstance(entry, Warning) else entry for entry in entries]
+    return [describe_warning(each) if isinstance(each, Warning) else each for each in entries]
 
 
-def describe(warning: Warning) -> dict[str, Any]:
-    """Return a warning as one of ``warning_details``."""
+def describe_warning(warning: Warning) -> dict[str, Any]:
     entry = {"code": warning.code, "severity": warning.severity.value, "message": warning.message}
     more = {"context": dict(warning.context), "remediation": warning.remediation}
     return entry | {name: value for name, value in more.items() if value}

@@ -1,4 +1,4 @@
-"""How a shortened result says so: how much is missing, why, and the next call."""
+"""What a shortened result says: how much is missing, why, and the next call."""
 
 from __future__ import annotations
 
@@ -13,23 +13,15 @@ from django.utils.translation import ngettext
 from drf_mcp.codes import gettext_noop
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
-from drf_mcp.truncation.paths import (
-    Aside,
-    Path,
-    Tail,
-    find_value,
-    format_path,
-    get_identifier,
-    summarise,
-)
-from drf_mcp.truncation.rows import Cut
+from drf_mcp.truncation.metadata import OmittedMetadata, summarise
+from drf_mcp.truncation.paths import Path, find_value, format_path, get_identifier
 
 RETRIEVAL_TOOL = "content_retrieve"
-TRUNCATED = "CONTENT_TRUNCATED"
-TOKEN_LIMIT = "token_limit_exceeded"
-MOST_KEYS = 20
-"""So many rows that are missing are named one by one, more of them by their positions."""
-MOST_NAMES = 50
+# More rows than these have one name together, such as ``results[17:2000]``.
+MAX_ROW_NAMES = 20
+MAX_NAMES = 50
+# A longer text among the values of a list is an item of its own.
+MAX_VALUE_LENGTH = 200
 
 UNAVAILABLE = Warning(
     "ARCHIVE_UNAVAILABLE",
@@ -44,18 +36,40 @@ FULL = Warning(
     ),
     Severity.WARNING,
 )
-# Characters of a text that is one of several values of one item.
-LONGEST_VALUE = 200
+
+
+@dataclass(frozen=True)
+class OmittedEntries:
+    """The entries that a list or an object has lost from its end.
+
+    Attributes:
+        path: the path of the list or object.
+        start: the number of entries that it kept.
+        total: the number of entries that it had.
+    """
+
+    path: Path
+    start: int
+    total: int
+
+    @property
+    def name(self) -> str:
+        """The name of all these entries: ``results[17:2000]``."""
+        return f"{format_path(self.path)}[{self.start}:{self.total}]"
+
+    @property
+    def count(self) -> int:
+        return self.total - self.start
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What stands in the place of a long text.
+    """The beginning or the digest of a long text.
 
     Attributes:
-        path: where it stands.
-        shown: the characters of its beginning that are shown, None for a digest.
-        total: the characters of the text.
+        path: the path of the text.
+        shown: the number of characters of the beginning, None for a digest.
+        total: the number of characters of the text.
     """
 
     path: Path
@@ -64,195 +78,167 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Reduction(Cut):
+class Reduction:
     """A shortened answer.
 
     Attributes:
-        excerpts: the texts of which a beginning or a digest is left.
-        empty: True if nothing of the answer is left.
+        value: the rest of the answer.
+        omitted: the collections that lost entries.
+        reduced: the paths of rows that kept identifiers and label only.
+        excerpts: the texts that are excerpts.
+        is_empty: True if nothing of the answer is left.
     """
 
+    value: Any
+    omitted: tuple[OmittedEntries, ...] = ()
+    reduced: tuple[Path, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
-    empty: bool = False
+    is_empty: bool = False
 
     @property
     def level(self) -> str:
-        """The ``content_fidelity``: the last step that was taken."""
-        if self.reduced or self.empty:
+        """The ``content_fidelity``."""
+        if self.reduced or self.is_empty:
             return "reference_only"
         digests = any(excerpt.shown is None for excerpt in self.excerpts)
-        return "summary" if digests and not self.tails else "partial"
+        return "summary" if digests and not self.omitted else "partial"
 
     @property
     def paths(self) -> list[Path]:
-        """Where values stand that are not whole."""
+        """The paths of values that are not whole."""
         cut = [*self.reduced, *(excerpt.path for excerpt in self.excerpts)]
-        return [*cut, ()] if self.empty else cut
+        return [*cut, ()] if self.is_empty else cut
 
 
+@dataclass
 class Reporter:
     """Reports on reductions of one answer.
 
-    Args:
+    Attributes:
         tree: the whole answer as plain JSON.
         limit: the tokens that it has to fit.
-        archive_id: where the rest will be kept, None if nowhere.
-        seconds: how long it will be kept, None if that is not certain.
-        warnings: what else there is to say.
-        less: how to ask for less, "" where there is no way.
-        asides: what was left out beside the answer.
+        archive_id: the archive id of the rest, None if nothing is kept.
+        seconds: how long the rest will be kept, None if that is not certain.
+        warnings: further warnings of the result.
+        hint: how to ask for less, "" where there is no way.
+        metadata: what the other members of the outcome have lost.
     """
 
-    def __init__(
-        self,
-        tree: Any,
-        limit: int,
-        archive_id: str | None,
-        seconds: int | None,
-        warnings: tuple[Warning, ...] = (),
-        less: str = "",
-        asides: tuple[Aside, ...] = (),
-    ) -> None:
-        self.tree = tree
-        self.limit = limit
-        self.archive_id = archive_id
-        self.seconds = seconds
-        self.warnings = warnings
-        self.less = less
-        self.asides = asides
+    tree: Any
+    limit: int
+    archive_id: str | None
+    seconds: int | None
+    warnings: tuple[Warning, ...] = ()
+    hint: str = ""
+    metadata: tuple[OmittedMetadata, ...] = ()
 
     def report(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
-        """Return an outcome with the reduced answer, and what is to be said of it."""
+        """Return an outcome with the reduced answer, its fidelity and warnings."""
         archives = {} if self.archive_id is None else {self.archive_id: content_hash}
-        names = tuple(self.get_names(reduction))[:MOST_NAMES]
+        names = tuple(islice(self._find_names(reduction), MAX_NAMES))
         return replace(
             outcome,
             data=reduction.value,
             fidelity=Fidelity(reduction.level, names, archives),
-            warnings=(*outcome.warnings, self.get_warning(reduction), *self.warnings),
+            warnings=(*outcome.warnings, self._warn(reduction), *self.warnings),
         )
 
-    def get_names(self, reduction: Reduction) -> Iterator[str]:
-        """Yield the names under which what is missing can be fetched.
+    def find_items(self, reduction: Reduction) -> Iterator[dict[str, Any]]:
+        """Yield the items to archive: each original value with its name and its pointer.
 
-        A few rows are named one by one, many rows of a list by their positions in one name,
-        ``results[17:2000]``.
+        The pointer of metadata is None.
         """
-        for tail in reduction.tails:
-            if isinstance(find_value(self.tree, tail.path), list) and tail.count > MOST_KEYS:
-                yield tail.name
+        for omitted in reduction.omitted:
+            yield from self._find_entries(omitted, alone=len(reduction.omitted) == 1)
+        for path in reduction.paths:
+            yield self._make_item(path, self._name(path))
+        for each in self.metadata:
+            yield {"id": each.name, "pointer": None, "value": each.value}
+
+    def _find_names(self, reduction: Reduction) -> Iterator[str]:
+        alone = len(reduction.omitted) == 1
+        for omitted in reduction.omitted:
+            is_list = isinstance(find_value(self.tree, omitted.path), list)
+            if is_list and omitted.count > MAX_ROW_NAMES:
+                yield omitted.name
             else:
-                alone = len(reduction.tails) == 1
-                items = self.get_entries(tail, MOST_KEYS, alone=alone)
+                items = islice(self._find_entries(omitted, alone=alone), MAX_ROW_NAMES)
                 yield from (item["id"] for item in items)
-        for path in reduction.paths:
-            yield self.get_name(path)
-        for aside in self.asides:
-            yield aside.name
+        yield from map(self._name, reduction.paths)
+        yield from (each.name for each in self.metadata)
 
-    def get_name(self, path: Path) -> str:
-        """Return the name of the value at a path."""
+    def _name(self, path: Path) -> str:
         name = format_path(path)
-        # A member of the answer may be called as what stood beside the answer.
-        taken = any(aside.name == name for aside in self.asides)
-        return JSONPointer.from_path(path) if taken else name
+        # The answer may have a member with the name of metadata.
+        is_taken = any(each.name == name for each in self.metadata)
+        return JSONPointer.from_path(path) if is_taken else name
 
-    def get_items(self, reduction: Reduction) -> Iterator[dict[str, Any]]:
-        """Yield what is to be archived: the originals, each with its name and place.
-
-        What stood beside the answer has no place in it: its pointer is None.
-        """
-        alone = len(reduction.tails) == 1
-        for tail in reduction.tails:
-            yield from self.get_entries(tail, None, alone=alone)
-        for path in reduction.paths:
-            yield self.get_item(path, self.get_name(path))
-        for aside in self.asides:
-            yield {"id": aside.name, "pointer": None, "value": aside.left_out}
-
-    def get_item(self, path: Path, name: str) -> dict[str, Any]:
-        """Return the value at a path."""
+    def _make_item(self, path: Path, name: str) -> dict[str, Any]:
         value = find_value(self.tree, path)
         return {"id": name, "pointer": JSONPointer.from_path(path), "value": value}
 
-    def get_entries(self, tail: Tail, most: int | None, *, alone: bool) -> Iterator[dict[str, Any]]:
-        """Yield the entries that a collection lost, each as an item.
-
-        The scalars of a list are one item, whose ``length`` says how many they are.
-        """
-        whole = find_value(self.tree, tail.path)
-        pointer = JSONPointer.from_path(tail.path)
+    def _find_entries(self, omitted: OmittedEntries, *, alone: bool) -> Iterator[dict[str, Any]]:
+        # The scalars of a list are one item, which has their number as its length.
+        path, start = omitted.path, omitted.start
+        whole = find_value(self.tree, path)
         if isinstance(whole, dict):
-            stop = None if most is None else tail.start + most
-            for key, value in islice(whole.items(), tail.start, stop):
-                name, place = self.get_name((*tail.path, key)), JSONPointer.escape(str(key))
-                yield {"id": name, "pointer": f"{pointer}/{place}", "value": value}
-        elif all(map(is_short_scalar, islice(whole, tail.start, None))):
-            item = self.get_item((*tail.path, tail.start), tail.name)
-            yield {**item, "length": tail.count, "value": whole[tail.start :]}
+            for key in islice(whole, start, None):
+                yield self._make_item((*path, key), self._name((*path, key)))
+        elif all(map(is_short_scalar, islice(whole, start, None))):
+            item = self._make_item((*path, start), omitted.name)
+            yield {**item, "length": omitted.count, "value": whole[start:]}
         else:
-            keys = self.get_keys(whole) if alone else None
-            for index in range(tail.start, tail.total):
-                name = keys[index] if keys else format_path((*tail.path, index))
+            keys = self._find_keys(whole) if alone else None
+            pointer = JSONPointer.from_path(path)
+            for index in range(start, omitted.total):
+                name = keys[index] if keys else format_path((*path, index))
                 yield {"id": name, "pointer": f"{pointer}/{index}", "value": whole[index]}
 
-    def get_keys(self, rows: Sequence[Any]) -> list[str] | None:
-        """Return the primary keys of rows, None if the keys do not tell all of them apart."""
+    def _find_keys(self, rows: Sequence[Any]) -> list[str] | None:
+        # None if not all rows have keys of their own.
         keys: list[str] = []
         for key in map(get_identifier, rows):
             if key is None:
                 return None
             keys.append(key)
         members = self.tree if isinstance(self.tree, dict) else ()
-        names = {*members, *(aside.name for aside in self.asides)}
-        distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)
-        return keys if distinct else None
+        names = {*members, *(each.name for each in self.metadata)}
+        is_distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)
+        return keys if is_distinct else None
 
-    def get_warning(self, reduction: Reduction) -> Warning:
-        """Return the warning that says how much is missing, why, and what to call."""
-        dropped = sum(tail.count for tail in reduction.tails)
+    def _warn(self, reduction: Reduction) -> Warning:
         cut = len(reduction.paths)
-        total = sum(tail.total for tail in reduction.tails) + cut
-        losses = [*self.get_losses(reduction), *self.get_asides(reduction)]
+        counted: list[OmittedEntries | OmittedMetadata] = [*reduction.omitted, *self.metadata]
+        losses = list(self._find_losses(reduction))
+        if reduction.is_empty:
+            nothing = _("Nothing of the answer fits")
+            more = _("Nothing of the answer fits, nor all that stood beside it")
+            losses = [more if self.metadata else nothing]
         summary = summarise(losses, self.limit)
         context = {
-            "dropped_count": dropped + cut + sum(aside.count for aside in self.asides),
-            "total_count": total + sum(aside.total for aside in self.asides),
-            "reason": TOKEN_LIMIT,
+            "dropped_count": cut + sum(each.count for each in counted),
+            "total_count": cut + sum(each.total for each in counted),
+            "reason": "token_limit_exceeded",
         }
-        sentences = [summary, self.get_next_call(reduction), self.less]
-        message = " ".join(sentence for sentence in sentences if sentence)
-        return Warning(TRUNCATED, message, Severity.INFO, context, summary=summary)
+        sentences = [summary, self._describe_next_call(reduction), self.hint]
+        message = " ".join(filter(None, sentences))
+        return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context, summary=summary)
 
-    def get_losses(self, reduction: Reduction) -> Iterator[str]:
-        """Yield what was done to how many."""
-        if reduction.empty:
-            yield (
-                _("Nothing of the answer fits, nor all that stood beside it")
-                if self.asides
-                else _("Nothing of the answer fits")
-            )
-            return
-        total = sum(tail.total for tail in reduction.tails)
-        if total:
-            dropped = total - sum(tail.start for tail in reduction.tails)
-            yield _("%(count)d of %(total)d items left out") % {"count": dropped, "total": total}
+    def _find_losses(self, reduction: Reduction) -> Iterator[str]:
+        if total := sum(each.total for each in reduction.omitted):
+            count = sum(each.count for each in reduction.omitted)
+            yield _("%(count)d of %(total)d items left out") % {"count": count, "total": total}
         if count := len(reduction.reduced):
             yield ngettext(
                 "%(count)d item reduced to identifier and label",
                 "%(count)d items reduced to identifier and label",
                 count,
             ) % {"count": count}
-        yield from self.get_text_losses(reduction)
-
-    def get_text_losses(self, reduction: Reduction) -> Iterator[str]:
-        """Yield what was done to how many long texts."""
         heads = [excerpt for excerpt in reduction.excerpts if excerpt.shown is not None]
-        digests = len(reduction.excerpts) - len(heads)
         if len(heads) == 1:
             (head,) = heads
-            dropped = head.total - (head.shown or 0)
-            facts = {"count": dropped, "total": head.total, "name": self.get_name(head.path)}
+            count, name = head.total - (head.shown or 0), self._name(head.path)
+            facts = {"count": count, "total": head.total, "name": name}
             yield _("%(count)d of %(total)d characters of %(name)s left out") % facts
         elif count := len(heads):
             yield ngettext(
@@ -260,26 +246,20 @@ class Reporter:
                 "%(count)d long texts cut to their beginnings",
                 count,
             ) % {"count": count}
-        if digests:
+        if count := len(reduction.excerpts) - len(heads):
             yield ngettext(
-                "%(count)d long text digested", "%(count)d long texts digested", digests
-            ) % {"count": digests}
+                "%(count)d long text digested", "%(count)d long texts digested", count
+            ) % {"count": count}
+        yield from (each.loss for each in self.metadata)
 
-    def get_asides(self, reduction: Reduction) -> Iterator[str]:
-        """Yield what was left out beside the answer, unless all room is needed."""
-        if not reduction.empty:
-            yield from (aside.loss for aside in self.asides)
-
-    def get_next_call(self, reduction: Reduction) -> str:
-        """Return the call that goes on where the answer ends."""
+    def _describe_next_call(self, reduction: Reduction) -> str:
         if self.archive_id is None:
             return _("Ask again for less: filter, or fetch smaller pages.")
         arguments = f"archive_id={self.archive_id!r}"
         excerpts = reduction.excerpts
-        count = len(reduction.tails) + len(reduction.paths) + len(self.asides)
-        if excerpts and not reduction.tails:
-            if count > 1:
-                arguments += f", ids=[{self.get_name(excerpts[0].path)!r}]"
+        if excerpts and not reduction.omitted:
+            if len(reduction.paths) + len(self.metadata) > 1:
+                arguments += f", ids=[{self._name(excerpts[0].path)!r}]"
             if excerpts[0].shown is not None:
                 arguments += f", offset={excerpts[0].shown}"
         facts = {"call": f"{RETRIEVAL_TOOL}({arguments})", "seconds": self.seconds}
@@ -289,7 +269,6 @@ class Reporter:
 
 
 def is_short_scalar(value: Any) -> bool:
-    # A text that fills a slice by itself is fetched by itself, in slices of characters.
     if isinstance(value, str):
-        return len(value) <= LONGEST_VALUE
+        return len(value) <= MAX_VALUE_LENGTH
     return not isinstance(value, (dict, list))

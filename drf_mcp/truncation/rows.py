@@ -1,62 +1,46 @@
-"""The rows of an answer, cut to the room that there is for them."""
+"""Cuts the rows of an answer to a number of tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from drf_mcp.json_text import encode_plain
-from drf_mcp.truncation.paths import Path, Tail, is_digest, reduce_row
+from drf_mcp.truncation.paths import Path, is_digest, reduce_row
+from drf_mcp.truncation.report import OmittedEntries, Reduction
 
-DEEPEST = 64
-"""What stands deeper is taken as one piece."""
-BLOCK = 32
-"""So many scalars of a list are measured at once."""
-LONG_TEXT = 400
-"""Tokens from which on a text can be cut to its beginning, or digested."""
-SHORTEST_EXCERPT = 300
-"""Tokens that remain of a long text at least: a digest has hashes and counts."""
-
-
-@dataclass(frozen=True)
-class Cut:
-    """An answer that has lost rows.
-
-    Attributes:
-        value: what is left.
-        tails: the collections that lost entries.
-        reduced: the rows of which identifiers and label are left.
-    """
-
-    value: Any
-    tails: tuple[Tail, ...] = ()
-    reduced: tuple[Path, ...] = ()
+# A value at this depth is kept or left out as a whole.
+MAX_DEPTH = 64
+# The scalars of a list that are measured at once.
+BLOCK_SIZE = 32
+# A text with more tokens than this can be cut to its beginning, or digested.
+LONG_TEXT_TOKENS = 400
+# A digest has hashes and counts, too.
+MIN_EXCERPT_TOKENS = 300
 
 
 class RowCutter:
-    """Cuts an answer to so many tokens, by whole rows.
+    """Cuts an answer to a number of tokens, by whole rows.
 
-    A list keeps its first rows and loses the tail. A row that takes more than half of the room
-    gets what the others leave: its own lists are cut, or its identifiers and label stay. The
-    lists of an object share its room. What is read is in proportion to the room, not to what
-    is dropped.
+    A list keeps its first rows. A row that takes more than half of the room gets what the other
+    rows leave: its own lists are cut, or it is reduced to its identifiers and label. The lists of
+    an object share its room. The cutter reads in proportion to the room, not to the answer.
 
     Args:
-        count: gives the tokens of a text.
+        count: returns the tokens of a text.
         keep_members: True if the answer itself must keep all of its members.
     """
 
     def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
         self.count = count
         self.keep_members = keep_members
-        self._tails: list[Tail] = []
+        self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
-    def cut(self, tree: Any, room: int) -> Cut | None:
-        """Return the answer cut to a room, None if its rows cannot be cut to it."""
-        self._tails, self._reduced = [], []
+    def cut(self, tree: Any, room: int) -> Reduction | None:
+        """Return the answer cut to a room, None if its rows cannot be cut so far."""
+        self._omitted, self._reduced = [], []
         value = tree
         if self.measure(tree, room) > room:
             if not isinstance(tree, (dict, list)):
@@ -64,21 +48,21 @@ class RowCutter:
             value = self._cut_value(tree, (), room, is_row=self.keep_members)
             if value is None:
                 return None
-        return Cut(value, tuple(self._tails), tuple(self._reduced))
+        return Reduction(value, tuple(self._omitted), tuple(self._reduced))
 
     def is_long(self, text: str) -> bool:
         """Return whether a text can be shortened by itself."""
-        if len(text) <= LONG_TEXT or is_digest(text):
+        if len(text) <= LONG_TEXT_TOKENS or is_digest(text):
             return False
-        return len(text) > 4 * LONG_TEXT or self.count(encode_plain(text)) > LONG_TEXT
+        return len(text) > 4 * LONG_TEXT_TOKENS or self.count(encode_plain(text)) > LONG_TEXT_TOKENS
 
     def measure(self, value: Any, most: int) -> int:
         """Return the tokens of a value, any number above ``most`` if it has more.
 
-        A long text counts as the least that can be left of it.
+        A long text counts as its shortest excerpt.
         """
         if isinstance(value, str) and self.is_long(value):
-            return SHORTEST_EXCERPT
+            return MIN_EXCERPT_TOKENS
         if not isinstance(value, (dict, list)):
             return self.count(encode_plain(value))
         if is_digest(value) or self._is_flat(value):
@@ -93,20 +77,14 @@ class RowCutter:
     def _measure_entries(
         self, value: dict[str, Any] | list[Any], room: int, most: int | None = None
     ) -> Iterator[tuple[Any, Any, int]]:
-        """Yield the entries of a collection with their keys and tokens.
-
-        Args:
-            value: the collection.
-            room: what it may have.
-            most: what one entry may have, the room by default.
-        """
+        # Keys, entries and their tokens. `most` is the limit of one entry, the room by default.
         is_object = isinstance(value, dict)
         entries: Iterator[tuple[Any, Any]]
         entries = iter(value.items()) if isinstance(value, dict) else enumerate(value)
         used = 0
-        while block := list(islice(entries, BLOCK)):
+        while block := list(islice(entries, BLOCK_SIZE)):
             members: Any = dict(block) if is_object else [entry for _, entry in block]
-            # Scalars by the block, as long as all of them are sure to fit.
+            # Scalars are measured together, as long as they surely fit.
             if self._is_flat(members):
                 size = self.count(encode_plain(members))
                 if used + size < room:
@@ -122,17 +100,17 @@ class RowCutter:
                 yield key, entry, size
 
     def _is_flat(self, value: Any) -> bool:
-        # Short enough to be measured at one go, whatever the room.
+        # Measured at once, whatever the room.
         members = value.values() if isinstance(value, dict) else value
-        return len(value) <= BLOCK and all(
+        return len(value) <= BLOCK_SIZE and all(
             member.__class__ is not dict
             and member.__class__ is not list
-            and not (member.__class__ is str and len(member) > LONG_TEXT)
+            and not (member.__class__ is str and len(member) > LONG_TEXT_TOKENS)
             for member in members
         )
 
     def _cut_value(self, value: Any, path: Path, room: int, *, is_row: bool = False) -> Any:
-        if len(path) >= DEEPEST:
+        if len(path) >= MAX_DEPTH:
             return None if is_row else self._keep_entries(value, path, 0)
         if isinstance(value, list):
             return self._cut_list(value, path, room)
@@ -163,13 +141,13 @@ class RowCutter:
     def _fit_row(self, row: Any, path: Path, share: int, left: int) -> Any:
         if self.measure(row, left) <= left:
             return row
-        if isinstance(row, (dict, list)) and share > SHORTEST_EXCERPT:
-            mark = (len(self._tails), len(self._reduced))
+        if isinstance(row, (dict, list)) and share > MIN_EXCERPT_TOKENS:
+            mark = (len(self._omitted), len(self._reduced))
             small = self._cut_value(row, path, share, is_row=True)
             if small is not None and self.measure(small, share) <= share:
                 return small
-            # What was noted of parts of the row is in the row itself.
-            del self._tails[mark[0] :]
+            # The row is reduced as a whole.
+            del self._omitted[mark[0] :]
             del self._reduced[mark[1] :]
         small = reduce_row(row)
         if small != row:
@@ -184,7 +162,7 @@ class RowCutter:
         for name, member, size in self._measure_entries(value, room, room):
             whole += size
             if member and isinstance(member, (dict, list)) and not is_digest(member):
-                # Whatever is left of a list, its name and its brackets are.
+                # The name and the brackets of a list always stay.
                 label = self.count(encode_plain(name)) + 2
                 sizes[name] = size - label
                 fixed += label + 2
@@ -195,7 +173,7 @@ class RowCutter:
             count += whole <= room
         left = room - fixed + 2 * len(sizes)
         small = dict(value)
-        # The shortest first: what they leave of their shares goes to the longer ones.
+        # The shortest first: longer lists share what shorter ones leave.
         for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
             share = left // (len(sizes) - number)
             if sizes[name] > share:
@@ -205,26 +183,27 @@ class RowCutter:
 
     def _keep_entries(self, value: Any, path: Path, count: int) -> Any:
         if count < len(value):
-            self._tails.append(Tail(path, count, len(value)))
+            self._omitted.append(OmittedEntries(path, count, len(value)))
         if isinstance(value, dict):
             return dict(list(value.items())[:count])
         return value[:count]
 
 
 def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
-    """Yield the long texts of an answer, but those of digests, and where they stand."""
+    """Yield the long texts of an answer with their paths, without those of digests."""
     waiting: list[tuple[Path, Any]] = [((), tree)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
             if is_long(value):
                 yield path, value
-        elif isinstance(value, (dict, list)) and len(path) < DEEPEST and not is_digest(value):
+        elif isinstance(value, (dict, list)) and len(path) < MAX_DEPTH and not is_digest(value):
             members = value.items() if isinstance(value, dict) else enumerate(value)
-            inside = [((*path, key), member) for key, member in members if is_longer(member)]
-            waiting += reversed(inside)
-
-
-def is_longer(value: Any) -> bool:
-    """Return whether a value may be, or hold, a long text."""
-    return isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > LONG_TEXT)
+            waiting += reversed(
+                [
+                    ((*path, key), member)
+                    for key, member in members
+                    if isinstance(member, (dict, list))
+                    or (isinstance(member, str) and len(member) > LONG_TEXT_TOKENS)
+                ]
+            )

@@ -1,152 +1,135 @@
-"""Truncation: an outcome that is too long becomes one that fits."""
+"""Shortens an outcome that is too long to one that fits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 from django.utils.translation import gettext
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
+from drf_mcp.truncation.budget import Budget, Storage
+from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
 from drf_mcp.truncation.paths import Path, replace_values
 from drf_mcp.truncation.report import FULL, UNAVAILABLE, Excerpt, Reduction, Reporter
-from drf_mcp.truncation.rows import SHORTEST_EXCERPT, RowCutter, find_texts
-from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
+from drf_mcp.truncation.rows import MIN_EXCERPT_TOKENS, RowCutter, find_texts
+from drf_mcp.truncation.tokens import CHARS_PER_TOKEN, cut_text
 
 Write: TypeAlias = Callable[[Outcome], str]
 """Gives the envelope of an outcome, rendered and encoded as it is sent."""
 
-LONG_DIGEST = 1500
-"""Texts whose share of the room is larger than this keep their beginning instead of a digest."""
-ATTEMPTS = 5
-# As long as archives' ids and hashes, and of more tokens than any of them: which random
-# characters a call happens to get may not decide how much of its answer fits.
-SOME_ID = "a0" * 11
-SOME_HASH = f"sha256:{'a0' * 32}"
+# A text with more room than this keeps its beginning instead of a digest.
+MAX_DIGEST_TOKENS = 1500
+MAX_ATTEMPTS = 5
+# As long as any id and hash of an archive, with more tokens than any of them: random characters
+# never decide how much of an answer fits.
+SAMPLE_ID = "a0" * 11
+SAMPLE_HASH = f"sha256:{'a0' * 32}"
 
 
-class Storage(Protocol):
-    """Keeps what one call's result has no room for."""
-
-    is_full: bool
-    """Whether it did not keep something for lack of room."""
-
-    @property
-    def seconds(self) -> int | None:
-        """How long what is kept is certain to be there, None where it is not certain."""
-
-    def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Any:
-        """Store what an outcome leaves out; None if it was not stored.
-
-        Returns:
-            The ``archive_id``, always as long as `SOME_ID`, and the ``content_hash``.
-        """
+def fit_outcome(budget: Budget, outcome: Outcome, write: Write, length: int) -> Outcome:
+    """Return an outcome that fits a budget; see `Truncation.fit`."""
+    limit = budget.get_limit(outcome)
+    return outcome if limit is None else Truncation(budget, limit, write).fit(outcome, length)
 
 
 class NotKept(Exception):
     """The archive did not take what a result leaves out."""
 
 
-class Limits(Protocol):
-    """What truncation asks of the budget of a call."""
-
-    limit: int
-    less: str
-
-    def count_tokens(self, text: str) -> int:
-        """Return the tokens of a text."""
-
-    def cut_text(self, text: str, room: int) -> str:
-        """Return the beginning of a text that takes so many tokens as JSON."""
-
-    def digest_text(self, text: str, room: int) -> str | None:
-        """Return the digest of a text in so many tokens, None for its beginning instead."""
-
-
 class Truncation:
     """Shortens the outcome of one call.
 
     Args:
-        limits: the budget of the call.
+        budget: the budget of the call.
+        limit: the most tokens of the envelope.
         write: renders and encodes the envelope exactly as it is sent.
-        encode: writes a value as REST framework's JSON encoder does.
-        archive: keeps what is left out; None if nothing can be retrieved later.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        write: Write,
-        encode: Callable[[Any], str],
-        archive: Storage | None = None,
-    ) -> None:
-        self.limits = limits
-        # What is sent may have a few more tokens than what is measured, see `measure`.
-        self.limit = limits.limit - limits.limit // 200 - 2
+    def __init__(self, budget: Budget, limit: int, write: Write) -> None:
+        self.budget = budget
         self.write = write
-        self.encode = encode
-        self.archive = archive
+        self.stated_limit = limit
+        # The result may have a few more tokens than `measure` counts.
+        self.limit = limit - limit // 200 - 2
+        self._digests: dict[str, Mapping[str, object] | None] = {}
 
     def fit(self, outcome: Outcome, length: int) -> Outcome:
         """Return an outcome that fits.
 
         Stopping as soon as it fits, long texts are cut to their beginnings or digested, rows
-        are left out from the tails of lists, and a row too long for the room is reduced to
+        are left out from the ends of lists, and a row too long for the room is reduced to
         its identifiers and label. Where nothing of the answer fits, an empty one of its type
         remains, with the members that say so: no budget makes it shorter.
 
         Args:
             outcome: any outcome, its data plain JSON.
-            length: the characters of its envelope as it would be sent.
+            length: the characters of its envelope as it would be sent, or of its data at least.
         """
-        # An envelope that is much too long need not be written and counted once more.
+        # A much longer envelope is not written only to be counted.
         if length <= 2 * CHARS_PER_TOKEN * self.limit and self.measure(outcome) <= self.limit:
             return outcome
         if outcome.failure is not None:
             room = self.limit
             if not outcome.is_error and outcome.data is not None:
                 room //= 2
-            cutter = FailureCutter(self.measure, self.encode, self.limits.count_tokens)
-            outcome = cutter.cut(outcome, room, self.limits.limit)
+            cutter = FailureCutter(self.measure, self.budget.encode, self.count_tokens)
+            outcome = cutter.cut_failure(outcome, room, self.stated_limit)
             if outcome.is_error or self.measure(outcome) <= self.limit:
                 return outcome
-        if self.archive is None:
-            return self.shorten(outcome)
+        archive = self.budget.get_archive()
+        if archive is None:
+            return self._shorten(outcome)
         try:
-            return self.shorten(outcome, self.archive)
+            return self._shorten(outcome, archive)
         except NotKept:
-            warning = FULL if self.archive.is_full else UNAVAILABLE
-            return self.shorten(outcome, None, replace(warning, message=gettext(warning.message)))
+            warning = FULL if archive.is_full else UNAVAILABLE
+            return self._shorten(outcome, None, replace(warning, message=gettext(warning.message)))
 
     def measure(self, outcome: Outcome) -> int:
         """Return the tokens of an envelope, the same for each call with the same answer."""
-        return self.limits.count_tokens(self.write(with_stable_members(outcome)))
+        # The longest of what differs between calls.
+        telemetry = {
+            name: 99999.999 if isinstance(value, float) and abs(value) < 99999 else value
+            for name, value in outcome.telemetry.items()
+        }
+        request_id = ("a0" * len(outcome.request_id))[: len(outcome.request_id)]
+        stable = outcome.changed(telemetry=telemetry, request_id=request_id)
+        return self.count_tokens(self.write(stable))
 
-    def shorten(
+    def count_tokens(self, text: str) -> int:
+        """Return the tokens of a text, a lower bound for a text that is much too long."""
+        least = -(-len(text) // CHARS_PER_TOKEN)
+        if least > 2 * self.stated_limit:
+            return least
+        return max(least, self.budget.count_tokens(text))
+
+    def digest_text(self, text: str, room: int) -> str | None:
+        """Return the digest of a text in so many tokens, None for its beginning instead."""
+        # Once for several rooms, because a language model may make it.
+        if text not in self._digests:
+            self._digests[text] = self.budget.digest(text)
+        payload = self._digests[text]
+        return None if payload is None else shrink_digest(payload, room, self.count_tokens)
+
+    def _shorten(
         self, outcome: Outcome, archive: Storage | None = None, *warnings: Warning
     ) -> Outcome:
-        """Return a success that fits.
-
-        Raises:
-            NotKept: if the archive does not keep what the outcome lacks.
-        """
-        tree = outcome.data
-        stable_id = None if archive is None else SOME_ID
-        # What stands beside the data is cut where the data would have less than half the room.
+        # Metadata is cut where the data would have less than half the room.
+        cutter = MetadataCutter(self.measure, self.budget.encode, self.count_tokens)
         for room in (self.limit // 2, 0):
-            cutter = MetadataCutter(self.measure, self.encode, self.limits.count_tokens)
-            base, asides = cutter.cut(outcome, room)
+            base, omitted = cutter.cut(outcome, room)
             reporter = Reporter(
-                tree,
-                self.limits.limit,
-                stable_id,
+                outcome.data,
+                self.stated_limit,
+                None if archive is None else SAMPLE_ID,
                 None if archive is None else archive.seconds,
                 warnings,
-                self.limits.less,
-                asides,
+                self.budget.fields_hint,
+                omitted,
             )
             reduction = Reducer(self, reporter, base).reduce()
             if reduction is not None:
@@ -155,7 +138,7 @@ class Truncation:
             reduction = empty_answer(base)
         if archive is None:
             return reporter.report(base, reduction, "")
-        kept = archive.keep(base, reporter.get_items(reduction))
+        kept = archive.keep(base, reporter.find_items(reduction))
         if kept is None:
             raise NotKept
         reporter.archive_id = kept.archive_id
@@ -163,106 +146,97 @@ class Truncation:
 
 
 class Reducer:
-    """Looks for the longest reduction of an answer that fits with what is said of it."""
+    """Finds the longest reduction of an answer that fits together with its report."""
 
     def __init__(self, truncation: Truncation, reporter: Reporter, base: Outcome) -> None:
         self.truncation = truncation
-        self.limits = truncation.limits
         self.reporter = reporter
         self.base = base
         self.tree = base.data
-        self.cutter = RowCutter(
-            self.limits.count_tokens, keep_members=base.is_page and isinstance(self.tree, dict)
-        )
+        keep_members = base.is_page and isinstance(self.tree, dict)
+        self.cutter = RowCutter(truncation.count_tokens, keep_members=keep_members)
 
     def reduce(self) -> Reduction | None:
         """Return a reduction that fits, None if not even an empty answer does."""
-        if self.reporter.asides:
+        limit = self.truncation.limit
+        if self.reporter.metadata:
             whole = Reduction(self.tree)
-            if self.measure(whole) <= self.truncation.limit:
+            if self._measure(whole) <= limit:
                 return whole
-        floor = best = empty_answer(self.base)
-        used = self.measure(floor)
-        if used > self.truncation.limit:
+        best = empty_answer(self.base)
+        used = self._measure(best)
+        if used > limit:
             return None
-        # The envelope of the empty answer leaves the room, what is said of another one and
-        # tokens across the seams take some of it: the next attempt corrects by the error.
-        room, lowest = self.truncation.limit - used, 0
-        for _ in range(ATTEMPTS):
-            attempt = self.cut(room)
+        # The report of the first attempt is longer than that of the empty answer: each attempt
+        # corrects the room by the error of the last one.
+        room, lowest = limit - used, 0
+        for _ in range(MAX_ATTEMPTS):
+            attempt = self._cut(room)
             if attempt is None:
                 break
             reduction, used = attempt
-            spare = self.truncation.limit - self.measure(reduction)
+            spare = limit - self._measure(reduction)
             if spare >= 0:
                 best, lowest = reduction, room
-                if spare <= self.truncation.limit // 100:
+                if spare <= limit // 100:
                     break
             room = used + spare - 4
             if room <= lowest:
                 break
         return best
 
-    def measure(self, reduction: Reduction) -> int:
-        """Return the tokens of the envelope of a reduction."""
-        return self.truncation.measure(self.reporter.report(self.base, reduction, SOME_HASH))
+    def _measure(self, reduction: Reduction) -> int:
+        return self.truncation.measure(self.reporter.report(self.base, reduction, SAMPLE_HASH))
 
-    def cut(self, room: int) -> tuple[Reduction, int] | None:
-        """Return the answer in a room and the tokens it takes, None if it cannot be cut so far."""
+    def _cut(self, room: int) -> tuple[Reduction, int] | None:
+        # With the tokens that it takes; None if the answer cannot be cut so far.
         cut = self.cutter.cut(self.tree, room)
         if cut is None:
             return None
         texts = dict(find_texts(cut.value, self.cutter.is_long))
         left = room - self.cutter.measure(cut.value, room)
-        values, excerpts, left = self.cut_texts(texts, left)
+        values, excerpts, left = self._cut_texts(texts, left)
         value = replace_values(cut.value, values)
-        return Reduction(value, cut.tails, cut.reduced, excerpts), room - left
+        return replace(cut, value=value, excerpts=excerpts), room - left
 
-    def cut_texts(
+    def _cut_texts(
         self, texts: Mapping[Path, str], left: int
     ) -> tuple[dict[Path, str], tuple[Excerpt, ...], int]:
-        """Return what stands in the place of the texts that are too long for their shares.
-
-        Each text has `SHORTEST_EXCERPT`, and its share of what is left.
-        """
-        most = left + SHORTEST_EXCERPT
-        sizes = {path: self.measure_text(text, most) for path, text in texts.items()}
+        # `RowCutter.measure` has counted the least of each text; the rest is shared.
+        least, most = MIN_EXCERPT_TOKENS, left + MIN_EXCERPT_TOKENS
+        sizes = {path: self._measure_text(text, most) for path, text in texts.items()}
         shortest = sorted(sizes, key=lambda path: sizes[path])
         whole = 0
         for path in shortest:
-            if sizes[path] > SHORTEST_EXCERPT + left // (len(shortest) - whole):
+            if sizes[path] > least + left // (len(shortest) - whole):
                 break
-            left -= sizes[path] - SHORTEST_EXCERPT
+            left -= sizes[path] - least
             whole += 1
         cut = [path for path in texts if path in shortest[whole:]]
-        values, excerpts = {}, []
-        # All alike: several texts in shares that are short become digests, others beginnings.
-        digests = len(cut) > 1 and SHORTEST_EXCERPT + left // len(cut) <= LONG_DIGEST
+        values: dict[Path, str] = {}
+        excerpts = []
+        # All texts become digests, or all become beginnings.
+        are_digests = len(cut) > 1 and least + left // len(cut) <= MAX_DIGEST_TOKENS
         for number, path in enumerate(cut):
-            share = SHORTEST_EXCERPT + left // (len(cut) - number)
+            share = least + left // (len(cut) - number)
             size = sizes[path]
-            # Digests may be shorter than their shares, and leave room for a whole text.
+            # A digest shorter than its share leaves room for a whole text.
             if size > share:
-                values[path], shown = self.cut_text(texts[path], share, digests=digests)
-                size = self.measure_text(values[path], most)
-                excerpts.append(Excerpt(path, shown, len(texts[path])))
-            left -= size - SHORTEST_EXCERPT
+                text = texts[path]
+                digest = self.truncation.digest_text(text, share) if are_digests else None
+                beginning = digest or cut_text(text, share, self.truncation.budget.count_tokens)
+                values[path] = beginning
+                shown = None if digest else len(beginning)
+                size = self._measure_text(values[path], most)
+                excerpts.append(Excerpt(path, shown, len(text)))
+            left -= size - least
         return values, tuple(excerpts), left
 
-    def cut_text(self, text: str, share: int, *, digests: bool) -> tuple[str, int | None]:
-        """Return a digest, or the beginning of a text and how many characters it has."""
-        if digests:
-            digest = self.limits.digest_text(text, share)
-            if digest is not None:
-                return digest, None
-        beginning = self.limits.cut_text(text, share)
-        return beginning, len(beginning)
-
-    def measure_text(self, text: str, most: int) -> int:
-        """Return the tokens of a text, a number above ``most`` if it is surely longer."""
+    def _measure_text(self, text: str, most: int) -> int:
+        # Any number above `most` for a text that is surely longer.
         if len(text) > 4 * most:
             return len(text)
-        return self.limits.count_tokens(encode_plain(text))
+        return self.truncation.count_tokens(encode_plain(text))
 
 
 def empty_answer(outcome: Outcome) -> Reduction:
@@ -270,16 +244,6 @@ def empty_answer(outcome: Outcome) -> Reduction:
     tree = outcome.data
     if outcome.is_page and isinstance(tree, dict):
         kept = {name: value for name, value in tree.items() if name in PAGE_MEMBERS}
-        return Reduction({**kept, "results": []}, empty=True)
+        return Reduction({**kept, "results": []}, is_empty=True)
     empty = type(tree)() if isinstance(tree, (dict, list, str)) else tree
-    return Reduction(empty, empty=True)
-
-
-def with_stable_members(outcome: Outcome) -> Outcome:
-    """Return an outcome with the longest of what differs from one call to the next."""
-    telemetry = {
-        name: 99999.999 if isinstance(value, float) and abs(value) < 99999 else value
-        for name, value in outcome.telemetry.items()
-    }
-    stable_id = ("a0" * len(outcome.request_id))[: len(outcome.request_id)]
-    return outcome.changed(telemetry=telemetry, request_id=stable_id)
+    return Reduction(empty, is_empty=True)

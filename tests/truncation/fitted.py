@@ -13,8 +13,7 @@ from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
-from drf_mcp.truncation import Digester, LeadDigester, Truncation, count_tokens
-from drf_mcp.truncation.budget import ResultLimits
+from drf_mcp.truncation import Budget, Digester, LeadDigester, count_tokens, fit_outcome
 
 
 @dataclass
@@ -87,7 +86,7 @@ def fit(
     less: str = "",
     **options: Any,
 ) -> Fitted:
-    """Fit an outcome; ``keep`` tells whether the archive works, None if there is none."""
+    """Fit an outcome; ``keep`` is whether the archive works, None for no archive."""
     envelope, entries, written = envelope_class(), [], [0]
 
     def write(outcome: Outcome) -> str:
@@ -95,29 +94,38 @@ def fit(
         return "".join(envelope.texts(outcome, encode_data))
 
     archive = None if keep is None else Shelf(entries, works=keep)
-    limits = ResultLimits(Digests(**options), limit, less)
-    fitted = Truncation(limits, write, encode_data, archive).fit(outcome, len(write(outcome)))
+    budget = FixedBudget(limit, archive, less, **options)
+    fitted = fit_outcome(budget, outcome, write, len(write(outcome)))
     texts = envelope.texts(fitted, encode_data)
     return Fitted(fitted, "".join(texts), texts, entries, written[0])
 
 
 @dataclass
-class Digests:
-    """A budget of which truncation asks its digests."""
+class FixedBudget(Budget):
+    """A budget without a tool."""
 
+    limit: int
+    archive: Shelf | None
+    hint: str
     digester: type[Digester] | None = LeadDigester
     query: str = ""
 
-    def count_tokens(self, text: str) -> int:
-        """Return the tokens of a text."""
-        return count_tokens(text)
+    encode = staticmethod(encode_data)
+
+    @property
+    def fields_hint(self) -> str:
+        return self.hint
+
+    def get_limit(self, outcome: Outcome) -> int:
+        return self.limit
+
+    def get_archive(self) -> Shelf | None:
+        return self.archive
 
     def get_digester(self) -> type[Digester] | None:
-        """Return the digester."""
         return self.digester
 
     def get_query(self) -> str:
-        """Return what the caller is looking for."""
         return self.query
 
 
@@ -134,7 +142,7 @@ def success(data: Any, **members: Any) -> Outcome:
 def restored(data: Any, items: list[dict[str, Any]]) -> Any:
     """Put every item where its pointer says; a position past the end is appended.
 
-    An item without a pointer stood beside the data.
+    An item without a pointer is metadata.
     """
     holder = {"": copy.deepcopy(data)}
     for item in items:

@@ -18,7 +18,7 @@ from drf_mcp.envelopes import (
 from drf_mcp.outcomes import Pagination, RateLimit, Warning
 from drf_mcp.settings import SMALLEST_BUDGET
 from drf_mcp.truncation import LeadDigester, canonical_text, count_tokens
-from drf_mcp.truncation.budget import LESS
+from drf_mcp.truncation.budget import FIELDS_HINT
 from tests.truncation.fitted import fit, fit_data, success
 
 LONG = " ".join(f"Sentence {number} speaks of warehouse {number % 7}." for number in range(200))
@@ -244,7 +244,7 @@ def test_what_it_costs_depends_on_what_is_kept(monkeypatch):
     """All is encoded, archived and hashed; of nothing else than what is kept is the size taken."""
     counted = []
     monkeypatch.setattr(
-        "tests.truncation.fitted.Digests.count_tokens",
+        "tests.truncation.fitted.FixedBudget.count_tokens",
         lambda digests, text: counted.append(len(text)) or count_tokens(text),
     )
     looked_at = {}
@@ -299,7 +299,7 @@ def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer():
     for envelope_class in (ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope):
         for keep in (True, False, None):
             for limit in (1, SMALLEST_BUDGET):
-                fitted = fit(outcome, limit, envelope_class, keep, less=LESS)
+                fitted = fit(outcome, limit, envelope_class, keep, less=FIELDS_HINT)
                 assert fitted.tokens <= SMALLEST_BUDGET, (envelope_class, keep, limit)
 
 
