@@ -1,4 +1,4 @@
-"""The digester that needs no model: how a text begins, and what it is made of."""
+"""The default digester, which needs no model: the beginning of a text and its structure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from drf_mcp.truncation.tokens import clip_text
 class LeadDigester(Digester):
     """Shows how a text begins and ends, and its structure; the same text gives the same digest.
 
-    The summary is the beginning. The key points are what a reader looks for in a text of its
-    kind: of prose the sentences with the rarest words, those below headings first, of CSV the
-    columns with what they hold, of JSON the keys with a value, of a log its errors, the last one
-    first, of code its definitions; of base64 there is the type and the length alone. The evidence
-    is what holds words of the query, the share of them being its relevance. No more than the first
-    `head` characters and the last `tail` are read.
+    The summary is the beginning. The key points depend on the kind of text: prose has the
+    sentences with the rarest words, those below headings first, CSV its columns with their values,
+    JSON its keys with a value, a log its errors, the last one first, code its definitions. Base64
+    has its type and length alone. The evidence is the sentences with words of the query; the share
+    of these words is their relevance. Only the first `head` characters and the last `tail` are
+    read.
 
     Attributes:
         head: how many characters are read of the beginning.
@@ -46,32 +46,32 @@ class LeadDigester(Digester):
     tail: ClassVar[int] = 2_000
 
     def condense(self, text: str, query: str) -> Condensed:
-        """Return the beginning, the structure, and what answers the query."""
-        data = self.describe_data(text)
+        data = self._describe_data(text)
         if data:
             return Condensed(data)
         head = text[: self.head]
-        beginning = self.get_beginning(head)
+        beginning = self._find_beginning(head)
+        evidence = sorted(self._find_evidence(head, query), key=lambda item: -item.relevance)
         if len(text) <= SUMMARY_LENGTH:
-            return Condensed(beginning, (), self.rank_evidence(head, query))
+            return Condensed(beginning, (), evidence[:MAX_ITEMS])
         end = text[max(self.head, len(text) - self.tail) :]
         lines = [line for line in f"{head}\n{end}".split("\n") if line.strip()]
-        structures = (self.get_json_keys, self.get_columns, self.get_errors, self.get_definitions)
-        points = next(filter(None, (get(text, lines) for get in structures)), None)
+        readers = (self._read_json, self._read_csv, self._read_log, self._read_code)
+        points = next(filter(None, (read(text, lines) for read in readers)), None)
         if points:
             # The structure says more than the beginning.
             beginning = clip_text(beginning, SHORT_SUMMARY_LENGTH)
-        points = points or self.get_leads(text, lines)
-        points = [point for point in dict.fromkeys(points) if point not in beginning]
-        packed = join_lines(points, ITEM_LENGTH)
-        return Condensed(beginning, packed, self.rank_evidence(head, query))
+        points = points or self._read_prose(text, lines)
+        packed = [""]
+        for point in dict.fromkeys(points):
+            if point in beginning:
+                continue
+            if packed[-1] and len(packed[-1]) + len(point) + 1 > ITEM_LENGTH:
+                packed.append("")
+            packed[-1] = f"{packed[-1]}\n{point}".strip()
+        return Condensed(beginning, packed, evidence[:MAX_ITEMS])
 
-    def rank_evidence(self, head: str, query: str) -> list[Evidence]:
-        """Return the sentences that answer the query, the most relevant first."""
-        return sorted(self.find_evidence(head, query), key=lambda item: -item.relevance)[:MAX_ITEMS]
-
-    def describe_data(self, text: str) -> str:
-        """Return the type and the length of data in letters or of unreadable characters."""
+    def _describe_data(self, text: str) -> str:
         start = text[:4000]
         if start.count("\ufffd") * 20 > len(start):
             return _("Data that is no text, %(count)d characters.") % {"count": len(text)}
@@ -88,16 +88,16 @@ class LeadDigester(Digester):
         # Translators: the kind is such as "a PNG image".
         return _("Base64 of %(kind)s, %(count)d characters, some %(size)d bytes.") % facts
 
-    def get_beginning(self, head: str) -> str:
-        """Return the first sentences, or lines, that a summary holds."""
+    def _find_beginning(self, head: str) -> str:
+        # Whole sentences or lines.
         if len(head) <= SUMMARY_LENGTH:
             return head
         head = head[find_content(head) :]
         ends = [end.end() for end in _SENTENCE_END.finditer(head, 0, SUMMARY_LENGTH)]
         return head[: ends[-1]].rstrip() if ends else clip_text(head, SUMMARY_LENGTH)
 
-    def get_json_keys(self, text: str, lines: Sequence[str]) -> list[str]:
-        """Return the keys of JSON, and a value of each, those that stand alone first."""
+    def _read_json(self, text: str, lines: Sequence[str]) -> list[str]:
+        # The keys, each with a value, the rarest first.
         values: dict[str, list[str]] = {}
         for key, value in _JSON_MEMBER.findall("\n".join(lines)) if text[:1] in ("{", "[") else ():
             values.setdefault(key, []).append(value.strip('"'))
@@ -109,8 +109,8 @@ class LeadDigester(Digester):
                 points.append(f"{key}: {shown}" + (f" (x{len(found)})" if found[1:] else ""))
         return points
 
-    def get_columns(self, text: str, lines: Sequence[str]) -> list[str]:
-        """Return the columns of CSV: its first lines have as many of a separator."""
+    def _read_csv(self, text: str, lines: Sequence[str]) -> list[str]:
+        # The first lines have the same number of separators.
         for separator in ",;|\t":
             counts = {line.count(separator) for line in lines[:5]}
             if len(lines) > 3 and len(counts) == 1 and min(counts) > 1:
@@ -125,12 +125,12 @@ class LeadDigester(Digester):
         held = [f"{name.strip()}: {describe_column(column)}" for name, column in columns]
         return [title, number, *held, lines[-1]]
 
-    def get_errors(self, text: str, lines: Sequence[str]) -> list[str]:
-        """Return the errors of a log, each once, where lines start with times or levels."""
+    def _read_log(self, text: str, lines: Sequence[str]) -> list[str]:
+        # The lines start with times or levels.
         entries = sum(bool(_LOG_LINE.match(line)) for line in lines[:20])
         if entries * 2 < len(lines[:20]) or entries < 3:
             return []
-        # Times and numbers aside, many of them are the same: the last one stays.
+        # Many differ in times and numbers only: the last of them is kept.
         errors: dict[str, str] = {}
         for line in lines:
             if _LOG_ERROR.search(line) and not line.startswith("Traceback"):
@@ -144,8 +144,8 @@ class LeadDigester(Digester):
         *others, last = [lines[-1], *errors.values()]
         return [title % {"count": kinds}, last, *reversed(others)]
 
-    def get_definitions(self, text: str, lines: Sequence[str]) -> list[str]:
-        """Return the lines that define something, where there are many of them."""
+    def _read_code(self, text: str, lines: Sequence[str]) -> list[str]:
+        # Many lines are definitions.
         definitions = []
         for line, following in pairwise([*lines, ""]):
             if match := _DEFINITION.match(line):
@@ -156,8 +156,8 @@ class LeadDigester(Digester):
         named = sum(1 for line in lines if (match := _DEFINITION.match(line)) and match["name"])
         return definitions if named >= 3 and named * 40 >= len(lines) else []
 
-    def get_leads(self, text: str, lines: Sequence[str]) -> list[str]:
-        """Return the last sentence, then those with the rarest words, behind their headings."""
+    def _read_prose(self, text: str, lines: Sequence[str]) -> list[str]:
+        # The last sentence, then those with the rarest words, with their headings.
         found = (part.replace("\n", " ").strip() for part in _SENTENCE_END.split("\n".join(lines)))
         sentences = [sentence for sentence in found if sentence]
         words = [set(map(str.casefold, _WORD.findall(sentence))) for sentence in sentences]
@@ -173,12 +173,16 @@ class LeadDigester(Digester):
         shown = [text for _weight, text in ranked if len(text) > 12]
         return [clip_text(sentences[-1], 240), *shown[:80]] if sentences else []
 
-    def find_evidence(self, head: str, query: str) -> Iterator[Evidence]:
-        """Yield the sentences that hold words of the query, each once."""
+    def _find_evidence(self, head: str, query: str) -> Iterator[Evidence]:
         words = set(_WORD.findall(query.casefold()))
         if not words:
             return
-        patterns = [re.compile(find_word(word), re.IGNORECASE) for word in sorted(words)[:32]]
+        # A short word of ASCII is searched as a whole word, others within words too.
+        expressions = (
+            rf"\b{word}\b" if len(word) < 4 and word.isascii() else re.escape(word)
+            for word in sorted(words)[:32]
+        )
+        patterns = [re.compile(expression, re.IGNORECASE) for expression in expressions]
         seen: set[str] = set()
         for text, start in iterate_sentences(head):
             found = sum(1 for pattern in patterns if pattern.search(text))
@@ -224,14 +228,8 @@ _SENTENCE_END = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff]+[^\W_]*)*")
 
 
-def find_word(word: str) -> str:
-    """Return a pattern that finds a word, a long one, and one of Chinese, within others too."""
-    pattern = re.escape(word)
-    return rf"\b{pattern}\b" if len(word) < 4 and word.isascii() else pattern
-
-
 def iterate_sentences(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the sentences of a text, as long as a snippet may be, and where they start."""
+    """Yield the sentences of a text, in pieces of an evidence's length, and their positions."""
     position = 0
     for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
         for start in range(position, end, ITEM_LENGTH):
@@ -241,18 +239,8 @@ def iterate_sentences(text: str) -> Iterator[tuple[str, int]]:
         position = end
 
 
-def join_lines(lines: Sequence[str], length: int) -> list[str]:
-    """Return lines joined to texts of no more than this many characters."""
-    texts = [""]
-    for line in lines:
-        if texts[-1] and len(texts[-1]) + len(line) + 1 > length:
-            texts.append("")
-        texts[-1] = f"{texts[-1]}\n{line}".strip()
-    return texts
-
-
 def find_content(head: str) -> int:
-    """Return where the first paragraph begins behind a menu: more than five short lines."""
+    """Return the position of the first paragraph behind a menu, which has many short lines."""
     position = short = 0
     for line in head.split("\n"):
         if len(line) > 80 or line.endswith((".", "!", "?")):
@@ -267,7 +255,7 @@ def is_heading(line: str) -> bool:
 
 
 def describe_column(cells: Iterable[str]) -> str:
-    """Return the least and the greatest number of a column, or its values, the rarest first."""
+    """Return the range of a column, or its values, the rarest first."""
     values = Counter(cell.strip() for cell in cells if cell.strip())
     numbers = sorted((float(value), value) for value in values if _NUMBER.fullmatch(value))
     if numbers and len(numbers) * 10 > len(values) * 9:

@@ -1,4 +1,4 @@
-"""How many tokens a text is for a language model, estimated without a tokenizer."""
+"""Estimates the tokens of a text for a language model, without a tokenizer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 from drf_mcp.json_text import encode_plain
 
-# The weights are fitted to o200k_base over texts of some forty languages, code and data. Its
-# tokenizer first splits text into runs of letters, digits, punctuation and space, as these do.
-# Each begins with the characters that it can begin with, which Python looks for fastest.
+# The weights are fitted to o200k_base with texts in forty languages, code and data. As its
+# tokenizer does first, these expressions split text into runs of letters, digits, punctuation and
+# space. Each starts with a set of characters, which Python searches fastest.
 _SMALL = "a-z\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f"
 _WORD = re.compile(rf"[A-Z]+[{_SMALL}]*|[{_SMALL}]+")
 _ACCENTED = re.compile(r"[\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f]")
@@ -29,8 +29,8 @@ _FIRST_MIXED = re.compile(f"^{_MIXED}", re.MULTILINE)
 _ENCODED = re.compile(f"(?<![A-Za-z0-9+/_-]){_MIXED}{_RUN.pattern}")
 _ENCODED_WEIGHT = 0.73
 
-# Tokens of a word by its length. Accented letters tell the languages apart: few in English and
-# code, those of Latin-1 in western Europe, others in eastern Europe, and those of Vietnamese.
+# Tokens of a word by its length. The languages differ in accented letters: few in English and
+# code, Latin-1 in western Europe, others in eastern Europe, and those of Vietnamese.
 _ENGLISH = (0, 1.05, 1.05, 1.05, 1.0, 1.05, 1.1, 1.25, 1.35, 1.45, 1.7, 1.85, 2.1, 2.5, 2.8)
 _WESTERN = (0, 1.0, 1.0, 1.0, 1.1, 1.25, 1.4, 1.65, 1.85, 2.1, 2.4, 2.7, 3.0, 3.2, 3.5)
 _OTHER_LATIN = (0, 1.0, 1.1, 1.3, 1.7, 1.9, 2.3, 2.7, 2.9, 3.2, 3.5, 3.8, 4.0, 4.3, 4.6)
@@ -81,7 +81,7 @@ def is_within(text: str, limit: int, count: Callable[[str], int] = count_tokens)
     """Return whether a text has no more tokens than a limit."""
     if len(text) > CHARS_PER_TOKEN * limit:
         return False
-    # A token is at least one byte, so most texts need not be counted.
+    # A token has at least one byte, so most texts need not be counted.
     return len(text.encode(errors="replace")) <= limit or count(text) <= limit
 
 
@@ -119,7 +119,7 @@ def clip_text(text: str, length: int) -> str:
 def estimate_tokens(text: str) -> int:
     """Return how many tokens of o200k_base a text is, within 15 % for every kind of text."""
     tokens = 0.0
-    # Most texts have none, which the runs alone tell fastest.
+    # Most texts have none, and the runs alone are searched fastest.
     if _FIRST_MIXED.search("\n".join(_RUN.findall(text))):
         length = len(text)
         text = _ENCODED.sub("", text)
@@ -142,7 +142,7 @@ def _estimate_words(text: str) -> float:
         return _weigh(words, _ENGLISH)
     accented = len(_ACCENTED.findall(text))
     share = (accented + len(_EASTERN.findall(text))) / max(words.total(), 1)
-    # Without steps: one character more may not make another language of all the text.
+    # Without steps, so that one more character does not change the language of the text.
     western, other = _scale(share, 0.0, 0.08), _scale(share, 0.25, 0.37)
     latin = (
         (1 - western) * _weigh(words, _ENGLISH)
