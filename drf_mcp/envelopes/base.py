@@ -1,4 +1,4 @@
-"""What an envelope is: `render`, `schema` and `parse`, side by side."""
+"""The class of all envelopes: `render`, `schema` and `parse` of one contract."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING, PLAIN_WARNINGS
-from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
-from drf_mcp.envelopes.rules import drop_refused
+from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, drop_invalid
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import (
     MISSING,
@@ -26,11 +25,9 @@ from drf_mcp.outcomes import (
 
 Encode = Callable[[Any], str]
 
-# Characters of a received value that an error repeats.
-MOST_RECEIVED = 100
-
-# What REST framework's encoder writes as an array.
-LISTS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
+MAX_RECEIVED_LENGTH = 100
+# REST framework's encoder writes them as arrays.
+ARRAYS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
 
 
 class Envelope:
@@ -40,7 +37,7 @@ class Envelope:
     keeps nothing between calls: one instance serves every tool and thread.
 
     Attributes:
-        structured_content: True if results carry ``structuredContent`` beside the
+        structured_content: True if results carry ``structuredContent`` as well as the
             text block, both of the same value.
         contract: the name of the contract, which ``mcp_contract`` of its models repeats.
         self_describing: True if each JSON object of the contract names the contract, so
@@ -61,7 +58,7 @@ class Envelope:
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
         """Return the outcome that `render` gets.
 
-        Where `render` looks into the view's own value, ``encode`` makes JSON text of the value.
+        ``encode`` makes JSON text of the data, for a `render` that reads the data.
         """
         return outcome
 
@@ -89,7 +86,7 @@ class Envelope:
         """
         return None
 
-    def get_members(self, body: Any) -> Mapping[str, Any]:
+    def _get_members(self, body: Any) -> Mapping[str, Any]:
         if getattr(type(body), "mcp_contract", None) == self.contract:
             members: Mapping[str, Any] = body.as_envelope()
             return members
@@ -120,16 +117,16 @@ class Envelope:
 
 
 class ContractEnvelope(Envelope):
-    # What the built-in contracts have in common. An empty member is left out, never null.
+    # The parts that the built-in contracts share. Empty members are left out, never null.
 
-    def get_payload(self, outcome: Outcome) -> Any:
+    def _get_payload(self, outcome: Outcome) -> Any:
         data = outcome.data
-        # The links are URLs, which no tool takes: `get_pagination` has the arguments instead.
         if not outcome.is_page or not isinstance(data, OBJECTS) or "results" not in data:
             return data
+        # No tool takes the URLs of a page: `_describe_page` has the arguments instead.
         return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
 
-    def get_payload_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
+    def _get_payload_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         properties = data_schema.get("properties", {})
         if "results" not in properties:
             return data_schema
@@ -140,16 +137,16 @@ class ContractEnvelope(Envelope):
             "required": [name for name in required if name not in PAGE_MEMBERS],
         }
 
-    def get_object(self, value: Any) -> Mapping[str, Any]:
+    def _get_object(self, value: Any) -> Mapping[str, Any]:
         if isinstance(value, OBJECTS):
             return value
         if value is None:
             return {}
         # Structured content is an object (server/tools, Structured Content).
-        return {"results" if isinstance(value, LISTS) else "result": value}
+        return {"results" if isinstance(value, ARRAYS) else "result": value}
 
-    def get_object_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        schema = self.get_payload_schema(data_schema)
+    def _get_object_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
+        schema = self._get_payload_schema(data_schema)
         named = schema.get("type", [])
         types = {named} - {"null"} if isinstance(named, str) else set(named) - {"null"}
         if types == {"object"}:
@@ -160,42 +157,39 @@ class ContractEnvelope(Envelope):
             return {"type": "object", "properties": {"result": schema}}
         return {"type": "object"}
 
-    def get_pagination(self, outcome: Outcome) -> dict[str, Any] | None:
+    def _describe_page(self, outcome: Outcome) -> dict[str, Any] | None:
         page = outcome.pagination
         if page is None:
             return None
-        facts = self.get_facts(page, PAGINATION)
-        # Facts that others imply: a page has a number or a cursor, and the only page neither.
-        needless: tuple[str, ...] = ("cursor",) if page.page is not None else ()
+        facts = self._describe(page, PAGINATION)
+        # A page has a number or a cursor, and the only page has neither.
+        redundant: tuple[str, ...] = ("cursor",) if page.page is not None else ()
         if page.has_more is False and page.page in (None, 1) and not page.own:
-            needless = ("page", "page_size", "cursor")
-        return {name: facts[name] for name in facts if page.own or name not in needless}
+            redundant = ("page", "page_size", "cursor")
+        return {name: facts[name] for name in facts if page.own or name not in redundant}
 
-    def get_rate_limit(self, outcome: Outcome) -> dict[str, Any] | None:
+    def _describe_quota(self, outcome: Outcome) -> dict[str, Any] | None:
         quota = outcome.rate_limit
-        return None if quota is None else self.get_facts(quota, RATE_LIMIT)
+        return None if quota is None else self._describe(quota, RATE_LIMIT)
 
-    def get_facts(self, facts: Pagination | RateLimit, schema: dict[str, Any]) -> dict[str, Any]:
+    def _describe(self, facts: Pagination | RateLimit, schema: dict[str, Any]) -> dict[str, Any]:
         values = vars(facts)
         return {**facts.more, **drop_empty({name: values[name] for name in schema["properties"]})}
 
-    def get_telemetry(self, outcome: Outcome) -> Mapping[str, Any]:
+    def _get_telemetry(self, outcome: Outcome) -> Mapping[str, Any]:
         if not outcome.telemetry:
             return {}
-        telemetry: Mapping[str, Any] = drop_refused({"telemetry": outcome.telemetry})["telemetry"]
+        telemetry: Mapping[str, Any] = drop_invalid({"telemetry": outcome.telemetry})["telemetry"]
         return telemetry
 
-    def get_source(self, outcome: Outcome) -> dict[str, Any]:
-        if not outcome.version and not outcome.content_hash:
-            return {}
-        return drop_empty(
-            {"content_version": outcome.version, "content_hash": outcome.content_hash}
-        )
+    def _describe_source(self, outcome: Outcome) -> dict[str, Any]:
+        source = {"content_version": outcome.version, "content_hash": outcome.content_hash}
+        return drop_empty(source) if outcome.version or outcome.content_hash else {}
 
-    def get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
+    def _get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
         return {name: value for name, value in outcome.meta.items() if name not in reserved}
 
-    def get_fidelity(self, outcome: Outcome) -> dict[str, Any]:
+    def _describe_fidelity(self, outcome: Outcome) -> dict[str, Any]:
         fidelity = outcome.fidelity
         if fidelity is None:
             return {}
@@ -204,25 +198,25 @@ class ContractEnvelope(Envelope):
             "content_fidelity_schema_version": fidelity.version,
             "dropped_content_ids": list(fidelity.dropped),
             "content_archive_hashes": fidelity.archives,
-            "warning_details": self.get_warning_details(outcome),
+            "warning_details": self._describe_warnings(outcome),
         }
 
-    def get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
+    def _get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
         return {
             "request_id": outcome.request_id,
-            **self.get_fidelity(outcome),
+            **self._describe_fidelity(outcome),
             "warnings": [warning.summary or warning.message for warning in outcome.warnings],
             **more,
-            "pagination": self.get_pagination(outcome),
-            "rate_limit": self.get_rate_limit(outcome),
-            "telemetry": self.get_telemetry(outcome),
+            "pagination": self._describe_page(outcome),
+            "rate_limit": self._describe_quota(outcome),
+            "telemetry": self._get_telemetry(outcome),
             "suggestions": list(outcome.suggestions),
         }
 
-    def get_warning_details(self, outcome: Outcome) -> list[dict[str, Any]]:
-        """Return the warnings that say more than the sentence that ``warnings`` has."""
+    def _describe_warnings(self, outcome: Outcome) -> list[dict[str, Any]]:
+        # The sentence in ``warnings`` is all of the others.
         return [
-            self.get_warning_detail(warning)
+            self._describe_warning(warning)
             for warning in outcome.warnings
             if PLAIN_WARNINGS.get(warning.code) is not warning.severity
             or warning.context
@@ -230,7 +224,7 @@ class ContractEnvelope(Envelope):
             or warning.summary
         ]
 
-    def get_warning_detail(self, warning: Warning) -> dict[str, Any]:
+    def _describe_warning(self, warning: Warning) -> dict[str, Any]:
         return {
             "code": warning.code,
             "severity": warning.severity.value,
@@ -238,42 +232,39 @@ class ContractEnvelope(Envelope):
             **drop_empty({"context": warning.context, "remediation": warning.remediation}),
         }
 
-    def get_message(self, failure: Failure) -> str:
+    def _get_message(self, failure: Failure) -> str:
         return failure.message if failure.message.strip() else failure.code
 
-    def get_problems(self, failure: Failure) -> tuple[Problem, ...]:
+    def _get_remediation(self, failure: Failure) -> str:
+        return failure.remediation or HANDLING[failure.category].remediation
+
+    def _get_problems(self, failure: Failure) -> tuple[Problem, ...]:
         if failure.problems:
             return failure.problems
-        # A failure without problems is one itself.
-        message, remediation = self.get_message(failure), self.get_remediation(failure)
+        message, remediation = self._get_message(failure), self._get_remediation(failure)
         recoverable = failure.recoverable
         return (Problem(failure.code, message, remediation=remediation, recoverable=recoverable),)
 
-    def get_remediation(self, failure: Failure) -> str:
-        return failure.remediation or HANDLING[failure.category].remediation
-
-    def get_advice(self, problem: Problem) -> str:
-        # For contracts that have one sentence for what to do and what is accepted.
+    def _get_advice(self, problem: Problem) -> str:
+        # One sentence, for contracts that have no member for the accepted values.
         accepted, remediation = problem.accepted, problem.remediation
         if not accepted or accepted in remediation:
             return remediation
-        told = _("Accepted: %(values)s.") % {"values": accepted}
-        return f"{remediation} {told}".lstrip()
+        sentence = _("Accepted: %(values)s.") % {"values": accepted}
+        return f"{remediation} {sentence}".lstrip()
 
-    def get_received(self, problem: Problem) -> dict[str, Any]:
-        # Null for a missing required value, as contract 000 has it.
-        if problem.received is not MISSING:
-            return {"received": self.shorten(problem.received)}
-        return {"received": None} if problem.code == "required" else {}
-
-    def shorten(self, received: Any) -> Any:
-        # The caller has the whole value.
+    def _describe_received(self, problem: Problem) -> dict[str, Any]:
+        # Null for a missing required value, as in contract 000.
+        received = problem.received
+        if received is MISSING:
+            return {"received": None} if problem.code == "required" else {}
         text = received if isinstance(received, str) else ""
         if isinstance(received, (list, tuple, Mapping)):
             text = json.dumps(received, ensure_ascii=False, default=str)
-        return f"{text[:MOST_RECEIVED]}…" if len(text) > MOST_RECEIVED else received
+        is_long = len(text) > MAX_RECEIVED_LENGTH
+        return {"received": f"{text[:MAX_RECEIVED_LENGTH]}…" if is_long else received}
 
 
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
-    # Neither 0 nor False equals any of these, so both stay.
+    # 0 and False equal none of these, so both stay.
     return {name: value for name, value in members.items() if value not in (None, "", [], {})}

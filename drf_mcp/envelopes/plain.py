@@ -7,7 +7,7 @@ import re
 from typing import Any, ClassVar
 
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.outcomes import Category, Failure, Outcome
 
 PREFIX = "Error executing tool: "
 
@@ -15,8 +15,8 @@ PREFIX = "Error executing tool: "
 class PlainEnvelope(ContractEnvelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
-    Warnings, suggestions, what a dry run would change and what was left out to fit a budget are a
-    second text block, the request id is in the result's ``_meta``. There is no
+    A second text block has warnings, suggestions, what a dry run would change and what was left
+    out to fit a budget; the result's ``_meta`` has the request id. There is no
     ``structuredContent`` and no ``outputSchema``.
     """
 
@@ -32,72 +32,66 @@ class PlainEnvelope(ContractEnvelope):
         failure = outcome.failure
         if failure is None:
             return outcome.data
-        if failure.soft:
-            return self.soft_body(failure, outcome)
-        return PREFIX + self.reason(failure, outcome.data)
+        if not failure.soft:
+            return PREFIX + self.reason(failure, outcome.data)
+        body = self.answer(outcome)
+        return {"detail": failure.message} if body is None else body
 
     def text(self, outcome: Outcome, rendered: Any, encode: Encode) -> str:
         if outcome.is_error:
             return str(rendered)
-        # With Python's own separators, as the examples of the contract are written.
+        # With Python's own separators, as in the examples of the contract.
         return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:
-        told = outcome.warnings or outcome.suggestions or outcome.meta
-        if not told and outcome.fidelity is None:
+        has_remarks = outcome.warnings or outcome.suggestions or outcome.meta
+        if not has_remarks and outcome.fidelity is None:
             return None
-        details = [self.get_warning_detail(warning) for warning in outcome.warnings]
-        suggestions = list(outcome.suggestions)
-        remarks = {"warning_details": details, "suggestions": suggestions}
-        # Nothing else of this contract has the sentences of warnings.
-        return drop_empty({**self.get_fidelity(outcome), **remarks, **outcome.meta})
+        # All warnings, since this contract has no list of their sentences.
+        details = [self._describe_warning(warning) for warning in outcome.warnings]
+        remarks = {"warning_details": details, "suggestions": list(outcome.suggestions)}
+        return drop_empty({**self._describe_fidelity(outcome), **remarks, **outcome.meta})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
-        return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})
+        return drop_empty({"request_id": outcome.request_id, **self._describe_source(outcome)})
 
     def parse(self, body: Any, status: int = 200) -> Outcome:
-        # Any body will do; of a failed result the text is the message.
+        # The text of a failed result is the message.
         if status < 400:
             return Outcome(tool="", status=status, data=body)
         message = body if isinstance(body, str) else ""
         return Outcome("", status, failure=Failure("", Category.INTERNAL, message, ""))
 
     def answer(self, outcome: Outcome) -> Any:
-        # Of a soft failure all of the body, not the data in it alone.
+        # The whole body of a soft failure.
         return outcome.data if outcome.body is None else outcome.body
 
-    def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
-        body = self.answer(outcome)
-        return {"detail": failure.message} if body is None else body
-
     def translate_soft(self, failure: Failure | None, data: Any) -> Any:
-        """Return the body of the "no" that another contract's envelope says, None for any other."""
+        """Return the body for a soft failure of another contract, None without such a failure."""
         if failure is None or not failure.soft:
             return None
         detail = {"detail": self.reason(failure, None)}
         return detail if data is None else {**detail, "data": data}
 
     def reason(self, failure: Failure, data: Any) -> str:
+        """Return the sentences of a failure; ``data`` is the body of the view, if any."""
         if data is not None:
             return f"ViewSet returned error: {data}"
         problems = failure.problems
         if len(problems) > 1:
-            return " ".join(
-                join_error(f"{self.name(p)}{p.message}", self.get_advice(p)) for p in problems
-            )
-        advice = self.get_advice(problems[0]) if problems else ""
-        return join_error(failure.message, advice or failure.remediation)
-
-    def name(self, problem: Problem) -> str:
-        return f"{problem.path}: " if problem.path else ""
+            messages = (f"{p.path}: {p.message}" if p.path else p.message for p in problems)
+            advice = map(self._get_advice, problems)
+            return " ".join(map(join_sentences, messages, advice))
+        hint = self._get_advice(problems[0]) if problems else ""
+        return join_sentences(failure.message, hint or failure.remediation)
 
 
-def join_error(*texts: str) -> str:
+def join_sentences(*texts: str) -> str:
     stripped = (text.rstrip() for text in texts)
     return " ".join(text if _ENDED.search(text) else f"{text}." for text in stripped if text)
 
 
-# Of any script: a full stop, a question, an exclamation, also within quotation marks or brackets.
+# The end of a sentence in any script, also within quotation marks or brackets.
 _ENDED = re.compile(
     r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964\u0589][\"')\]\u201d\u2019\u00bb\u300d\u300f]*$"
 )

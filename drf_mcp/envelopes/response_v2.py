@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.metadata import Members, MetaParser
+from drf_mcp.envelopes.parsing import Members, parse_meta
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
@@ -44,15 +44,14 @@ ERROR_DATA: dict[str, Any] = {
     "required": ["error_code", "error_type", "remediation"],
 }
 
-
 STANDARD_DATA = frozenset(ERROR_DATA["properties"])
-# ``soft`` marks the failure of a call that worked: `Failure.soft` from there on.
+# ``soft`` is `Failure.soft`.
 STANDARD_META = frozenset({"version", "soft"})
-# Members by which ``details`` describe a problem with an argument.
+# Members of ``details`` that describe a problem with an argument.
 PROBLEM_MEMBERS = frozenset({"field", "pointer", "constraint", "code", "message"})
-# How the message of several problems ends.
-OTHERS = re.compile(r" \(\d+ [^()]+\)\Z")
-# What `error_response` fills in where no code is passed.
+# The end of the message of several problems.
+MORE_PROBLEMS = re.compile(r" \(\d+ [^()]+\)\Z")
+# The default of `error_response`.
 DEFAULT_CODE = "INTERNAL_ERROR"
 
 
@@ -65,80 +64,64 @@ class ResponseV2Envelope(ContractEnvelope):
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         failure = outcome.failure
-        # The short members come first, since some clients cut the middle out of a long result.
+        further = self._get_further_meta(outcome, META["properties"])
+        common = self._get_common_meta(outcome, warning_details=self._describe_warnings(outcome))
+        source = self._describe_source(outcome)
+        data = {} if failure is not None and not failure.soft else self._get_payload(outcome)
+        answer = self._get_object(data)
+        # ``data`` comes last, since some clients cut the middle out of a long result.
         return {
             "success": failure is None,
-            "error": None if failure is None else self.get_message(failure),
-            "meta": self.meta(outcome),
-            "data": self.get_object(self.get_payload(outcome))
-            if failure is None
-            else self.error_data(failure, outcome),
+            "error": None if failure is None else self._get_message(failure),
+            "meta": drop_empty({**further, "version": VERSION, **common, **source}),
+            "data": answer if failure is None else self._render_failure(failure, answer),
         }
 
-    def meta(self, outcome: Outcome) -> dict[str, Any]:
-        return drop_empty(
-            {
-                **self.get_further_meta(outcome, META["properties"]),
-                "version": VERSION,
-                **self.get_common_meta(
-                    outcome,
-                    warning_details=self.get_warning_details(outcome),
-                ),
-                **self.get_source(outcome),
-            }
-        )
-
-    def error_data(self, failure: Failure, outcome: Outcome) -> dict[str, Any]:
+    def _render_failure(self, failure: Failure, answer: Mapping[str, Any]) -> dict[str, Any]:
+        details = self._render_details(failure)
         standard = {
             "error_code": failure.code,
             "error_type": failure.category.value,
-            "remediation": self.get_remediation(failure),
-            **self.details(failure),
+            "remediation": self._get_remediation(failure),
+            **({"details": details} if details else {}),
         }
-        answer = self.get_object(self.get_payload(outcome)) if failure.soft else {}
-        # Written twice: the standard members stand first and cannot be overwritten.
+        # The standard members come first, and others never replace them.
         return {**standard, **answer, **failure.context, **standard}
 
-    def details(self, failure: Failure) -> dict[str, Any]:
-        problems = failure.problems
-        if not problems:
-            return {"details": failure.details} if failure.details else {}
-        first, others = problems[0], problems[1:]
-        if not self.is_told_by_details(first, failure):
-            listed = [self.problem(problem) for problem in problems]
-            return {"details": {"problems": listed, **failure.details}}
-        # A name with a dot in it leads to another pointer than its own.
-        is_own = JSONPointer.from_dotted(first.path) != first.pointer
-        further = {
-            "pointer": first.pointer if is_own else "",
-            "accepted": first.accepted,
-            "problems": [self.problem(problem) for problem in others],
-        }
-        return {
-            "details": {
-                **drop_empty({"field": first.path}),
-                "constraint": first.code,
-                **self.get_received(first),
-                **drop_empty(further),
+    def _render_details(self, failure: Failure) -> Mapping[str, Any]:
+        if not failure.problems:
+            return failure.details
+        first, *others = failure.problems
+        # The message of several problems goes on with their number.
+        message = failure.message.removeprefix(f"{first.path}: ")
+        remediations = ("", self._get_remediation(failure))
+        is_described = message.startswith(first.message) and first.remediation in remediations
+        if first.context or not is_described:
+            return {
+                "problems": list(map(self._render_problem, failure.problems)),
                 **failure.details,
             }
+        # The pointer of a name with a dot differs from the pointer of its path.
+        has_pointer = JSONPointer.from_dotted(first.path) != first.pointer
+        further = {
+            "pointer": first.pointer if has_pointer else "",
+            "accepted": first.accepted,
+            "problems": list(map(self._render_problem, others)),
+        }
+        return {
+            **drop_empty({"field": first.path}),
+            "constraint": first.code,
+            **self._describe_received(first),
+            **drop_empty(further),
+            **failure.details,
         }
 
-    def is_told_by_details(self, problem: Problem, failure: Failure) -> bool:
-        # The message of several goes on with their number.
-        says_first = failure.message.removeprefix(f"{problem.path}: ").startswith(problem.message)
-        return (
-            not problem.context
-            and says_first
-            and problem.remediation in ("", self.get_remediation(failure))
-        )
-
-    def problem(self, problem: Problem) -> dict[str, Any]:
+    def _render_problem(self, problem: Problem) -> dict[str, Any]:
         return {
             "pointer": problem.pointer,
             "code": problem.code,
             "message": problem.message,
-            **self.get_received(problem),
+            **self._describe_received(problem),
             **drop_empty(
                 {
                     "accepted": problem.accepted,
@@ -152,7 +135,7 @@ class ResponseV2Envelope(ContractEnvelope):
         success = {
             "success": {"enum": [True]},
             "error": {"type": "null"},
-            "data": self.get_object_schema(data_schema),
+            "data": self._get_object_schema(data_schema),
         }
         failure = {
             "success": {"enum": [False]},
@@ -172,8 +155,8 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        members = self.get_members(body)
-        # Asked of the answer of every view, so before anything else is made.
+        members = self._get_members(body)
+        # First, because every view's body is parsed.
         if "success" not in members:
             return None
         meta = members.get("meta")
@@ -181,8 +164,8 @@ class ResponseV2Envelope(ContractEnvelope):
             return None
         envelope, data, failure = Members(members), members.get("data"), None
         if not envelope.get("success"):
-            failure = self.parse_failure(envelope, status, soft=meta.get("soft") is True)
-            # A soft failure has an answer where a hard one has but its context.
+            failure = self._parse_failure(envelope, status, soft=meta.get("soft") is True)
+            # The context of a soft failure is its answer.
             data = dict(failure.context) if failure.soft and failure.context else None
         return Outcome(
             tool="",
@@ -190,67 +173,62 @@ class ResponseV2Envelope(ContractEnvelope):
             data={} if data is None and failure is None else data,
             failure=failure,
             body=PlainEnvelope().translate_soft(failure, data),
-            **MetaParser(meta, STANDARD_META).get_members(),
+            **parse_meta(meta, STANDARD_META),
         )
 
-    def parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
-        # What `error_response` filled in gives way to what the HTTP status says.
+    def _parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
         data = Members(envelope.get("data"))
-        code = screaming_code(data.get_text("error_code") or DEFAULT_CODE)
-        category, remediation = data.get("error_type"), data.get_text("remediation")
+        code = screaming_code(data.text("error_code") or DEFAULT_CODE)
+        category, remediation = data.get("error_type"), data.text("remediation")
+        # The HTTP status is more precise than the defaults of `error_response`.
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None
             default = HANDLING[CODES[DEFAULT_CODE]]
             if remediation in (default.advice, default.remediation):
                 remediation = ""
+        if category not in list(Category):
+            category = category_of_code(code, status if status >= 400 else 500)
         details = Members(data.get("details"))
         return Failure(
             code=code,
-            category=self.parse_category(category, code, status),
-            message=envelope.get_text("error") or code,
+            category=Category(category),
+            message=envelope.text("error") or code,
             remediation=remediation,
-            problems=tuple(self.parse_problems(details, envelope, remediation)),
-            context=data.get_others(STANDARD_DATA),
+            problems=tuple(self._parse_problems(details, envelope, remediation)),
+            context=data.others(STANDARD_DATA),
             soft=soft,
-            details={n: v for n, v in details.values.items() if self.is_valid_detail(n, v)},
+            details={n: v for n, v in details.values.items() if is_valid_detail(n, v)},
         )
 
-    def parse_category(self, name: Any, code: str, status: int) -> Category:
-        try:
-            return Category(name)
-        except ValueError:
-            return category_of_code(code, status if status >= 400 else 500)
-
-    def parse_problems(
+    def _parse_problems(
         self, details: Members, envelope: Members, remediation: str
     ) -> list[Problem]:
-        # ``details`` describe the first, with the sentences of the failure, unless it is listed.
-        entries = details.get_objects("problems")
-        place = details.get_text("pointer") or details.get_pointer("field")
-        message = envelope.get_text("error").removeprefix(f"{details.get_text('field')}: ")
-        is_listed = place and any(
-            place == (entry.get_text("pointer") or entry.get_pointer("field")) for entry in entries
-        )
-        if not is_listed and not PROBLEM_MEMBERS.isdisjoint(details.values):
-            message = OTHERS.sub("", message) if entries else message
+        # ``details`` describe the first problem, unless ``problems`` lists it.
+        entries = details.objects("problems")
+        place = details.text("pointer") or details.pointer("field")
+        places = [entry.text("pointer") or entry.pointer("field") for entry in entries]
+        if not (place and place in places) and not PROBLEM_MEMBERS.isdisjoint(details.values):
+            message = envelope.text("error").removeprefix(f"{details.text('field')}: ")
+            message = MORE_PROBLEMS.sub("", message) if entries else message
             sentences = {"message": message, "remediation": remediation}
             entries = [Members({**sentences, **details.values}), *entries]
         return [
             Problem(
-                code=entry.get_text("code") or entry.get_text("constraint") or "invalid",
-                message=entry.get_text("message"),
-                pointer=entry.get_text("pointer") or entry.get_pointer("field"),
+                code=entry.text("code") or entry.text("constraint") or "invalid",
+                message=entry.text("message"),
+                pointer=entry.text("pointer") or entry.pointer("field"),
                 received=entry.values.get("received", MISSING),
-                accepted=entry.get_text("accepted") or None,
-                remediation=entry.get_text("remediation"),
-                context=entry.get_object("context"),
+                accepted=entry.text("accepted") or None,
+                remediation=entry.text("remediation"),
+                context=entry.mapping("context"),
             )
             for entry in entries
             if not PROBLEM_MEMBERS.isdisjoint(entry.values)
         ]
 
-    def is_valid_detail(self, name: str, value: Any) -> bool:
-        # Whether a member has the type that the contract gives it.
-        if name == "problems":
-            return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
-        return name not in ("field", "constraint") or isinstance(value, str)
+
+def is_valid_detail(name: str, value: Any) -> bool:
+    """Return whether a member of ``details`` has the type that the contract demands."""
+    if name == "problems":
+        return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
+    return name not in ("field", "constraint") or isinstance(value, str)

@@ -12,8 +12,7 @@ from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
 from drf_mcp.codes import gettext_noop as _
-from drf_mcp.envelopes.metadata import OPEN, TRANSLATED
-from drf_mcp.envelopes.rules import find_refused, to_iso_time, to_period
+from drf_mcp.envelopes.metadata import OPEN, TRANSLATED, find_invalid, to_iso_time, to_period
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Category, Fidelity
 
@@ -210,7 +209,7 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
     meta = {**extra, **{name: value for name, value in members.items() if value not in EMPTY}}
     if "content_fidelity" in meta:
         meta.setdefault("content_fidelity_schema_version", Fidelity.version)
-    if refused := list(find_refused(meta)):
+    if refused := list(find_invalid(meta)):
         raise ValueError(f"not as the contract has it: {', '.join(refused)}")
     quota = meta.get("rate_limit")
     if isinstance(quota, Mapping):

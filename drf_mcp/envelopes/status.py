@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.codes import CODES, HANDLING, category_of_code, gettext_noop, screaming_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.metadata import Members, MetaParser
-from drf_mcp.envelopes.rules import to_iso_time
+from drf_mcp.envelopes.parsing import Members, parse_meta
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -32,7 +31,7 @@ ERRORS: dict[str, Any] = {
     },
 }
 
-# What the contract gives a tool that has no other.
+# The contract's default.
 TOOL_VERSION = "1.0.0"
 
 METADATA: dict[str, Any] = {
@@ -56,75 +55,102 @@ SERIOUS = (Severity.ERROR, Severity.CRITICAL)
 
 
 class StatusEnvelope(ContractEnvelope):
-    """A status in one word, then errors, warnings, suggestions, metadata and data.
+    """``status``, errors, warnings, suggestions, metadata and data.
 
-    ``partial_success`` is a success with errors or warnings. Warnings that say what
-    to do are ``errors`` of a lesser severity, since only errors have room for advice, and so
-    are the errors of a view's own successful response.
+    ``partial_success`` is a success with errors or warnings. A warning with a remediation is an
+    error of a lesser severity, since only errors have suggestions, and so is an error of a view's
+    own successful response.
     """
 
     contract: ClassVar[str] = "status"
     meta_member: ClassVar[str] = "metadata"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
-        errors = self.errors(outcome)
-        entries = [item for item in outcome.warnings if not self.is_error_entry(item)]
-        warnings = [item.summary or item.message for item in entries]
+        failure = outcome.failure
+        errors: list[dict[str, Any]] = []
+        if failure is not None:
+            errors = [self._render_problem(p, failure) for p in self._get_problems(failure)]
+        errors += map(self._render_warning, filter(self._is_error, outcome.warnings))
+        entries = [warning for warning in outcome.warnings if not self._is_error(warning)]
+        warnings = [warning.summary or warning.message for warning in entries]
         suggestions = [error.get("suggestion") for error in errors]
         status = "partial_success" if errors or warnings else "success"
         rendered = {
-            "status": status if outcome.failure is None else "failure",
-            "success": outcome.failure is None,
+            "status": status if failure is None else "failure",
+            "success": failure is None,
             "errors": errors,
             "warnings": warnings,
             "suggestions": list(dict.fromkeys(filter(None, [*suggestions, *outcome.suggestions]))),
-            "metadata": self.metadata(outcome),
+            "metadata": self._get_metadata(outcome),
         }
-        data = self.data(outcome)
+        data: Any
+        if failure is not None and (outcome.data is None or not failure.soft):
+            data = failure.data
+        else:
+            data = self._get_object(self._get_payload(outcome))
         return rendered if data is None else {**rendered, "data": data}
 
-    def data(self, outcome: Outcome) -> Any:
-        failure = outcome.failure
-        if failure is not None and (outcome.data is None or not failure.soft):
-            return failure.data
-        return self.get_object(self.get_payload(outcome))
-
-    def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
-        entries = filter(self.is_error_entry, outcome.warnings)
-        lesser = list(map(self.warning_entry, entries))
-        failure = outcome.failure
-        if failure is None:
-            return lesser
-        return [*(self.problem_entry(p, failure) for p in self.get_problems(failure)), *lesser]
-
-    def metadata(self, outcome: Outcome) -> dict[str, Any]:
+    def _get_metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = Members(outcome.meta)
-        telemetry = dict(self.get_telemetry(outcome))
+        telemetry = dict(self._get_telemetry(outcome))
         duration = telemetry.pop("duration_ms", outcome.duration_ms)
+        version = own.string("tool_version") or mcp_settings.SERVER_VERSION or TOOL_VERSION
         return drop_empty(
             {
-                **self.get_further_meta(outcome, METADATA["properties"]),
+                **self._get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": to_iso_time(own.get("timestamp")) or now,
-                "tool_name": own.get_string("tool_name") or outcome.tool,
-                "tool_version": own.get_string("tool_version")
-                or mcp_settings.SERVER_VERSION
-                or TOOL_VERSION,
+                "timestamp": metadata.to_iso_time(own.get("timestamp")) or now,
+                "tool_name": own.string("tool_name") or outcome.tool,
+                "tool_version": version,
                 "execution_time": None if duration is None else round(duration / 1000, 6),
                 "telemetry": telemetry,
-                **self.get_source(outcome),
-                **self.get_fidelity(outcome),
-                "pagination": self.get_pagination(outcome),
-                "rate_limit": self.get_rate_limit(outcome),
+                **self._describe_source(outcome),
+                **self._describe_fidelity(outcome),
+                "pagination": self._describe_page(outcome),
+                "rate_limit": self._describe_quota(outcome),
             }
         )
+
+    def _render_problem(self, problem: Problem, failure: Failure) -> dict[str, Any]:
+        handling = HANDLING[failure.category]
+        pointer, field, accepted = problem.pointer, problem.path, problem.accepted
+        context = {
+            **(failure.context if failure.data is None else {}),
+            **problem.context,
+            **drop_empty({"pointer": pointer, "field": field, "accepted": accepted}),
+            **self._describe_received(problem),
+        }
+        recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
+        return {
+            "message": problem.message,
+            **drop_empty({"suggestion": problem.remediation}),
+            "severity": (problem.severity or handling.severity).value,
+            "code": self.format_code(problem.code),
+            "recoverable": recoverable,
+            **drop_empty({"context": context}),
+        }
+
+    def _render_warning(self, warning: Warning) -> dict[str, Any]:
+        # A success has no "error" and no "critical".
+        severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
+        return {
+            "message": warning.message,
+            **drop_empty({"suggestion": warning.remediation}),
+            "severity": severity.value,
+            "code": self.format_code(warning.code),
+            "recoverable": warning.recoverable is not False,
+            **drop_empty({"context": warning.context}),
+        }
+
+    def _is_error(self, warning: Warning) -> bool:
+        return bool(warning.remediation) or warning.recoverable is not None
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         success = {
             "success": {"enum": [True]},
             "status": {"enum": ["success", "partial_success"]},
-            "data": self.get_object_schema(data_schema),
+            "data": self._get_object_schema(data_schema),
         }
         failure = {"success": {"enum": [False]}, "status": {"enum": ["failure"]}}
         return {
@@ -145,81 +171,45 @@ class StatusEnvelope(ContractEnvelope):
             ],
         }
 
-    def problem_entry(self, problem: Problem, failure: Failure) -> dict[str, Any]:
-        handling = HANDLING[failure.category]
-        pointer, field, accepted = problem.pointer, problem.path, problem.accepted
-        context = {
-            **(failure.context if failure.data is None else {}),
-            **problem.context,
-            **drop_empty({"pointer": pointer, "field": field, "accepted": accepted}),
-            **self.get_received(problem),
-        }
-        recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
-        return {
-            "message": problem.message,
-            **drop_empty({"suggestion": problem.remediation}),
-            "severity": (problem.severity or handling.severity).value,
-            "code": self.format_code(problem.code),
-            "recoverable": recoverable,
-            **drop_empty({"context": context}),
-        }
-
-    def warning_entry(self, warning: Warning) -> dict[str, Any]:
-        # "error" and "critical" are for failures: beside them there is no success.
-        severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
-        return {
-            "message": warning.message,
-            **drop_empty({"suggestion": warning.remediation}),
-            "severity": severity.value,
-            "code": self.format_code(warning.code),
-            "recoverable": warning.recoverable is not False,
-            **drop_empty({"context": warning.context}),
-        }
-
-    def is_error_entry(self, warning: Warning) -> bool:
-        return bool(warning.remediation) or warning.recoverable is not None
-
     def format_code(self, code: str) -> str:
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        # The errors of a success are warnings that say what to do.
-        envelope = Members(self.get_members(body))
+        envelope = Members(self._get_members(body))
         if "success" not in envelope or "status" not in envelope:
             return None
         data, meta = envelope.get("data"), Members(envelope.get("metadata"))
-        # A warning of ``warning_details`` is one of the ``warnings`` too.
-        sentences = [*meta.get_list("warnings"), *envelope.get_list("warnings")]
-        parser = MetaParser({**meta.values, "warnings": sentences}, ("execution_time",))
-        members = parser.get_members()
+        # ``warnings`` repeat the sentences of ``warning_details``.
+        sentences = [*meta.array("warnings"), *envelope.array("warnings")]
+        members = parse_meta({**meta.values, "warnings": sentences}, ("execution_time",))
         seconds = meta.get("execution_time")
         if isinstance(seconds, (int, float)):
             duration = {"duration_ms": round(seconds * 1000, 3)}
             members["telemetry"] = {**members["telemetry"], **duration}
-        errors = envelope.get_objects("errors")
+        errors = envelope.objects("errors")
         success = bool(envelope.get("success"))
         if success:
-            members["warnings"] = (*map(self.parse_warning, errors), *members["warnings"])
-        members["suggestions"] = (*envelope.get_texts("suggestions"), *members["suggestions"])
+            members["warnings"] = (*map(self._parse_warning, errors), *members["warnings"])
+        members["suggestions"] = (*envelope.texts("suggestions"), *members["suggestions"])
         return Outcome(
             tool="",
             status=status,
             data=data if success else None,
-            failure=None if success else self.parse_failure(errors, data, status),
+            failure=None if success else self._parse_failure(errors, data, status),
             **members,
         )
 
-    def parse_warning(self, error: Members) -> Warning:
-        members = self.parse_entry(error, Severity.WARNING)
+    def _parse_warning(self, error: Members) -> Warning:
+        members = self._parse_error(error, Severity.WARNING)
         return Warning(**{**members, "code": screaming_code(members["code"])})
 
-    def parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
-        # Named after the first serious error.
+    def _parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
         context = data if isinstance(data, Mapping) else {}
         if not errors:
             code, message = "INTERNAL_ERROR", _("The operation failed.")
             return Failure(code, CODES[code], message, "", context=context, data=data)
-        problems = tuple(Problem(**self.parse_entry(error, Severity.ERROR)) for error in errors)
+        problems = tuple(Problem(**self._parse_error(error, Severity.ERROR)) for error in errors)
+        # The first serious error names the failure.
         serious = (problem for problem in problems if problem.severity in SERIOUS)
         main = next(serious, problems[0])
         code = screaming_code(main.code)
@@ -233,12 +223,12 @@ class StatusEnvelope(ContractEnvelope):
             data=data,
         )
 
-    def parse_entry(self, error: Members, severity: Severity) -> dict[str, Any]:
+    def _parse_error(self, error: Members, severity: Severity) -> dict[str, Any]:
         return {
-            "code": error.get_text("code"),
-            "message": error.get_text("message"),
-            "remediation": error.get_text("suggestion"),
-            "severity": error.get_severity(severity),
+            "code": error.text("code"),
+            "message": error.text("message"),
+            "remediation": error.text("suggestion"),
+            "severity": error.severity(severity),
             "recoverable": error.values.get("recoverable", True),
-            "context": error.get_object("context"),
+            "context": error.mapping("context"),
         }

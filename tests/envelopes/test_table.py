@@ -168,7 +168,7 @@ def test_any_value_becomes_an_object() -> None:
         (False, {"result": False}),
     ]
     envelope = ContractEnvelope()
-    found = [(value, json.loads(encode(envelope.get_object(value)))) for value, _ in values]
+    found = [(value, json.loads(encode(envelope._get_object(value)))) for value, _ in values]
     assert found == values
     unclear: list[dict[str, Any]] = [
         {},
@@ -176,7 +176,7 @@ def test_any_value_becomes_an_object() -> None:
         {"type": ["object", "array"]},
         {"type": "null"},
     ]
-    assert [envelope.get_object_schema(schema) for schema in unclear] == [{"type": "object"}] * 4
+    assert [envelope._get_object_schema(schema) for schema in unclear] == [{"type": "object"}] * 4
 
 
 def test_an_envelope_without_render_says_what_is_missing() -> None:
