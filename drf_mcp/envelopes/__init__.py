@@ -3,16 +3,13 @@
 Choose one by ``DRF_MCP["ENVELOPE_CLASS"]``, per endpoint or per tool, or write your
 own: a subclass of `Envelope` with ``render()`` and, if you like, ``schema()``.
 
-The pydantic models and the functions built on them describe the same contracts for
-your own code. They are imported when first used, so that pydantic is loaded only
-where somebody wants it.
+The pydantic models and their functions describe the same contracts for your own code.
+They are imported when first used, so that tool calls need no pydantic.
 """
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from drf_mcp.envelopes.base import Envelope as Envelope
@@ -30,14 +27,14 @@ if TYPE_CHECKING:
     from drf_mcp.envelopes.standardized import *  # noqa: F403
     from drf_mcp.envelopes.status_models import *  # noqa: F403
 
-# Asked in this order; the last takes any body.
+# In the order of parsing: the plain envelope takes any body.
 BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
     ResponseV2Envelope(),
     OkEnvelope(),
     StatusEnvelope(),
     PlainEnvelope(),
 )
-# Modules that need pydantic, of which everything in ``__all__`` is a name of this package.
+# The modules that import pydantic; their ``__all__`` is part of this package.
 MODEL_MODULES = ("digest", "ok_models", "response_v2_models", "standardized", "status_models")
 
 
@@ -54,28 +51,19 @@ def parse_own_envelope(body: Any, status: int) -> Outcome | None:
     return None
 
 
-class EnvelopesPackage(ModuleType):
-    # Imports the module of a model when the model is first used.
-
-    @property
-    def __all__(self) -> list[str]:
-        classes = [Envelope, *map(type, BUILT_IN_ENVELOPES)]
-        return [*(one.__name__ for one in classes), *self.find_models()]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in (models := self.find_models()):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(models[name]), name)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.__all__})
-
-    def find_models(self) -> dict[str, str]:
-        modules = [f"{__name__}.{module}" for module in MODEL_MODULES]
-        return {name: module for module in modules for name in import_module(module).__all__}
+def __getattr__(name: str) -> Any:
+    # Imports the models when one of them is used.
+    if name == "__all__" or not name.startswith("_"):
+        modules = [import_module(f"{__name__}.{module}") for module in MODEL_MODULES]
+        if name == "__all__":
+            classes = [Envelope, *map(type, BUILT_IN_ENVELOPES)]
+            models = [model for module in modules for model in module.__all__]
+            return [*(each.__name__ for each in classes), *models]
+        for module in modules:
+            if name in module.__all__:
+                return globals().setdefault(name, getattr(module, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# A module's own class is how Python gives modules properties (Python reference, 3.3.2.1).
-sys.modules[__name__].__class__ = EnvelopesPackage
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

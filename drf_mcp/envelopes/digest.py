@@ -1,4 +1,4 @@
-"""The "digest/v1" contract: a condensed document that can be checked against its source."""
+"""The "digest/v1" contract: a condensed document that can be verified by its source."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Count = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True)
 class Locator:
-    """Where an excerpt stands in the canonical text, or in its page, which counts from 1."""
+    """The position of an excerpt in the canonical text, or in a page of it; pages count from 1."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class Locator:
 
 
 class EvidenceSnippet(BaseModel):
-    """An exact excerpt of the source, and where it stands."""
+    """An exact excerpt of the source, and its position."""
 
     model_config = TRANSLATED
 
@@ -137,13 +137,13 @@ def validate_payload_dict(data: Mapping[str, Any]) -> DigestPayload:
 
 
 def verify_evidence(snippet: EvidenceSnippet, canonical: str | Sequence[str]) -> bool:
-    """Return whether a snippet stands where it says, in a text or a list of pages."""
+    """Return whether a text, or a list of pages, has the snippet at its locator."""
     return Locator.parse(snippet.locator).excerpt(canonical) == snippet.text
 
 
 def verify_payload(payload: DigestPayload, canonical: str | Sequence[str]) -> bool:
     """Return whether the source has the payload's hash and holds all of its evidence."""
-    # A document with pages has one hash, that of its pages joined without anything between them.
+    # The hash of a document with pages is that of the joined pages.
     text = canonical if isinstance(canonical, str) else "".join(canonical)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return payload.source_text_hash == f"sha256:{digest}" and all(

@@ -25,7 +25,7 @@ __all__ = [
     "success_response",
 ]
 
-# Compared by equality, so that 0 and False stay.
+# 0 and False equal none of these.
 EMPTY: tuple[Any, ...] = (None, [], {}, ())
 
 
@@ -82,7 +82,7 @@ class MetaArguments(ReservedMeta, total=False):
 
 
 class ErrorData(TypedDict, total=False):
-    """``data`` of a failure: the standard members, and any context beside them."""
+    """``data`` of a failure: the standard members, and any context."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -119,7 +119,7 @@ class ToolResponse(JSONBody):
         return self
 
     def as_json(self) -> dict[str, Any]:
-        # `asdict` copies what is inside, which not every list of REST framework's lets it do.
+        # `asdict` copies values, and some lists of REST framework cannot be copied.
         return dict(vars(self))
 
     def as_envelope(self) -> dict[str, Any]:
@@ -133,8 +133,8 @@ def success_response(
 
     Args:
         data: the payload; ``{}`` when there is none.
-        meta: the reserved members of ``meta``, and ``meta`` with further members. None
-            stands for nothing.
+        meta: the reserved members of ``meta``, and ``meta`` with further members. A member
+            that is None is left out.
 
     Raises:
         ValueError: if ``meta`` says what the contract does not allow, such as page 0.
@@ -180,7 +180,7 @@ def error_response(
         "remediation": remediation,
         **({"details": extra} if extra else {}),
     }
-    # Written twice: the standard members come first and cannot be overwritten.
+    # The standard members come first, and others never replace them.
     merged = {**standard, **require_mapping("data", data), **standard}
     return ToolResponse(success=False, data=merged, error=message, meta=make_meta(meta))
 
@@ -202,7 +202,7 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
     if unknown:
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
     extra = require_mapping("meta", members.pop("meta", None))
-    # A standard code without a severity has its own.
+    # A standard code has a severity.
     members["warning_details"] = [
         complete_warning(detail) for detail in members.get("warning_details") or ()
     ]

@@ -18,13 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 from typing_extensions import Self
 
-from drf_mcp.codes import (
-    HANDLING,
-    Category,
-    category_of_code,
-    screaming_code,
-    standard_code,
-)
+from drf_mcp.codes import HANDLING, Category, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes.status_models import FormattedError, ResponseError, StandardMCPResponse
 from drf_mcp.settings import mcp_settings
 
@@ -42,10 +36,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class ErrorFormatter:
-    """Says what the caller is told of an exception; override `format_exception`.
+    """Makes errors of exceptions; override `format_exception`.
 
-    Whatever has that method will do, and the error may be of any class with the members of
-    `FormattedError`.
+    Any class with that method can take its place, and the error may be of any class with the
+    members of `FormattedError`.
     """
 
     def format_exception(
@@ -57,17 +51,21 @@ class ErrorFormatter:
     def make_error(self, exc: Exception, context: dict[str, Any] | None) -> ResponseError:
         suggestion = ""
         known = to_api_exception(exc)
-        # The message of an unexpected exception may hold secrets: the mapper gives its own words.
         if known is None:
+            # The message of an unexpected exception may hold secrets, the mapper's does not.
             failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
             code, category = failure.code.lower(), failure.category
             message, suggestion = failure.message, failure.remediation
-            # The mapper speaks of the id of a call, of which there is none here.
+            # The mapper's message has the request id of a call.
             if category is Category.INTERNAL:
                 message, suggestion = _("An internal error occurred."), ""
         else:
-            code = self.get_own_code(known) or standard_code(known.status_code).lower()
-            message = " ".join(self.list_messages(known.detail))
+            codes = known.get_codes()
+            # REST framework's own exceptions have the standard code of their HTTP status.
+            is_framework = type(known).__module__ == exceptions.__name__
+            code = codes if isinstance(codes, str) and not is_framework else ""
+            code = (code or standard_code(known.status_code)).lower()
+            message = " ".join(self._list_messages(known.detail))
             category = category_of_code(screaming_code(code), known.status_code)
         handling = HANDLING[category]
         return ResponseError(
@@ -79,24 +77,18 @@ class ErrorFormatter:
             context=context,
         )
 
-    def get_own_code(self, exc: exceptions.APIException) -> str | None:
-        codes = exc.get_codes()
-        # An exception class of REST framework has the standard code of its HTTP status.
-        is_framework = type(exc).__module__ == exceptions.__name__
-        return codes.lower() if isinstance(codes, str) and not is_framework else None
-
-    def list_messages(self, detail: Any, place: str = "") -> list[str]:
+    def _list_messages(self, detail: Any, place: str = "") -> list[str]:
         if isinstance(detail, Mapping):
             parts = [(detail[name], f"{place}{name}: ") for name in detail]
         elif isinstance(detail, (list, tuple)):
             parts = [(item, place) for item in detail]
         else:
             return [f"{place}{detail}"]
-        return [text for part, inner in parts for text in self.list_messages(part, inner)]
+        return [text for part, inner in parts for text in self._list_messages(part, inner)]
 
 
 def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
-    """Return what the caller may know of an exception, whose own message may hold secrets."""
+    """Return the error of an exception, without a message that may hold secrets."""
     return ErrorFormatter().make_error(exc, context)
 
 
@@ -109,7 +101,7 @@ def to_api_exception(exc: Exception) -> exceptions.APIException | None:
 
 
 class ResponseBuilder:
-    """Builds failed responses from exceptions and from errors that others formatted."""
+    """Builds failed responses from exceptions and formatted errors."""
 
     @staticmethod
     def build_error_response(
@@ -135,7 +127,7 @@ class ResponseBuilder:
         data: dict[str, Any] | None = None,
         execution_time: float | None = None,
     ) -> ResponseT:
-        """Return the response for errors; a serious one makes it a failure."""
+        """Return the response for errors; a serious error makes it a failure."""
         response = response_class(success=success, data=data or {})
         response.metadata.execution_time = execution_time
         for formatted in formatted_errors:
@@ -143,8 +135,8 @@ class ResponseBuilder:
         return response
 
 
-class Run:
-    # One call of a decorated function: timed, its answer or exception a response.
+class StandardizedCall:
+    # Times a call of a decorated function, and makes a response of its value or exception.
 
     def __init__(
         self, response_class: type[StandardMCPResponse], name: str, error_formatter: Any
@@ -162,7 +154,7 @@ class Run:
     def __exit__(self, kind: Any, exc: BaseException | None, traceback: Any) -> bool:
         if not isinstance(exc, Exception):
             return False
-        # As REST framework's own handler: what the function wrote before is rolled back.
+        # As REST framework's exception handler does.
         known = to_api_exception(exc)
         set_rollback()
         self.reply = Response(status=500 if known is None else known.status_code)
@@ -174,7 +166,7 @@ class Run:
             logger.error("%s failed [%s]", self.name, request_id, exc_info=exc)
         return True
 
-    def answer(self, value: Any) -> None:
+    def set_value(self, value: Any) -> None:
         if isinstance(value, Response):
             self.reply, value = value, value.data
         if isinstance(value, StandardMCPResponse):
@@ -185,13 +177,13 @@ class Run:
         success = bool(value.get("success", True)) and self.reply.status_code < 400
         self.response = self.response_class(success=success, data=dict(value))
 
-    def result(self, *arguments: Any) -> dict[str, Any] | Response:
-        # A function with a request among its arguments is a view, whose answer is a response.
+    def get_result(self, *arguments: Any) -> dict[str, Any] | Response:
         metadata = self.response.metadata
         metadata.tool_name = metadata.tool_name or self.name
         if metadata.execution_time is None:
             metadata.execution_time = time.perf_counter() - self.started
         body = self.response.finalize()
+        # A function with a request is a view.
         if not any(isinstance(argument, (HttpRequest, Request)) for argument in arguments):
             return body
         self.reply.data = body
@@ -201,8 +193,7 @@ class Run:
 def standardized_response(
     response_class: type[StandardMCPResponse], *, error_formatter: Any = ErrorFormatter
 ) -> Callable[[Function], Function]:
-    """Decorate a function, a partial or a callable object, coroutine or not, to answer in the
-    standard response.
+    """Decorate a callable, coroutine function or not, to answer in the standard response.
 
     A `StandardMCPResponse` is finalized, a dict becomes its ``data`` (and its
     ``success``, if it has that member), any other value ``{"result": value}``. An
@@ -217,21 +208,20 @@ def standardized_response(
         inner: Any = function
         while isinstance(inner, functools.partial):
             inner = inner.func
-        # An instance with ``__call__`` has the name of its class.
         name = getattr(inner, "__name__", type(inner).__name__)
-        make_run = functools.partial(Run, response_class, name, error_formatter)
+        start = functools.partial(StandardizedCall, response_class, name, error_formatter)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            with make_run() as run:
-                run.answer(function(*args, **kwargs))
-            return run.result(*args)
+            with start() as current:
+                current.set_value(function(*args, **kwargs))
+            return current.get_result(*args)
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
-            with make_run() as run:
-                run.answer(await function(*args, **kwargs))
-            return run.result(*args)
+            with start() as current:
+                current.set_value(await function(*args, **kwargs))
+            return current.get_result(*args)
 
         is_async = iscoroutinefunction(inner) or iscoroutinefunction(type(inner).__call__)
         chosen: Any = call_async if is_async else call

@@ -35,7 +35,7 @@ class FormattedError(Protocol):
 
     message: str
     suggestion: str | None
-    # An enumeration of any library's, with the values of `ResponseSeverity`.
+    # Any enumeration with the values of `ResponseSeverity`.
     severity: Any
     error_code: str
     recoverable: bool
@@ -43,7 +43,7 @@ class FormattedError(Protocol):
 
 
 class ResponseError(BaseModel):
-    """One error, or one thing that went less than well."""
+    """One error."""
 
     model_config = TRANSLATED
 
@@ -60,7 +60,7 @@ class ResponseError(BaseModel):
 
     @classmethod
     def from_formatted(cls, formatted: FormattedError | ResponseError) -> ResponseError:
-        """Return an error that a project's own formatter made as one of a response."""
+        """Return the error of a response for an error of a project's own formatter."""
         if isinstance(formatted, ResponseError):
             return formatted
         return cls(
@@ -74,7 +74,7 @@ class ResponseError(BaseModel):
 
 
 class ResponseMetadata(BaseModel):
-    """Who answered, when, and how long it took."""
+    """The tool, the time and the duration of the call."""
 
     model_config = OPEN
 
@@ -130,7 +130,7 @@ class StandardMCPResponse(JSONBody, BaseModel):
             self.success = False
 
     def add_formatted(self, formatted: FormattedError | ResponseError) -> None:
-        """Add an error of whatever class, and its suggestion."""
+        """Add an error of any class, and its suggestion."""
         error = ResponseError.from_formatted(formatted)
         self.add_error(error)
         self.add_suggestion(error.suggestion or "")
@@ -158,7 +158,7 @@ class StandardMCPResponse(JSONBody, BaseModel):
         return self.finalize()
 
     def as_envelope(self) -> dict[str, Any]:
-        # What nobody set of the metadata is not said: the envelope that renders it fills it in.
+        # Without defaults of the metadata, which the rendering envelope fills in.
         return {
             **vars(self),
             "errors": [error.model_dump(exclude_none=True) for error in self.errors],
