@@ -1,8 +1,4 @@
-"""The words of failures and warnings: codes, categories, severities, what to do.
-
-Tables and nothing else. Everything that produces or renders an `Outcome` takes its
-words from here, so that the same failure reads the same in every envelope.
-"""
+"""The codes, categories, severities and remediations of failures and warnings."""
 
 from __future__ import annotations
 
@@ -13,12 +9,12 @@ from dataclasses import dataclass
 
 
 def gettext_noop(text: str) -> str:
-    # As Django's own, for `makemessages`: views import these words before Django is loaded.
+    # Django's own cannot be imported before Django is loaded.
     return text
 
 
 class Category(str, enum.Enum):
-    """What kind of failure it is, which decides what the caller can do about it."""
+    """The kind of a failure, which decides what the caller can do about it."""
 
     VALIDATION = "validation"
     AUTHENTICATION = "authentication"
@@ -32,7 +28,7 @@ class Category(str, enum.Enum):
 
 
 class Severity(str, enum.Enum):
-    """How serious a warning or an error is."""
+    """The severity of a warning or an error."""
 
     INFO = "info"
     WARNING = "warning"
@@ -45,10 +41,10 @@ class Handling:
     """What a caller can do about a category of failure.
 
     Attributes:
-        severity: how serious a failure of this category is.
+        severity: the severity of a failure.
         recoverable: True if the caller can get past it, by a corrected, a later
             or a newly authenticated call.
-        advice: the sentence to say when nothing more precise is known, in English.
+        advice: the sentence for a failure without a remediation, in English.
     """
 
     severity: Severity
@@ -57,7 +53,7 @@ class Handling:
 
     @property
     def remediation(self) -> str:
-        """The advice in the language that is active."""
+        """The advice in the active language."""
         from django.utils.translation import gettext
 
         return gettext(self.advice)
@@ -103,7 +99,7 @@ HANDLING: Mapping[Category, Handling] = {
     Category.UNAVAILABLE: Handling(Severity.ERROR, True, gettext_noop("Try again later.")),
 }
 
-# The standard codes of a failure; projects have codes of their own beside these.
+# The standard codes of failures; projects have further codes.
 CODES: Mapping[str, Category] = {
     "VALIDATION_ERROR": Category.VALIDATION,
     "INVALID_FORMAT": Category.VALIDATION,
@@ -120,10 +116,10 @@ CODES: Mapping[str, Category] = {
     "UNAVAILABLE": Category.UNAVAILABLE,
 }
 
-# Codes of projects for what was not found end so, such as ``SPEC_NOT_FOUND``.
+# The end of projects' codes, such as ``SPEC_NOT_FOUND``.
 NOT_FOUND_ENDING = "_NOT_FOUND"
 
-# Where nothing more precise than the HTTP status is known.
+# The standard codes of HTTP statuses.
 STATUS_CODES: Mapping[int, str] = {
     400: "VALIDATION_ERROR",
     401: "UNAUTHORIZED",
@@ -139,7 +135,7 @@ STATUS_CODES: Mapping[int, str] = {
     503: "UNAVAILABLE",
 }
 
-# By the code of an ErrorDetail: REST framework's own, this package's.
+# The standard codes of the codes of ErrorDetail: REST framework's own, this package's.
 CAUSES: Mapping[str, str] = {
     "parse_error": "INVALID_FORMAT",
     "unsupported_media_type": "INVALID_FORMAT",
@@ -165,7 +161,7 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
     "FALLBACK_USED": Severity.INFO,
 }
 
-# Codes of warnings that say no more than their sentence, and how serious those are.
+# Codes of warnings whose sentence says everything, where they have this severity.
 PLAIN_WARNINGS: Mapping[str, Severity] = {
     "WARNING": Severity.WARNING,
     "EMPTY_LIST": Severity.INFO,
@@ -179,13 +175,13 @@ def standard_code(status: int) -> str:
 
 
 def screaming_code(code: str) -> str:
-    """Return an error code of a project's own in SCREAMING_SNAKE_CASE."""
+    """Return a project's error code in SCREAMING_SNAKE_CASE."""
     words = re.split(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])", code)
     return "_".join(filter(None, words)).upper() or "ERROR"
 
 
 def category_of_code(code: str, status: int) -> Category:
-    """Return the category of an error code: its own, that of its ending, the HTTP status's."""
+    """Return the category of an error code, or that of the HTTP status for an unknown code."""
     if code.endswith(NOT_FOUND_ENDING):
         return Category.NOT_FOUND
     return CODES.get(code) or CODES[standard_code(status)]

@@ -1,4 +1,4 @@
-"""JSON and its text: pointers, canonical hashes, UTF-8, and the depth that readers follow."""
+"""JSON texts: encoding, canonical hashes, pointers, and depth."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import json
 from collections.abc import Iterable, KeysView, Mapping
 from typing import Any
 
-_KINDS = bytes.maketrans(b"{}", b"[]")
-_NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+_AS_ARRAYS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS_OR_QUOTES = bytes(set(range(256)) - set(b'[]{}"'))
 
-# The types of a JSON object: nearly all are dicts, and asking an abstract class costs more.
+# The types of a JSON object: isinstance() is fast for a dict and slow for Mapping.
 OBJECTS = (dict, Mapping)
 
-# A whole message is nested no deeper, so a string in one may not be either.
+# The depth of a message, and so of JSON in a string of the message.
 MAX_TEXT_DEPTH = 100
 
-# REST framework's settings for JSON. Of its encoder, plain JSON needs no more.
+# With the settings of REST framework's encoder.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def encode_plain(value: Any) -> str:
-    """Return dicts, lists, strings and numbers as the compact JSON that REST framework writes."""
+    """Return plain JSON values as the compact JSON that REST framework writes."""
     return _ENCODER.encode(value)
 
 
 def to_bytes(text: str) -> bytes:
-    """Return text as UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD."""
+    """Return text as UTF-8; half a surrogate pair becomes U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def content_hash(value: Any, prefix: str = "sha256:") -> str:
-    """Return the SHA-256 hash of a value's canonical JSON, which clients can compute as well.
+    """Return the SHA-256 hash of a value's canonical JSON, which clients can compute, too.
 
     Canonical JSON is compact, in UTF-8, with sorted names. The prefix is ``sha256:`` of
     archived content, ``sha256-`` of a version of content.
@@ -71,10 +71,7 @@ class JSONPointer(str):
 
     @classmethod
     def from_dotted(cls, path: str) -> JSONPointer:
-        """Return the pointer of a path as people write it, ``a[0].b``; "" is the whole document.
-
-        A text that is a pointer already stays as it is.
-        """
+        """Return the pointer of a dotted path, ``a[0].b``, or of a pointer."""
         if path.startswith("/"):
             return cls(path)
         names = path.replace("[", ".").replace("]", "").lstrip(".")
@@ -82,9 +79,9 @@ class JSONPointer(str):
 
     @property
     def dotted(self) -> str:
-        """The pointer as people write it, ``a[0].b``."""
+        """The dotted path, ``a[0].b``."""
         names = self.path
-        # Most pointers name one argument, and errors are written with them several times.
+        # The most frequent pointer names one argument.
         if len(names) == 1 and not names[0].isdecimal():
             return names[0]
         text = "".join(f"[{name}]" if name.isdecimal() else f".{name}" for name in names)
@@ -92,12 +89,12 @@ class JSONPointer(str):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The names that the pointer follows, an index as its digits."""
+        """The names of the pointer; an index is a string of digits."""
         tokens = self.split("/")[1:]
         return tuple(map(self.unescape, tokens) if "~" in self else tokens)
 
     def is_in(self, document: Any) -> bool:
-        """Return whether objects in a document lead to something."""
+        """Return whether the pointer finds a value in the objects of a document."""
         for name in self.path:
             if not isinstance(document, OBJECTS) or name not in document:
                 return False
@@ -106,7 +103,7 @@ class JSONPointer(str):
 
 
 class NestedTooDeep(ValueError):
-    """A value is nested deeper than readers of JSON follow."""
+    """A value is nested deeper than parsers of JSON take."""
 
     def __init__(self, most: int) -> None:
         from django.utils.translation import gettext as _
@@ -116,28 +113,26 @@ class NestedTooDeep(ValueError):
 
 
 def is_nested_deeper(text: str, most: int) -> bool:
-    """Return whether valid JSON holds more objects and arrays inside one another than this.
-
-    Few brackets settle it; else the innermost pairs are taken away until none is left.
-    """
+    """Return whether valid JSON nests more objects and arrays in one another than this."""
     if text.count("[") + text.count("{") <= most:
         return False
     encoded = text.encode(errors="replace")
     if b"\\" in encoded:
         encoded = encoded.replace(rb"\\", b"").replace(rb"\"", b"")
-    brackets = encoded.translate(_KINDS, delete=_NEITHER)
-    # Most strings hold no brackets; of the others every second piece between quotes is one.
+    brackets = encoded.translate(_AS_ARRAYS, delete=_NO_BRACKETS_OR_QUOTES)
+    # Removes the strings: every second piece between quotes is one.
     brackets = brackets.replace(b'""', b"")
     brackets = b"".join(brackets.split(b'"')[::2])
     for _ in range(most):
         if not brackets:
             return False
+        # The innermost pairs.
         brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
 
 
 def parse_json_text(value: Any, wanted: type, most: int = MAX_TEXT_DEPTH) -> Any:
-    """Return the parsed value of a string with JSON of the wanted type, any other as it is."""
+    """Return the parsed value of a string with JSON of the wanted type, another value as it is."""
     if not isinstance(value, str):
         return value
     try:
@@ -148,10 +143,9 @@ def parse_json_text(value: Any, wanted: type, most: int = MAX_TEXT_DEPTH) -> Any
 
 
 class JSONBody:
-    """A model of a response's body, which reads like the mapping that it stands for."""
+    """A model of a response's body that REST framework's JSON encoder writes as an object."""
 
-    # REST framework's JSON encoder writes whatever has `keys` and items as an object, so that a
-    # view may answer ``Response(success_response(...))`` over plain HTTP too.
+    # The encoder takes any value with `keys` and items: ``Response(success_response(...))``.
 
     def as_json(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -164,6 +158,6 @@ class JSONBody:
 
 
 def hash_json(value: Any) -> str:
-    """Return the hash of a JSON value, the same for any order of members."""
+    """Return the hash of a value whose members may have any order, for tokens of the server."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""What a tool call came to: plain frozen values between REST framework and MCP.
+"""The outcome of a tool call: frozen values between REST framework and MCP.
 
-Whatever makes an `Outcome` knows nothing of MCP; whatever reads one knows nothing of REST
-framework.
+The modules that make an `Outcome` know nothing of MCP; the modules that read it know nothing of
+REST framework.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Missing(enum.Enum):
 
 
 MISSING = Missing.MISSING
-"""Stands for a value the caller did not send, where None is a value."""
+"""The value of an argument that the caller did not send."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Problem:
         pointer: RFC 6901 JSON pointer into the arguments; "" is all of them.
         received: the value at the pointer, masked where secret, or `MISSING`.
         accepted: what would be accepted, in words; None when that is not known.
-        remediation: one sentence that tells the caller what to do.
-        severity: None for that of the failure's category.
-        recoverable: whether the caller can get past it; None as the category says.
+        remediation: one sentence with what the caller can do.
+        severity: None for the severity of the failure's category.
+        recoverable: whether the caller can get past it; None for the category's answer.
         context: further JSON members.
     """
 
@@ -54,24 +54,24 @@ class Problem:
 
     @functools.cached_property
     def path(self) -> str:
-        """The pointer as people write it, ``a[0].b``; "" is all of the arguments."""
+        """The dotted path of the pointer, ``a[0].b``; "" is all of the arguments."""
         return JSONPointer(self.pointer).dotted
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a call did not give what was asked.
+    """The failure of a call.
 
     Attributes:
         code: machine-readable, in SCREAMING_SNAKE_CASE.
         message: one sentence.
-        remediation: one sentence that tells the caller what to do.
+        remediation: one sentence with what the caller can do.
         problems: what is wrong with the arguments.
         context: further JSON members, such as ``retry_after_seconds``.
         soft: True if the call itself worked and the answer is no.
-        recoverable: whether the caller can get past it; None as the category says.
+        recoverable: whether the caller can get past it; None for the category's answer.
         details: the ``details`` of a view's own envelope, as the view wrote them.
-        data: what a view's own envelope answers beside its errors.
+        data: the ``data`` of a view's own envelope with errors.
     """
 
     code: str
@@ -88,18 +88,19 @@ class Failure:
 
 @dataclass(frozen=True)
 class Warning:
-    """Something the caller should know of a call that worked.
+    """A warning about a call that worked.
 
     Attributes:
         code: machine-readable, in SCREAMING_SNAKE_CASE, such as ``STALE_CACHE``.
         message: one sentence.
         context: further JSON members.
-        remediation: one sentence that tells the caller what to do, if anything.
-        recoverable: of an error of a call that worked, whether the caller can get
+        remediation: one sentence with what the caller can do, if anything.
+        recoverable: for an error of a call that worked, whether the caller can get
             past it; None for a warning.
-        summary: the message in fewer words, for envelopes that have ``warning_details`` for
-            all of it; "" for the message itself.
-        problems: what the warning sums up, for envelopes that have errors beside an answer.
+        summary: a shorter message, for envelopes whose ``warning_details`` have the whole
+            message; "" for the message itself.
+        problems: the problems that the warning sums up, for envelopes that take errors with an
+            answer.
     """
 
     code: str
@@ -113,25 +114,25 @@ class Warning:
 
 
 PAGE_MEMBERS = frozenset({"count", "next", "previous"})
-"""What REST framework's paginators put around the rows."""
+"""The members of a page of REST framework's paginators, without the rows."""
 
 
 @dataclass(frozen=True)
 class Pagination:
-    """Where a page stands in its list.
+    """The position of a page in its list.
 
     Attributes:
         has_more: True if another page follows, None if a view's own envelope does not say.
-        total_count: rows in all, None if the paginator does not count.
+        total_count: rows of all pages, None if the paginator does not count.
         page_size: rows of a full page, None if unknown.
         page: the number of this page, for page-number pagination.
         cursor: the value of the paginator's moving argument that gives the next
             page, as a string; None on the last page.
         next: the arguments that fetch the next page, ready to send; None on the
             last page.
-        more: further members that a view's own envelope tells.
-        own: True if a view's own envelope tells of it, so that nothing in the data is
-            a paginator's.
+        more: further members of a view's own envelope.
+        own: True if a view's own envelope describes the page, and the data has no members of
+            a paginator.
     """
 
     has_more: bool | None = None
@@ -159,15 +160,15 @@ def iso_time(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class RateLimit:
-    """What is left of the tightest quota that the view's throttles keep.
+    """The rest of the tightest quota of the view's throttles.
 
     Attributes:
         limit: calls allowed per period.
         remaining: calls left.
-        reset_at: when the oldest counted call falls out, as ISO 8601.
+        reset_at: when the oldest counted call no longer counts, as ISO 8601.
         period: the length of the period in words, such as ``minute`` or ``hour``.
-        retry_after: seconds to wait, when nothing is left.
-        more: further members that a view's own envelope tells.
+        retry_after: seconds to wait, when no call is left.
+        more: further members of a view's own envelope.
     """
 
     limit: int | None = None
@@ -180,13 +181,13 @@ class RateLimit:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How much of the view's answer is left after fitting it into a budget.
+    """How much of the view's answer is left in a shortened result.
 
     Attributes:
         level: ``full``, ``partial``, ``summary`` or ``reference_only``.
-        dropped: identifiers of what was left out.
-        archives: archive id -> ``sha256:`` hash of what was stored under it.
-        version: the version of these members.
+        dropped: the ids of the content that was left out.
+        archives: archive id -> ``sha256:`` hash of its content.
+        version: the version of the contract's members.
     """
 
     level: str = "full"
@@ -197,11 +198,11 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class Question:
-    """What the client, or its user, has to be asked before a call can go on.
+    """A question for the client, or its user, which a call has to wait for.
 
     Attributes:
-        key: what the answer is found by, unique in the call.
-        message: what is asked, in words that a person reads.
+        key: the key of the answer, unique in the call.
+        message: the question, in words that a person reads.
         schema: the form's JSON Schema, a flat object (client/elicitation, "Requested Schema").
         url: the page that asks in place of a form.
         memory: JSON that comes back, signed, with the answer.
@@ -217,7 +218,7 @@ class Question:
 
     @property
     def mode(self) -> str:
-        """What a client has to be able to: ``form``, ``url``, ``sampling`` or ``roots``."""
+        """The capability of a client: ``form``, ``url``, ``sampling`` or ``roots``."""
         if self.request is not None:
             return str(self.request["method"]).partition("/")[0]
         return "url" if self.url else "form"
@@ -229,26 +230,26 @@ class Outcome:
 
     Attributes:
         status: the HTTP status that the view gave.
-        data: the view's own value, as its ``response.data``; whatever REST
+        data: the view's own value, as its ``response.data``: any value that REST
             framework's JSON encoder takes. None when there is no body.
         body: the whole body of a soft failure, of which ``data`` is the answer.
         failure: None on success.
         request_id: the id under which the log knows this call.
         content: further content blocks of the MCP result (images, resources).
-        suggestions: what the caller could do next.
+        suggestions: sentences with what the caller could do next.
         pagination: None when the answer is no page.
         telemetry: measurements by name: the view's own, and what the setting TELEMETRY adds.
-        duration_ms: how long the call took, None where nobody measured.
+        duration_ms: how long the call took, None where it was not measured.
         fidelity: None when nothing was left out.
-        meta: further facts about the answer, which a view's own envelope told.
-        version: the canonical version of what was read, "" where nobody said one.
+        meta: further facts about the answer, from guards or a view's own envelope.
+        version: the canonical version of the content, "" where the view does not say.
         content_hash: the hash of that version.
-        scopes: what the call needs, if it was refused because the caller's token lacks a scope.
+        scopes: the scopes of the call, if it was refused because the caller's token lacks one.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
-        media_type: that of the body, "" where its data were read unrendered.
-        questions: what the user has to be asked; the failure is for clients that cannot ask.
-        is_trial: nothing that the call changed was kept.
+        media_type: the media type of the body, "" where the data was read unrendered.
+        questions: the questions for the user; the failure is for clients that cannot ask.
+        is_trial: True if the changes of the call were rolled back.
     """
 
     tool: str
@@ -281,11 +282,11 @@ class Outcome:
 
     @property
     def is_error(self) -> bool:
-        """True if the MCP result carries ``isError``: it failed, and not softly."""
+        """True if the MCP result carries ``isError``: a failure that is not soft."""
         return self.failure is not None and not self.failure.soft
 
     def changed(self, **members: Any) -> Outcome:
-        # As `dataclasses.replace`, which every call would pay for: it sets each member anew.
+        # Faster than `dataclasses.replace`, which sets each member anew.
         outcome = object.__new__(Outcome)
         outcome.__dict__.update(self.__dict__, **members)
         return outcome

@@ -1,4 +1,4 @@
-"""The envelope for plain REST consumers: the body that a tool would have, without MCP."""
+"""Renders responses of plain HTTP in the envelope of tool results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
         response, view = context.get("response"), context.get("view")
         if response is None or view is None or response.status_code in BODILESS:
             return super().render(data, accepted_media_type, renderer_context)
-        # A mark on the response itself, which a cache may keep: its bytes are an envelope.
+        # On the response, which a cache may keep with the bytes of the envelope.
         response.is_enveloped = True
         request = view.request
         urlconf = getattr(request, "urlconf", None)
@@ -76,9 +76,13 @@ class EnvelopeJSONRenderer(JSONRenderer):
             excepted=response.exception,
             query_string=request.META.get("QUERY_STRING", ""),
         )
-        # Only an error speaks of the body, which a view may have left unread.
-        is_failed = response.exception or answer.status >= 400
-        body = self.read_body(request) if is_failed else {}
+        body: Any = {}
+        # A view that worked may have left the body unread.
+        if response.exception or answer.status >= 400:
+            try:
+                body = request.data
+            except UNREADABLE:
+                body = {}
         dispatcher = Dispatcher(parse_own_envelope)
         if tool is None:
             pointers = RequestPointers(request, body)
@@ -89,15 +93,9 @@ class EnvelopeJSONRenderer(JSONRenderer):
             outcome = ListHint(tool).add_to(outcome)
         return replace(outcome, request_id=outcome.request_id or new_request_id())
 
-    def read_body(self, request: Any) -> Any:
-        try:
-            return request.data
-        except UNREADABLE:
-            return {}
-
 
 class RequestPointers(ArgumentLocator):
-    """Finds values of a request of an endpoint without a tool, by the view's own names."""
+    """Finds the values of a request to an endpoint without a tool, by the view's own names."""
 
     def __init__(self, request: Any, body: Any) -> None:
         self.body = body
