@@ -41,11 +41,10 @@ class ToolRisks:
 
     @cached_property
     def safeguards(self) -> Sequence[Safeguard]:
-        brought = features.hooks["get_safeguards"]
         found = [
             Safeguard("permissions", "perms", self.has_permissions(), is_grave=True, order=0),
             Safeguard("throttle", "throttle", any(self.find_throttles()), order=600),
-            *(safeguard for get in brought for safeguard in get(self.tool)),
+            *(s for f in features.hooks["get_safeguards"] for s in f.get_safeguards(self.tool)),
         ]
         return sorted(found, key=lambda safeguard: safeguard.order)
 
