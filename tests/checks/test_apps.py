@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.apps import apps
 from django.test import modify_settings
 
 from drf_mcp.contrib.prompts import Prompt
@@ -29,4 +30,5 @@ def test_an_app_that_another_needs_is_named(expose, found):
     assert found("drf_mcp.E018") == []
     with modify_settings(INSTALLED_APPS={"remove": ["drf_mcp.contrib.resources"]}):
         named = {error.msg.partition(" ")[0] for error in found("drf_mcp.E018")}
-    assert named == {"drf_mcp.contrib.pages", "drf_mcp.contrib.skills"}
+    requiring = [app for app in apps.get_app_configs() if getattr(app, "mcp_requires", ())]
+    assert named == {app.name for app in requiring}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
+from django.apps import AppConfig
 from django.contrib.auth.models import Group
 from django.core.checks import run_checks
 from django.test import Client
@@ -57,11 +60,8 @@ def answers(agent: Agent) -> None:
     assert serious <= {"drf_mcp.E020"}
 
 
-def find_required(app: str) -> tuple[str, ...]:
-    return {
-        "drf_mcp.contrib.skills": ("drf_mcp.contrib.resources",),
-        "drf_mcp.contrib.pages": ("drf_mcp.contrib.resources",),
-    }.get(app, ())
+def find_required(app: str) -> Sequence[str]:
+    return getattr(AppConfig.create(app), "mcp_requires", ())
 
 
 @pytest.mark.django_db
