@@ -53,11 +53,8 @@ def test_a_lock_and_its_changes_are_told_as_json(tmp_path):
 
 def test_what_was_deleted_is_told_as_json_by_names_without_spaces():
     told = json.loads(tell("mcp_expire", "--json"))
-    assert {*told} == {
-        *("expired_archives", "confirmations", "tasks", "audited_calls", "answers_to_changes"),
-        # Of the installed app drf_mcp.contrib.oauth.
-        "unused_clients",
-    }
+    assert "expired_archives" in told
+    assert all(name.isidentifier() for name in told)
 
 
 def test_names_are_those_of_the_tools():

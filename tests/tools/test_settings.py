@@ -24,6 +24,7 @@ from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope
 from drf_mcp.settings import DEFAULTS, MOVED, SETTINGS, MCPSettings, mcp_settings
 from drf_mcp.tools import mcp_tool, registry
 from tests.agents import Agent
+from tests.contrib import of_apps
 
 # Each with what the message has to hold beside the name of the setting.
 WRONG: list[tuple[str, Any, str]] = [
@@ -49,12 +50,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("THROTTLE_CLASSES", [IsAuthenticated], "IsAuthenticated"),
     ("TIME_LIMIT", 0, "whole number of 1 or more"),
     ("TIME_LIMIT", "30", "whole number of 1 or more"),
-    ("CONFIRM", "DELETE", "True or False"),
-    ("IDEMPOTENCY_KEYS", "yes", "True or False"),
-    ("IDEMPOTENCY_WINDOW", 0, "whole number of 1 or more"),
-    ("REPEAT_WINDOW", 0, "whole number of 1 or more"),
-    ("AUDIT_STRICT", "yes", "True or False"),
-    ("AUDIT_RETENTION", 0, "whole number of 1 or more"),
     ("READ_ONLY", "no", "'no', which cannot be imported"),
     ("READ_ONLY", None, "True, False, or a function"),
     ("TOOLSETS", ["orders"], "a dict"),
@@ -95,17 +90,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ARGUMENTS", "nested", "'flat' or 'grouped'"),
     ("EXTRA_QUERY", "no", "True or False"),
     ("PORTABLE", None, "True or False"),
-    ("DRY_RUN", "yes", "True or False"),
     ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
     ("MAX_QUERY_LENGTH", "8 kB", "a whole number"),
-    ("TOOL_SEARCH", None, "True or False"),
-    ("PINNED_TOOLS", ["api/*"], "not a pattern"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
     ("LIST_TTL", -1, "0 or more"),
     ("LIST_CACHE_TTL", -1, "0 or more"),
-    ("TASK_TTL", 0, "1 or more"),
-    ("TASKS_BACKEND", 5, "text"),
-    ("SUBSCRIPTION_BUS_CLASS", OkEnvelope, "drf_mcp.contrib.subscriptions.Bus, or None"),
     ("ENVELOPE_CLASS", None, "drf_mcp.envelopes.Envelope"),
     ("ENVELOPE_CLASS", "nowhere.Nothing", "nowhere.Nothing"),
     ("ENVELOPE_CLASS", OkEnvelope(), "drf_mcp.envelopes.Envelope"),
@@ -125,6 +114,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ARCHIVE_CLASS", "drf_mcp.truncation.LeadDigester", "drf_mcp.archive.Archive"),
     ("ARCHIVE_CACHE", "nope", "an alias in CACHES"),
     ("ARCHIVE_TTL", 0, "1 or more"),
+    *of_apps("WRONG_SETTINGS"),
 ]
 
 

@@ -19,6 +19,7 @@ from drf_mcp.option_types.tool_options import KINDS
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.views import MCPView
+from tests.contrib import of_apps
 
 
 class Word(APIView):
@@ -42,8 +43,6 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("output_schema", "data"),
     ("portable", "False"),
     ("many", 50),
-    ("dry_run", "yes"),
-    ("pinned", "yes"),
     ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
     ("max_result_tokens", -1),
     ("max_error_tokens", "2000"),
@@ -71,15 +70,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("throttle_scope", 1),
     ("time_limit", "5"),
     ("time_limit", -1),
-    ("confirm", "yes"),
-    ("idempotency_key", "required"),
-    ("if_match", 5),
-    ("undo", True),
     ("required_capabilities", ["elicitation"]),
-    ("bulk", "each"),
-    ("bulk_limit", 0),
-    ("task", True),
-    ("defers", "yes"),
     ("archive", "no"),
     ("icons", {"src": "https://example.com/a.png"}),
     ("icons", [{"mimeType": "image/png"}]),
@@ -92,15 +83,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("icons", [{"src": "https://example.com/a.png", "sizes": ["big"]}]),
     ("icons", [{"src": "https://example.com/a.png", "theme": "grey"}]),
     ("icons", [{"src": "https://example.com/a.png", "size": ["48x48"]}]),
-    ("resource", "yes"),
-    ("resource", {"mime": "text/plain"}),
-    ("resource", {"annotations": {"priority": 2}}),
-    ("aggregate", "status"),
-    ("aggregate", [1]),
-    ("ui", ""),
-    ("ui", {"csp": {}}),
-    ("ui", {"template": "a.html", "colour": "red"}),
-    ("ui", {"template": "a.html", "csp": {"resourceDomains": "https://cdn.example.com"}}),
+    *of_apps("WRONG_OPTIONS"),
 ]
 WRONG_VIEW_OPTIONS: list[tuple[str, Any]] = [
     ("actions", "list"),

@@ -1,0 +1,15 @@
+"""Wrong values of what the app declares: the tables of all options and settings hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WRONG_OPTIONS: list[tuple[str, Any]] = [
+    ("task", True),
+    ("defers", "yes"),
+]
+# Each with what the message has to hold besides the name of the setting.
+WRONG_SETTINGS: list[tuple[str, Any, str]] = [
+    ("TASK_TTL", 0, "1 or more"),
+    ("TASKS_BACKEND", 5, "text"),
+]

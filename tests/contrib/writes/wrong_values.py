@@ -1,0 +1,23 @@
+"""Wrong values of what the app declares: the tables of all options and settings hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WRONG_OPTIONS: list[tuple[str, Any]] = [
+    ("dry_run", "yes"),
+    ("confirm", "yes"),
+    ("idempotency_key", "required"),
+    ("if_match", 5),
+    ("undo", True),
+    ("bulk", "each"),
+    ("bulk_limit", 0),
+]
+# Each with what the message has to hold besides the name of the setting.
+WRONG_SETTINGS: list[tuple[str, Any, str]] = [
+    ("CONFIRM", "DELETE", "True or False"),
+    ("IDEMPOTENCY_KEYS", "yes", "True or False"),
+    ("IDEMPOTENCY_WINDOW", 0, "whole number of 1 or more"),
+    ("REPEAT_WINDOW", 0, "whole number of 1 or more"),
+    ("DRY_RUN", "yes", "True or False"),
+]
