@@ -1,0 +1,91 @@
+"""A signature has what a call takes and gives, in a line."""
+
+from __future__ import annotations
+
+import ast
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.tools import registry
+from drf_mcp.tools.signatures import Signature, write_type
+
+pytestmark = pytest.mark.django_db
+
+
+def test_required_arguments_come_first_and_the_others_have_a_default():
+    text = Signature(registry.tool("orders_refund")).write()
+    assert text.startswith(
+        'orders_refund(id: int, reason: "damaged" | "late" | "changed_mind" | "other", amount: str'
+        " = None, "
+    )
+
+
+def test_a_page_is_its_rows():
+    text = Signature(registry.tool("orders_list")).write("orders")
+    assert text.startswith("orders(number: str = None, ")
+    assert " -> [{id: int, url: str, number: str, " in text
+    assert "lines: [{product: str, " in text
+
+
+def test_every_tool_of_the_shop_has_arguments_as_python_writes_them():
+    for tool in registry.tools().values():
+        arguments = Signature(tool).get_arguments()
+        ast.parse(f"def tool({arguments}): pass")
+
+
+def test_what_no_schema_describes_is_anything():
+    tool = SimpleNamespace(
+        name="free",
+        input_schema={"type": "object"},
+        options=SimpleNamespace(output_schema=None),
+        schema=SimpleNamespace(output={}),
+    )
+    assert Signature(tool).write() == "free() -> Any"
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": ["string", "null"]}, "str | None"),
+        ({"const": 3}, "3"),
+        ({"enum": ["a", None]}, '"a" | None'),
+        ({"enum": list(range(50)), "type": "integer"}, "int"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "int | None"),
+        ({"type": "array", "items": {"type": "number"}}, "[float]"),
+        ({"type": "array"}, "list"),
+        ({"properties": {"a": {"type": "boolean"}}}, "{a: bool}"),
+        ({"type": "file"}, "Any"),
+        (True, "Any"),
+    ],
+)
+def test_a_schema_is_written_as_a_type(schema: Any, expected: str):
+    assert write_type(schema) == expected
+
+
+def test_objects_are_written_to_some_depth():
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(6):
+        schema = {"type": "object", "properties": {"a": schema}}
+    assert write_type(schema) == "{a: {a: {a: dict}}}"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda values: (
+            st.lists(values, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["type", "enum", "anyOf", "properties", "items", "const"]),
+                values,
+                max_size=3,
+            )
+        ),
+        max_leaves=8,
+    )
+)
+def test_whatever_looks_like_a_schema_has_a_type(schema: Any):
+    assert write_type(schema)
