@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from drf_mcp.json_text import encode_plain
@@ -63,21 +63,21 @@ def write_type(schema: Any, depth: int = 0) -> str:
     if not isinstance(schema, Mapping) or not schema:
         return UNKNOWN
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
-    if isinstance(choices, Sequence) and 0 < len(choices) <= MAX_CHOICES:
+    if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
         return " | ".join("None" if each is None else encode_plain(each) for each in choices)
     branches = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(branches, Sequence) and branches:
+    if isinstance(branches, list) and branches:
         return " | ".join(dict.fromkeys(write_type(branch, depth) for branch in branches))
-    types = schema.get("type", "object" if "properties" in schema else ())
-    names = [types] if isinstance(types, str) else list(types)
+    types = schema.get("type") or ("object" if "properties" in schema else [])
+    names = types if isinstance(types, list) else [types]
     return " | ".join(write_one(name, schema, depth) for name in names) or UNKNOWN
 
 
-def write_one(name: str, schema: Mapping[str, Any], depth: int) -> str:
+def write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
     if name == "array" and isinstance(schema.get("items"), Mapping):
         return f"[{write_type(schema['items'], depth)}]"
     properties = schema.get("properties")
-    if name == "object" and properties and depth < MAX_DEPTH:
+    if name == "object" and isinstance(properties, Mapping) and properties and depth < MAX_DEPTH:
         members = (f"{each}: {write_type(properties[each], depth + 1)}" for each in properties)
         return f"{{{', '.join(members)}}}"
-    return NAMES.get(name, UNKNOWN)
+    return NAMES.get(str(name), UNKNOWN)
