@@ -4,29 +4,59 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from drf_mcp.json_text import encode_plain
 
+
+def _make_table(classes: Mapping[str, bytes], other: str = " ") -> bytes:
+    # For bytes.translate: each byte becomes the sign of its class.
+    table = bytearray(other.encode() * 256)
+    for sign, members in classes.items():
+        for member in members:
+            table[member] = ord(sign)
+    return bytes(table)
+
+
 # The weights are fitted to o200k_base with texts in forty languages, code and data. As its
-# tokenizer does first, these expressions split text into runs of letters, digits, punctuation and
-# space. Each starts with a set of characters, which Python searches fastest.
-_SMALL = "a-z\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f"
-_WORD = re.compile(rf"[A-Z]+[{_SMALL}]*|[{_SMALL}]+")
+# tokenizer does first, the estimate splits text into runs of letters, digits, punctuation and
+# space. It does so in bytes, one for each character, which is faster than regular expressions.
+_SMALL, _CAPITALS = b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NUMERALS = b"0123456789"
+_MARKS = b"!\"#$%&'()*+,-./:;<=>?@"
+_BRACKETS = b"[\\]^_`{|}~"
+_CLASSES = _make_table(
+    {
+        "a": _SMALL + bytes(range(0xC0, 0x100)),
+        "A": _CAPITALS,
+        "0": _NUMERALS,
+        ":": _MARKS,
+        "[": _BRACKETS,
+        "!": bytes(range(0xA1, 0xC0)),
+        **{sign: sign.encode() for sign in " \n\t"},
+    },
+    other="\0",
+)
+# Of classes, and of ASCII, too.
+_LETTERS = _make_table({"a": b"aA"})
+_LOWER = _make_table({"a": _SMALL})
+_DIGITS = _make_table({"0": _NUMERALS})
+_PUNCTUATION = _make_table({"!": _MARKS + _BRACKETS})
+_SPACES, _LINE_FEEDS, _TABS = (_make_table({"x": sign}) for sign in (b" ", b"\n", b"\t"))
+_ASCII = bytes(range(0x80))
+_WIDE = re.compile(r"[^\x00-\x7f]+")
+# What becomes one byte.
 _ACCENTED = re.compile(r"[\u00c0-\u024f\u1e00-\u1eff\u0300-\u036f]")
+_WIDE_MARK = re.compile(r"[\u2010-\u2027\u20a0-\u20bf]")
+_BEYOND = re.compile(r"[^\x00-\xff]+")
 _EASTERN = re.compile(r"[\u0100-\u019f]")
 _VIETNAMESE = re.compile(r"[\u01a0-\u01b0\u1ea0-\u1eff]")
-_DIGITS = re.compile(r"[0-9]+")
-_MARKS = re.compile(r"[!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u2027\u20a0-\u20bf]+")
-_BETWEEN_DIGITS = re.compile(r"[!-/:-@](?<=[0-9].)(?=[0-9])")
-# A line feed behind a mark is one token with it, a space before a word one with the word.
-_SPACE = re.compile(r"\n(?<![!-/:-@\[-`{-~\n]\n)\n*| (?: +|(?=[0-9]))|\t+")
-_LITERAL = re.compile(r",(?:null|true|false)\b")
+_BETWEEN_DIGITS = re.compile(rb"0:(?=0)")
+_LITERAL = re.compile(rb",(?:null|true|false)\b")
 # Base64 and random keys: no words, however long their runs of letters.
-_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}")
-_MIXED = r"(?=[A-Za-z+/_-]{0,20}[0-9])(?=[a-z0-9+/_-]*[A-Z])(?=[A-Z0-9+/_-]*[a-z])"
-_FIRST_MIXED = re.compile(f"^{_MIXED}", re.MULTILINE)
-_ENCODED = re.compile(f"(?<![A-Za-z0-9+/_-]){_MIXED}{_RUN.pattern}")
+_KEYS = _make_table({"k": _SMALL + _CAPITALS + _NUMERALS + b"+/_-"})
+_LONG_KEY = b"k" * 20
+_MIXED = re.compile(rb"(?=[A-Za-z+/_-]{0,20}[0-9])(?=[a-z0-9+/_-]*[A-Z])(?=[A-Z0-9+/_-]*[a-z])")
 _ENCODED_WEIGHT = 0.73
 
 # Tokens of a word by its length. The languages differ in accented letters: few in English and
@@ -82,7 +112,9 @@ def is_within(text: str, limit: int, count: Callable[[str], int] = count_tokens)
     if len(text) > CHARS_PER_TOKEN * limit:
         return False
     # A token has at least one byte, so most texts need not be counted.
-    return len(text.encode(errors="replace")) <= limit or count(text) <= limit
+    if len(text.encode(errors="replace")) <= limit:
+        return True
+    return (count is count_tokens and bound_tokens(text) <= limit) or count(text) <= limit
 
 
 def cut_text(text: str, room: int, count: Callable[[str], int] = count_tokens) -> str:
@@ -118,30 +150,80 @@ def clip_text(text: str, length: int) -> str:
 
 def estimate_tokens(text: str) -> int:
     """Return how many tokens of o200k_base a text is, within 15 % for every kind of text."""
-    tokens = 0.0
-    # Most texts have none, and the runs alone are searched fastest.
-    if _FIRST_MIXED.search("\n".join(_RUN.findall(text))):
-        length = len(text)
-        text = _ENCODED.sub("", text)
-        tokens += _ENCODED_WEIGHT * (length - len(text))
-    tokens += _estimate_words(text)
-    if not text.isascii():
-        tokens += _estimate_other_scripts(text)
-    for length, count in Counter(map(len, _DIGITS.findall(text))).items():
-        tokens += count * -(-length // 3)
-    for length, count in Counter(map(len, _MARKS.findall(text))).items():
-        tokens += count * (0.75 + 0.45 * max(length - 2, 0))
-    tokens += 0.25 * len(_BETWEEN_DIGITS.findall(text)) - 0.75 * len(_LITERAL.findall(text))
-    tokens += len(_SPACE.findall(text))
+    wide = "" if text.isascii() else "\n".join(_WIDE.findall(text))
+    data, tokens = _write_bytes(text), _estimate_other_scripts(wide) if wide else 0.0
+    for start, end in reversed(list(_find_encoded(data))):
+        tokens += _ENCODED_WEIGHT * (end - start)
+        data = data[:start] + data[end:]
+    classes = data.translate(_CLASSES)
+    words = classes.replace(b"aA", b"a A").translate(_LETTERS).split()
+    tokens += _estimate_words(Counter(map(len, words)), wide)
+    digits = Counter(map(len, classes.translate(_DIGITS).split()))
+    tokens += sum(count * -(-length // 3) for length, count in digits.items())
+    marks = b" " + classes.translate(_PUNCTUATION)
+    runs = marks.count(b" !")
+    tokens += 0.75 * runs + 0.45 * (marks.count(b"!") - runs - marks.count(b" !!"))
+    tokens += 0.25 * len(_BETWEEN_DIGITS.findall(classes)) - 0.75 * len(_LITERAL.findall(data))
+    # A line feed behind a mark is one token with it, a space before a word one with the word.
+    if b"\n" in classes:
+        tokens += len(classes.translate(_LINE_FEEDS).split())
+        tokens -= classes.count(b":\n") + classes.count(b"[\n")
+    if b"\t" in classes:
+        tokens += len(classes.translate(_TABS).split())
+    if b"  " in classes:
+        tokens += (b" " + classes.translate(_SPACES)).count(b" xx") - classes.count(b"  0")
+    tokens += classes.count(b" 0")
     return -int(-tokens // 1)
 
 
-def _estimate_words(text: str) -> float:
-    words = Counter(map(len, _WORD.findall(text)))
-    if text.isascii():
+def bound_tokens(text: str) -> int:
+    """Return a number that `estimate_tokens` never exceeds, in a third of its time."""
+    data = text.encode(errors="surrogatepass")
+    small, digits = data.translate(_LOWER), data.translate(_DIGITS)
+    words, numbers = len(small.split()), len(digits.split())
+    letters, numerals, spaces = small.count(b"a"), digits.count(b"0"), data.count(b" ")
+    capitals = len(data) - len(data.translate(None, _CAPITALS))
+    wide = 0 if text.isascii() else len(text) - len(data) + len(data.translate(None, _ASCII))
+    # A word has no more tokens than 0.8 and 0.3 for each letter, in any language: 1.1 for a
+    # capital, with which a word may begin.
+    tokens = 0.8 * words + 0.3 * letters + 1.1 * capitals + _OTHER_WEIGHT * wide
+    # A number has a third of its digits, rounded up, and is behind one mark between numbers.
+    tokens += (numerals + 2 * numbers) / 3 + 0.25 * numbers
+    # The rest counts as marks, and something else is between two runs of these.
+    marks = len(text) - letters - numerals - spaces - capitals - wide
+    tokens += 0.45 * marks + 0.3 * min(marks, words + numbers + spaces + capitals + wide + 1)
+    # The rest has line feeds and tabs, which may be between two runs, too.
+    tokens += 0.85 * (data.count(b"\n") + data.count(b"\t"))
+    tokens += data.count(b"  ") + min(spaces, numbers)
+    if capitals:
+        tokens += _ENCODED_WEIGHT * sum(end - start for start, end in _find_encoded(data))
+    return -int(-tokens // 1)
+
+
+def _write_bytes(text: str) -> bytes:
+    # One for each character of words and punctuation, one for each run of another script.
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        text = _WIDE_MARK.sub("\xa1", _ACCENTED.sub("\xe0", text))
+        return _BEYOND.sub("\x80", text).encode("latin-1")
+
+
+def _find_encoded(data: bytes) -> Iterator[tuple[int, int]]:
+    keys = data.translate(_KEYS) + b" "
+    start = keys.find(_LONG_KEY)
+    while start >= 0:
+        end = keys.index(b" ", start)
+        if _MIXED.match(data, start):
+            yield start, end
+        start = keys.find(_LONG_KEY, end)
+
+
+def _estimate_words(words: Counter[int], wide: str) -> float:
+    if not wide:
         return _weigh(words, _ENGLISH)
-    accented = len(_ACCENTED.findall(text))
-    share = (accented + len(_EASTERN.findall(text))) / max(words.total(), 1)
+    accented = len(_ACCENTED.findall(wide))
+    share = (accented + len(_EASTERN.findall(wide))) / max(words.total(), 1)
     # Without steps, so that one more character does not change the language of the text.
     western, other = _scale(share, 0.0, 0.08), _scale(share, 0.25, 0.37)
     latin = (
@@ -149,7 +231,7 @@ def _estimate_words(text: str) -> float:
         + (western - other) * _weigh(words, _WESTERN)
         + other * _weigh(words, _OTHER_LATIN)
     )
-    syllables = _scale(len(_VIETNAMESE.findall(text)) / max(accented, 1), 0.0, 0.2)
+    syllables = _scale(len(_VIETNAMESE.findall(wide)) / max(accented, 1), 0.0, 0.2)
     return (1 - syllables) * latin + syllables * _weigh(words, _SYLLABLES)
 
 
@@ -165,9 +247,10 @@ def _weigh(words: Mapping[int, int], weights: tuple[float, ...]) -> float:
     )
 
 
-def _estimate_other_scripts(text: str) -> float:
-    tokens = _OTHER_WEIGHT * len(_OTHER.findall(text))
+def _estimate_other_scripts(wide: str) -> float:
+    tokens, found = _OTHER_WEIGHT * len(_OTHER.findall(wide)), "".join(set(wide))
     for pattern, run, char in _RUNS:
-        runs = pattern.findall(text)
-        tokens += run * len(runs) + char * sum(map(len, runs))
+        if pattern.search(found):
+            runs = pattern.findall(wide)
+            tokens += run * len(runs) + char * sum(map(len, runs))
     return tokens

@@ -538,7 +538,7 @@ MUTANTS = (
     Mutant(
         "the length of a result",
         "truncation/budget.py",
-        "return limit is not None and not is_within(text, limit - VARIANCE, self.count_tokens)",
+        "return limit is not None and not is_within(text, limit - VARIANCE, count)",
         "return False",
         ("truncation/test_budget.py",),
     ),

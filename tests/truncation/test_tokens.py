@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drf_mcp.json_text import encode_plain
-from drf_mcp.truncation.tokens import count_tokens, cut_text, estimate_tokens, is_within
+from drf_mcp.truncation.tokens import (
+    bound_tokens,
+    count_tokens,
+    cut_text,
+    estimate_tokens,
+    is_within,
+)
 
 FOLDER = Path(__file__).parent
 COUNTED = json.loads((FOLDER / "token_corpus.json").read_text())
@@ -42,6 +48,80 @@ def test_the_estimate_of_parts_is_that_of_the_whole():
 def test_no_more_than_four_characters_are_one_token():
     assert count_tokens("a" * 4000) >= 1000
     assert count_tokens(" " * 4000) >= 1000
+
+
+# Whatever the estimate treats in a way of its own.
+PIECES = (
+    *(
+        "a",
+        "B",
+        "cd",
+        "accommodation",
+        "  ",
+        " ",
+        "\n",
+        "\n\n",
+        "\t",
+        "\r",
+        "\x00",
+        "1",
+        "23",
+        "4567",
+    ),
+    *(
+        ":",
+        "','",
+        "[",
+        "{}",
+        "_",
+        "-",
+        "+/",
+        ",null",
+        ",true",
+        "é",
+        "Ł",
+        "ế",
+        "\u0301",
+        "\u2019",
+        "€",
+    ),
+    *(
+        "\xa0",
+        "д",
+        "ß",
+        "中",
+        "。",
+        "ก",
+        "\u1200",
+        "😀",
+        "\ud800",
+        "AbC1dEfGhIjKlMnOpQrStUvW",
+        "f" * 40,
+    ),
+)
+any_text = st.text() | st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join)
+any_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | any_text,
+    lambda inner: st.lists(inner) | st.dictionaries(any_text, inner),
+    max_leaves=20,
+)
+
+
+@given(any_text | any_json.map(encode_plain))
+@settings(max_examples=300)
+def test_no_estimate_is_above_the_bound(text):
+    assert estimate_tokens(text) <= bound_tokens(text)
+
+
+def test_a_text_within_the_bound_is_not_estimated(monkeypatch):
+    text = json.dumps([{"id": number, "name": f"Customer {number}"} for number in range(50)])
+    monkeypatch.setattr("drf_mcp.truncation.tokens.estimate_tokens", None)
+    assert len(text) > bound_tokens(text)
+    assert is_within(text, bound_tokens(text))
 
 
 @given(st.text(), st.integers(0, 300))
