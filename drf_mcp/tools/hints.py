@@ -20,6 +20,11 @@ LONGEST_WRITTEN = 400
 MEND_EXAMPLE = gettext_noop("Correct or remove it in examples= of the tool's options.")
 
 UNTRUSTED_KEY = "io.github.drf-mcp/untrusted"
+# Keys of hosts in the `_meta` of a tool: docs/clients.md has a table of them. Claude Code and the
+# Agent SDK of Anthropic read these; other hosts leave them alone.
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+SEARCH_HINT = "anthropic/searchHint"
+REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
 
 Example = Mapping[str, Any]
 
@@ -56,6 +61,13 @@ class ToolHints:
         found = (body for body in bodies if body and len(self.write(body)) <= LONGEST_WRITTEN)
         first = next(found, None)
         return iter(() if first is None else (first,))
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The members of ``_meta`` that hosts read."""
+        keywords = self.tool.options.keywords
+        # A host that keeps tools back searches the hint instead of the description.
+        return {SEARCH_HINT: f"{self.tool.title}: {', '.join(keywords)}"} if keywords else {}
 
     def write(self, example: Example) -> str:
         return json.dumps(example, ensure_ascii=False, separators=(",", ":"))

@@ -261,11 +261,16 @@ class Tool:
             definition["outputSchema"] = output_schema
         if self.options.icons:
             definition["icons"] = self.options.icons
-        meta = dict(self.options.meta or {})
-        for feature in features.installed:
+        meta = self.hints.meta
+        for feature in features.hooks["get_definition_members"]:
             members = dict(feature.get_definition_members(self))
             meta.update(members.pop("_meta", {}))
             definition.update(members)
+        for name, own in (self.options.meta or {}).items():
+            brought = meta.get(name)
+            if isinstance(own, Mapping) and isinstance(brought, Mapping):
+                own = {**brought, **own}
+            meta[name] = own
         if meta:
             definition["_meta"] = meta
         return definition

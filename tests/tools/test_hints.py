@@ -135,6 +135,17 @@ def test_keywords_follow_an_own_description_too(tool_of):
     assert tool.description == "Buy something.\nAlso: couch."
 
 
+def test_keywords_are_a_hint_for_hosts_that_search_tools(tool_of):
+    tool = tool_of(furniture(title="Buy furniture", keywords=["couch", "settee"]))
+    meta = tool.definition(None)["_meta"]
+    assert meta == {"anthropic/searchHint": "Buy furniture: couch, settee"}
+
+
+def test_a_project_has_the_last_word_on_the_keys_of_hosts(tool_of):
+    tool = tool_of(furniture(keywords=["couch"], pinned=True, meta={"anthropic/alwaysLoad": False}))
+    assert tool.definition(None)["_meta"]["anthropic/alwaysLoad"] is False
+
+
 class Shelves(viewsets.ReadOnlyModelViewSet):
     permission_classes = []
     queryset = Group.objects.all()

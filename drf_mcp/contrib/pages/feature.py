@@ -41,6 +41,4 @@ class PagesFeature(Feature):
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
         if not tool.options.ui:
             return {}
-        # The project's own ``_meta`` may hold ``visibility`` as well.
-        own = (tool.options.meta or {}).get("ui", {})
-        return {"_meta": {"ui": {"resourceUri": f"ui://tools/{tool.name}", **own}}}
+        return {"_meta": {"ui": {"resourceUri": f"ui://tools/{tool.name}"}}}

@@ -27,6 +27,13 @@ class SearchFeature(Feature):
         "pinned": Setting(None, ListOf(ToolPattern(), none=True)),
     }
 
+    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        from drf_mcp.settings import mcp_settings
+        from drf_mcp.tools.hints import ALWAYS_LOAD
+
+        is_pinned = tool.options.pinned or tool.matches(mcp_settings.PINNED_TOOLS)
+        return {"_meta": {ALWAYS_LOAD: True}} if is_pinned else {}
+
     def shortens_list(self, view: Any) -> bool:
         from drf_mcp.contrib.search.tool_search import is_on
 

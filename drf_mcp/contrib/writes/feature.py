@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import ngettext_lazy
@@ -73,6 +73,13 @@ class WritesFeature(Feature):
             from drf_mcp.contrib.writes.items import Items
 
             arguments.items = Items.of(arguments, tool)
+
+    def get_definition_members(self, tool: Any) -> Mapping[str, Any]:
+        if all(control.name != "confirmation" for control in tool.controls):
+            return {}
+        from drf_mcp.tools.hints import REQUIRES_USER_INTERACTION
+
+        return {"_meta": {REQUIRES_USER_INTERACTION: True}}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         if call.tool.reads:

@@ -55,6 +55,17 @@ def test_tools_are_pinned_by_patterns_of_the_endpoint(serve):
     assert set(agent.tools()) - SURFACE - PINNED == {"orders_list"}
 
 
+@pytest.mark.slow
+def test_hosts_that_search_tools_keep_those_that_are_pinned_in_view(alice, configured):
+    configured(TOOL_SEARCH=False, PINNED_TOOLS=["tickets_list"])
+    kept = {
+        name
+        for name, tool in alice.tools().items()
+        if tool.get("_meta", {}).get("anthropic/alwaysLoad") is True
+    }
+    assert kept == {"tickets_list"}
+
+
 def test_tools_are_pinned_by_patterns_of_the_project(agent, configured):
     configured(PINNED_TOOLS=["tickets_*"])
     pinned = set(agent.tools()) - SURFACE - PINNED

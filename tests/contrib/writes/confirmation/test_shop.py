@@ -26,6 +26,8 @@ def test_what_destroys_asks(carol):
     tools = carol.tools()
     asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
     assert asking == {*DESTROYING, "orders_cancel", "orders_refund"}
+    key = "anthropic/requiresUserInteraction"
+    assert asking == {n for n, t in tools.items() if t.get("_meta", {}).get(key)}
 
 
 def test_a_customer_goes_with_their_tickets(alice):
