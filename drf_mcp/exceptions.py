@@ -35,7 +35,7 @@ class catch:
         return self
 
     def __exit__(self, kind: Any, exc: BaseException | None, traceback: Any) -> bool:
-        if not isinstance(exc, Exception):
+        if exc is None or not isinstance(exc, Exception):
             return False
         self.exception = exc
         return True

@@ -84,11 +84,7 @@ class Server:
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
         self.envelope_class = envelope_class
-
-    def get_capabilities(self) -> Sequence[Capability]:
-        """Return what the server offers beside the lifecycle, one object of each class."""
-        classes = (*self.capability_classes, *features.capability_classes)
-        return [capability_class(self) for capability_class in classes]
+        self.opened_capabilities: dict[type[Capability], Capability] = {}
 
     def get_throttles(self) -> Sequence[Any]:
         """Return what decides how often tools may be called, made anew for each message."""
@@ -120,7 +116,19 @@ class Server:
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
-        return self.get_capabilities()
+        """What the server offers beside the lifecycle: its own classes, then those of apps."""
+        return [self.open_capability(each) for each in self.all_capability_classes]
+
+    @property
+    def all_capability_classes(self) -> tuple[type[Capability], ...]:
+        return (*self.capability_classes, *features.capability_classes)
+
+    def open_capability(self, capability_class: type[Capability]) -> Capability:
+        # One object of each class: a call of a tool needs one of them, an offer all.
+        opened = self.opened_capabilities.get(capability_class)
+        if opened is None:
+            opened = self.opened_capabilities[capability_class] = capability_class(self)
+        return opened
 
     @property
     def tools_capability(self) -> ToolsCapability:
@@ -133,7 +141,7 @@ class Server:
 
     @property
     def name_parameters(self) -> Mapping[str, str]:
-        return join_name_parameters(tuple(map(type, self.capabilities)))
+        return join_name_parameters(self.all_capability_classes)
 
     def answer(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
@@ -258,7 +266,10 @@ class Server:
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
         if method in era.methods:
             return getattr(self, self.lifecycle[method]), era.methods[method]
-        for capability in self.capabilities:
+        for capability_class in self.all_capability_classes:
+            if method not in capability_class.methods:
+                continue
+            capability = self.open_capability(capability_class)
             defined = capability.get_result_members(method, era)
             if defined is not None:
                 return getattr(capability, capability.methods[method]), defined

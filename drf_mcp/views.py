@@ -130,7 +130,10 @@ class MCPView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            language = nullcontext() if self.is_for_page(request) else chosen_language()
+            # A page has the language of its reader.
+            compares, shown = BrowsablePage.compares, self.browsable_page
+            self.is_for_page = request.method == "GET" or compares(request, shown)
+            language = nullcontext() if self.is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.fail(exc)
         with language:
@@ -138,10 +141,6 @@ class MCPView(View):
             with catch() as caught:
                 return self.let_in(request, *args, **kwargs)
             return self.fail(caught.exception)
-
-    def is_for_page(self, request: HttpRequest) -> bool:
-        # A page has the language of its reader.
-        return request.method == "GET" or BrowsablePage.compares(request, self.browsable_page)
 
     def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -260,7 +259,7 @@ class MCPView(View):
             return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if BrowsablePage.compares(request, self.browsable_page):
+        if self.is_for_page:
             return BrowsablePage(self.server, self.caller).compare()
         body = read_body(request)
         if not is_stream_wanted(request, body):

@@ -213,7 +213,8 @@ class Caller:
             return False
         if len(classes) > 1 and not USER_PERMISSIONS.issuperset(self.permission_classes):
             return False
-        if settings.SESSION_COOKIE_NAME not in self.request.COOKIES:
+        cookies = self.request.COOKIES
+        if not cookies or settings.SESSION_COOKIE_NAME not in cookies:
             return True
         return not any(issubclass(c, SessionAuthentication) for c in classes)
 

@@ -91,16 +91,16 @@ class Dispatcher(FailureOutcomes):
         caller.authenticate()
         # What a credential takes away is known only now, and has stopped the view.
         outcome = find_refusal(call.tool, caller) or outcome if caller.narrowings else outcome
+        # Of a call that a guard answered the arguments may never have been bound.
+        bound = call.__dict__.get("bound")
         return outcome.changed(
             request_id=outcome.request_id or call.request_id,
             telemetry={**stopwatch.telemetry(), **outcome.telemetry},
             duration_ms=stopwatch.duration_ms,
-            call=self._get_request_parts(call),
+            call={}
+            if bound is None
+            else {"kwargs": bound.kwargs, "query_string": bound.query_string},
         )
-
-    def _get_request_parts(self, call: CallState) -> dict[str, Any]:
-        bound = vars(call).get("bound")
-        return {} if bound is None else {"kwargs": bound.kwargs, "query_string": bound.query_string}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         """Return what stands before the view of a call, the outermost first."""
@@ -119,7 +119,7 @@ class Dispatcher(FailureOutcomes):
 
     def perform(self, call: CallState) -> Outcome:
         outcome = self.perform_requests(call) if call.bound.is_batch else self.perform_call(call)
-        return ListHint(call.tool).add_to(outcome)
+        return outcome if outcome.failure is None else ListHint(call.tool).add_to(outcome)
 
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
         """Return what says whether a caller may have the answer of a call later."""

@@ -157,10 +157,7 @@ class ContractEnvelope(Envelope):
             return {"type": "object", "properties": {"result": schema}}
         return {"type": "object"}
 
-    def _describe_page(self, outcome: Outcome) -> dict[str, Any] | None:
-        page = outcome.pagination
-        if page is None:
-            return None
+    def _describe_page(self, page: Pagination) -> dict[str, Any]:
         facts = self._describe(page, PAGINATION)
         # A page has a number or a cursor, and the only page has neither.
         redundant: tuple[str, ...] = ("cursor",) if page.page is not None else ()
@@ -168,9 +165,8 @@ class ContractEnvelope(Envelope):
             redundant = ("page", "page_size", "cursor")
         return {name: facts[name] for name in facts if page.own or name not in redundant}
 
-    def _describe_quota(self, outcome: Outcome) -> dict[str, Any] | None:
-        quota = outcome.rate_limit
-        return None if quota is None else self._describe(quota, RATE_LIMIT)
+    def _describe_quota(self, quota: RateLimit) -> dict[str, Any]:
+        return self._describe(quota, RATE_LIMIT)
 
     def _describe(self, facts: Pagination | RateLimit, schema: dict[str, Any]) -> dict[str, Any]:
         values = vars(facts)
@@ -187,7 +183,8 @@ class ContractEnvelope(Envelope):
         return drop_empty(source) if outcome.version or outcome.content_hash else {}
 
     def _get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
-        return {name: value for name, value in outcome.meta.items() if name not in reserved}
+        meta = outcome.meta
+        return {name: meta[name] for name in meta if name not in reserved} if meta else {}
 
     def _describe_fidelity(self, outcome: Outcome) -> dict[str, Any]:
         fidelity = outcome.fidelity
@@ -202,13 +199,14 @@ class ContractEnvelope(Envelope):
         }
 
     def _get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
+        page, quota = outcome.pagination, outcome.rate_limit
         return {
             "request_id": outcome.request_id,
             **self._describe_fidelity(outcome),
             "warnings": [warning.summary or warning.message for warning in outcome.warnings],
             **more,
-            "pagination": self._describe_page(outcome),
-            "rate_limit": self._describe_quota(outcome),
+            "pagination": page and self._describe_page(page),
+            "rate_limit": quota and self._describe_quota(quota),
             "telemetry": self._get_telemetry(outcome),
             "suggestions": list(outcome.suggestions),
         }
@@ -259,7 +257,7 @@ class ContractEnvelope(Envelope):
         if received is MISSING:
             return {"received": None} if problem.code == "required" else {}
         text = received if isinstance(received, str) else ""
-        if isinstance(received, (list, tuple, Mapping)):
+        if not text and isinstance(received, (list, tuple, Mapping)):
             text = json.dumps(received, ensure_ascii=False, default=str)
         is_long = len(text) > MAX_RECEIVED_LENGTH
         return {"received": f"{text[:MAX_RECEIVED_LENGTH]}…" if is_long else received}

@@ -98,9 +98,9 @@ class OkEnvelope(ContractEnvelope):
             meta["warnings"] = []
         return meta | drop_empty(self._get_common_meta(outcome))
 
-    def _describe_page(self, outcome: Outcome) -> dict[str, Any] | None:
+    def _describe_page(self, page: Pagination) -> dict[str, Any]:
         # The cursor is ``next_cursor``.
-        facts = super()._describe_page(outcome) or {}
+        facts = super()._describe_page(page)
         return {name: facts[name] for name in facts if name != "cursor"}
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:

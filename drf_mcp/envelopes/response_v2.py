@@ -102,7 +102,8 @@ class ResponseV2Envelope(ContractEnvelope):
                 **failure.details,
             }
         # The pointer of a name with a dot differs from the pointer of its path.
-        has_pointer = JSONPointer.from_dotted(first.path) != first.pointer
+        is_plain = first.path.isidentifier()
+        has_pointer = not is_plain and JSONPointer.from_dotted(first.path) != first.pointer
         further = {
             "pointer": first.pointer if has_pointer else "",
             "accepted": first.accepted,

@@ -92,7 +92,7 @@ class StatusEnvelope(ContractEnvelope):
 
     def _get_metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        own = Members(outcome.meta)
+        own, page, quota = Members(outcome.meta), outcome.pagination, outcome.rate_limit
         telemetry = dict(self._get_telemetry(outcome))
         duration = telemetry.pop("duration_ms", outcome.duration_ms)
         version = own.string("tool_version") or mcp_settings.SERVER_VERSION or TOOL_VERSION
@@ -107,8 +107,8 @@ class StatusEnvelope(ContractEnvelope):
                 "telemetry": telemetry,
                 **self._describe_source(outcome),
                 **self._describe_fidelity(outcome),
-                "pagination": self._describe_page(outcome),
-                "rate_limit": self._describe_quota(outcome),
+                "pagination": page and self._describe_page(page),
+                "rate_limit": quota and self._describe_quota(quota),
             }
         )
 

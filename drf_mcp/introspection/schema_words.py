@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives
+from drf_mcp.settings import translate
 
 NAMES = {
     "array": gettext_noop("array"),
@@ -54,12 +55,12 @@ class SchemaWords:
             facts = {"values": join_values(choices[:MOST_CHOICES])}
             is_cut = len(choices) > MOST_CHOICES
             return (_("one of %(values)s, …") if is_cut else _("one of %(values)s")) % facts
-        if not self.schema.types:
-            return None
-        kind = self.schema.types[0]
-        if kind == "array":
-            return self.describe_array(SchemaWords(self.schema.get("items"), self.near).accepted)
-        return self.describe_value(kind)
+        for kind in self.schema.types[:1]:
+            if kind == "array":
+                items = SchemaWords(self.schema.get("items"), self.near)
+                return self.describe_array(items.accepted)
+            return self.describe_value(kind)
+        return None
 
     def count_members(self) -> Iterator[str]:
         for name, words in MEMBERS.items():
@@ -88,7 +89,7 @@ class SchemaWords:
 
     def describe_value(self, json_type: str) -> str:
         name = self.kind_name if json_type in ("string", "number") else ""
-        words = name or _(NOUNS.get(json_type, f"a {json_type}"))
+        words = name or translate(NOUNS.get(json_type, f"a {json_type}"))
         words = self.bound(words, self.schema.get("minimum"), self.schema.get("maximum"))
         # What has a kind of its own is never empty.
         shortest = None if name else self.schema.get("minLength")

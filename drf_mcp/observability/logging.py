@@ -111,9 +111,11 @@ def get_tracing() -> Any:
     # A process with a tracer provider has imported OpenTelemetry. In other processes it is not
     # imported here.
     trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return None
     # Another thread may be importing the module now.
     get_provider = getattr(trace, "get_tracer_provider", None)
-    if trace is None or get_provider is None:
+    if get_provider is None:
         return None
     if type(get_provider()) in (trace.ProxyTracerProvider, trace.NoOpTracerProvider):
         return None

@@ -80,10 +80,13 @@ class CallRecord:
 
 def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:
     """Return the observers of a message; None is a message that was not read."""
-    if message is not None and (not isinstance(message, Message) or message.is_notification):
-        return ()
-    made = (feature.observe(message, caller) for feature in features.hooks["observe"])
-    return [observer for observer in made if observer is not None]
+    observers: list[MessageObserver] = []
+    if message is not None and (type(message) is not Message or message.id is None):
+        return observers
+    for feature in features.hooks["observe"]:
+        if (observer := feature.observe(message, caller)) is not None:
+            observers.append(observer)
+    return observers
 
 
 def report_refusal(messages: Iterable[Any], caller: Any, exc: Exception) -> None:

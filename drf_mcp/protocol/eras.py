@@ -23,7 +23,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.headers import HeaderValue, check_header, compare_header, repeats
+from drf_mcp.protocol.headers import HeaderValue, check_header
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 from drf_mcp.settings import mcp_settings
@@ -164,16 +164,10 @@ class StatelessEra(Era):
         if message.id is None:
             return
         check_header(headers, constants.METHOD_HEADER, message.method)
-        if parameter is None:
-            return
-        expected = message.params.get(parameter)
-        if repeats(headers, constants.NAME_HEADER, expected):
-            return
-        value = HeaderValue.from_headers(headers, constants.NAME_HEADER)
-        # The method refuses a body without a name.
-        if value is not None or isinstance(expected, str):
-            text = None if value is None else value.to_text()
-            compare_header(constants.NAME_HEADER, text, expected)
+        if parameter is not None:
+            # The method refuses a body without a name.
+            expected = message.params.get(parameter)
+            check_header(headers, constants.NAME_HEADER, expected, is_encoded=True)
 
     def check_meta(self, meta: Members, key: str, kind: type) -> None:
         if key not in meta:

@@ -119,14 +119,25 @@ class RepeatedArguments:
         return isinstance(argument, (int, float)) and Decimal(text) == Decimal(str(argument))
 
 
-def repeats(headers: Mapping[str, str], name: str, expected: Any) -> bool:
-    """Return whether a header needs no decoding and has the expected value."""
-    return headers.get(name) == expected and bool(expected and _PLAIN.fullmatch(expected))
+def check_header(
+    headers: Mapping[str, str], name: str, expected: Any, *, is_encoded: bool = False
+) -> None:
+    """Compare a header with the value that it repeats.
 
+    Args:
+        expected: any JSON value; one that is no text may have no header.
+        is_encoded: whether clients encode the value ("Value Encoding").
 
-def check_header(headers: Mapping[str, str], name: str, expected: str) -> None:
-    if not repeats(headers, name, expected):
-        compare_header(name, HeaderValue.from_headers(headers, name), expected)
+    Raises:
+        HeaderMismatch: if the two differ.
+    """
+    sent = headers.get(name)
+    if sent == expected and sent and _PLAIN.fullmatch(sent):
+        return
+    value = None if sent is None else HeaderValue(sent)
+    if value is not None or isinstance(expected, str):
+        text = value.to_text() if value is not None and is_encoded else value
+        compare_header(name, text, expected)
 
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:

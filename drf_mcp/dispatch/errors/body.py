@@ -115,6 +115,13 @@ class ErrorBody:
         if isinstance(data, str):
             if data.strip():
                 yield ErrorText(path, data)
+        elif isinstance(data, (list, tuple)):
+            for index, item in enumerate(data):
+                text = item if isinstance(item, str) else ErrorObject.read_unplaced(item)
+                if text is None:
+                    yield from self._find_texts(item, (*path, index))
+                else:
+                    yield from self._find_texts(text, path)
         elif isinstance(data, (dict, Mapping)):
             whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
             error = None if PLACE_KEYS.isdisjoint(data) else ErrorObject(data)
@@ -125,13 +132,6 @@ class ErrorBody:
                 # An argument may be called "detail" too; its own errors are in a list.
                 is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
                 yield from self._find_texts(value, path if is_general else (*path, key))
-        elif isinstance(data, (list, tuple)):
-            for index, item in enumerate(data):
-                text = item if isinstance(item, str) else ErrorObject.read_unplaced(item)
-                if text is None:
-                    yield from self._find_texts(item, (*path, index))
-                else:
-                    yield from self._find_texts(text, path)
 
     def _find_sentence(self, data: Any) -> str:
         parts: Iterable[Any] = ()

@@ -35,6 +35,7 @@ from drf_mcp.dispatch.errors.remediation import (
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
+from drf_mcp.settings import translate
 
 # Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
@@ -228,7 +229,7 @@ class ErrorMapper:
         elif name and code == "null" and self.arguments.optional(pointer):
             text = OPTIONAL_NULL
         # Translators: stands for {name} in sentences such as "Correct {name}."
-        return _(text).format(name=f"'{name}'" if name else _("the arguments"))
+        return translate(text).format(name=f"'{name}'" if name else _("the arguments"))
 
     def make_failure(
         self,

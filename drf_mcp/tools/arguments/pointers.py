@@ -99,10 +99,11 @@ class ArgumentPointers:
         return MASK if secret else self.mask(value, pointer)
 
     def mask(self, value: Any, pointer: str) -> Any:
-        place = self.remove_indexes(pointer) if self.write_only else None
-        # A client may send an object as a text, with write-only members in it.
-        if place in self.write_only or (isinstance(value, str) and place in self.holders):
-            return MASK
+        if self.write_only:
+            place = self.remove_indexes(pointer)
+            # A client may send an object as a text, with write-only members in it.
+            if place in self.write_only or (isinstance(value, str) and place in self.holders):
+                return MASK
         if isinstance(value, list):
             return [self.mask(item, f"{pointer}/{index}") for index, item in enumerate(value)]
         if not isinstance(value, OBJECTS):
