@@ -12,8 +12,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.core.signals import setting_changed
-from django.dispatch import receiver
 from django.utils import translation
 
 from drf_mcp.option_types.installed import Setting, features, find_app
@@ -252,24 +250,6 @@ def override_language() -> Iterator[None]:
     """Have texts in the language of the tools, whoever happens to ask; a decorator as well."""
     with translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE):
         yield
-
-
-@functools.lru_cache(maxsize=1024)
-def _look_up(text: str, language: str | None) -> str:
-    return translation.gettext(text)
-
-
-def translate(text: str) -> str:
-    """Return a text in the language of the thread; each text is looked up once a language.
-
-    For texts of the package that every refusal repeats: Django asks the catalogs of all apps.
-    """
-    return _look_up(text, translation.get_language())
-
-
-@receiver(setting_changed)
-def _forget_translations(**kwargs: Any) -> None:
-    _look_up.cache_clear()
 
 
 UNCHANGED = nullcontext()

@@ -8,8 +8,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.settings import translate
-
 # An enumeration of more values is told in words, with some of them.
 MOST_VALUES, SHOWN_VALUES = 50, 3
 # The word "text", and an image of one pixel.
@@ -35,7 +33,7 @@ class Kind:
     format: str = ""
 
     def get_words(self) -> str:
-        words = translate(self.words)
+        words = _(self.words)
         return words % {"format": self.format} if self.format else words
 
 

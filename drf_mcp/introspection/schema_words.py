@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.text import clean_text, join_values
+from drf_mcp.introspection.text import clean_text, join_values, translate
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives
-from drf_mcp.settings import translate
 
 NAMES = {
     "array": gettext_noop("array"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections.abc import Iterable
 from typing import Any
 
+from django.core.signals import setting_changed
+from django.dispatch import receiver
 from django.utils import translation
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
@@ -52,3 +55,21 @@ def get_names(model: Any) -> tuple[str, ...]:
 
 def says_more(label: str, name: str) -> bool:
     return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()
+
+
+@functools.lru_cache(maxsize=1024)
+def _look_up(text: str, language: str | None) -> str:
+    return translation.gettext(text)
+
+
+def translate(text: str) -> str:
+    """Return a text in the language of the thread; each text is looked up once a language.
+
+    For texts of the package that every refusal repeats: Django asks the catalogs of all apps.
+    """
+    return _look_up(text, translation.get_language())
+
+
+@receiver(setting_changed)
+def _forget_translations(**kwargs: Any) -> None:
+    _look_up.cache_clear()

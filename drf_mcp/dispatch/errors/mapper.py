@@ -33,9 +33,9 @@ from drf_mcp.dispatch.errors.remediation import (
     get_status_advice,
 )
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
+from drf_mcp.introspection.text import translate
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
-from drf_mcp.settings import translate
 
 # Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
 PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
