@@ -17,6 +17,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.archive.withheld import withheld_cache
+from drf_mcp.introspection.text import look_up_text
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
 from tests.division import Division, Programs, mark_variants, put_slow_ones_first
@@ -109,6 +110,7 @@ def no_language_left_over() -> Iterator[None]:
     """End every test in the project's own language and time zone, whatever its middleware chose."""
     yield
     translation.deactivate()
+    look_up_text.cache_clear()
     timezone.deactivate()
 
 

@@ -109,9 +109,13 @@ class SchemaWords:
     @property
     def kind_name(self) -> str:
         kind, limits = self.schema.kind, self.schema.meaning.limits
-        if kind is None or not limits:
-            return kind.get_words() if kind else ""
-        words, bracket, inside = kind.get_words().removesuffix(")").partition(" (")
+        if kind is None:
+            return ""
+        words = translate(kind.words)
+        words = words % {"format": kind.format} if kind.format else words
+        if not limits:
+            return words
+        words, bracket, inside = words.removesuffix(")").partition(" (")
         return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
 
     def bound(self, words: str, low: Any, high: Any) -> str:

@@ -58,7 +58,7 @@ def says_more(label: str, name: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _look_up(text: str, language: str | None) -> str:
+def look_up_text(text: str, language: str | None) -> str:
     return translation.gettext(text)
 
 
@@ -67,9 +67,9 @@ def translate(text: str) -> str:
 
     For texts of the package that every refusal repeats: Django asks the catalogs of all apps.
     """
-    return _look_up(text, translation.get_language())
+    return look_up_text(text, translation.get_language())
 
 
 @receiver(setting_changed)
 def _forget_translations(**kwargs: Any) -> None:
-    _look_up.cache_clear()
+    look_up_text.cache_clear()

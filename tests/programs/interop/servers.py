@@ -20,7 +20,14 @@ HOST = "127.0.0.1"
 SECONDS_TO_START = 60
 
 COMMANDS = {
-    "uvicorn": ["-m", "uvicorn", "example_project.asgi:application", "--port={port}"],
+    "uvicorn": [
+        "-m",
+        "uvicorn",
+        "example_project.asgi:application",
+        "--port={port}",
+        # A client of Node.js that pauses longer loses its next call: docs/deployment.md.
+        "--timeout-keep-alive=75",
+    ],
     "gunicorn": [
         "-m",
         "gunicorn",
