@@ -183,7 +183,7 @@ class Feature:
         tool_reports: dotted paths of classes derived from
             `drf_mcp.management.tool_reports.ToolReport`, by the option of `manage.py mcp_tools`
             that runs each.
-        page_parts: dotted paths of classes derived from `drf_mcp.browsable.parts.PagePart`.
+        page_parts: dotted paths of classes derived from `drf_mcp.browsable.frame.PagePart`.
     """
 
     settings: ClassVar[Mapping[str, Setting]] = {}

@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from rest_framework.utils.formatting import remove_trailing_string
 
-from drf_mcp.browsable.parts import PagePart
+from drf_mcp.browsable.frame import PagePart
 from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer

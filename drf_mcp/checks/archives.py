@@ -13,8 +13,12 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, can_archive
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.dispatch.own_answers import has_own_handler, keeps_answers, shows_fields_by_caller
-from drf_mcp.dispatch.stored_answers import HOOKS
+from drf_mcp.dispatch.stored_answers import (
+    HOOKS,
+    has_own_handler,
+    keeps_answers,
+    shows_fields_by_caller,
+)
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
 from drf_mcp.settings import mcp_settings

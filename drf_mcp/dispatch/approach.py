@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from inspect import isawaitable
 from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, sync_to_async
+from django.apps import apps
+from django.db import connections, router, transaction
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.dispatch.bare_callbacks import BareCallback
 from drf_mcp.dispatch.middleware import (
+    BareCallback,
     CallHandler,
     Passage,
     is_asynchronous,
@@ -24,8 +26,24 @@ from drf_mcp.dispatch.middleware import (
     transactions,
 )
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.rollback import find_written_databases, undoing
 from drf_mcp.introspection.inspection import negotiate
+
+
+def find_written_databases() -> list[str]:
+    """Return the aliases of the databases that the routers let models be written to."""
+    written = {router.db_for_write(model) for model in apps.get_models()}
+    return [alias for alias in connections if alias in written]
+
+
+@contextmanager
+def undoing(aliases: Collection[str]) -> Iterator[None]:
+    """Roll back what is written to databases meanwhile, whatever happens."""
+    with ExitStack() as stack:
+        for alias in aliases:
+            stack.enter_context(transaction.atomic(using=alias))
+            stack.callback(transaction.set_rollback, True, using=alias)
+        yield
+
 
 Found = TypeVar("Found")
 Look = Callable[..., Found]

@@ -16,23 +16,28 @@ from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.bare_callbacks import BareCallback
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.crashes import close_broken_connections
-from drf_mcp.dispatch.empty_lists import EmptyList
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
 from drf_mcp.dispatch.failures import FailureOutcomes
-from drf_mcp.dispatch.guards import CallCrashed, CallRefused, pass_guards
-from drf_mcp.dispatch.limits import ThrottleGuard, TimeLimitGuard
-from drf_mcp.dispatch.list_hints import ListHint
+from drf_mcp.dispatch.guards import (
+    CallCrashed,
+    CallRefused,
+    NarrowingGuard,
+    ThrottleGuard,
+    TimeLimitGuard,
+    find_refusal,
+    pass_guards,
+)
+from drf_mcp.dispatch.list_hints import EmptyList, ListHint
 from drf_mcp.dispatch.middleware import (
+    BareCallback,
     CallHandler,
     Passage,
     as_http_would,
     keep_thread_state,
 )
-from drf_mcp.dispatch.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest, get_named_object
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id

@@ -13,8 +13,8 @@ from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.crashes import send_exception
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
-from drf_mcp.dispatch.missing_rows import MissingRows
-from drf_mcp.dispatch.narrowing import find_refusal
+from drf_mcp.dispatch.guards import find_refusal
+from drf_mcp.dispatch.list_hints import MissingRows
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import TimeLimitExceeded, contain

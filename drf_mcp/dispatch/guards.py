@@ -1,12 +1,53 @@
+"""The guards of every call: what takes its tool away, its throttles, its time limit."""
+
 from __future__ import annotations
 
+import asyncio
+import copy
 import functools
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
 
-from rest_framework.exceptions import APIException
+from django.db import connections
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException, Throttled
+from rest_framework.request import Request
 
+from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.access.limits import APPROACHING, EndpointLimits, Quotas, warn_of_quota
+from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.outcomes import Outcome, RateLimit
+from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
+from drf_mcp.settings import mcp_settings
+
+STATUS = 403
+
+
+class NarrowingGuard(Guard):
+    """Refuses a tool that something takes away from the caller: the setting READ_ONLY for one."""
+
+    order = 100
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        return find_refusal(call.tool, call.caller) or proceed(call)
+
+
+def find_refusal(tool: Any, caller: Caller) -> Outcome | None:
+    """Return the outcome of a call of a tool that the caller is not offered, None if they are."""
+    narrowing = caller.find_narrowing(tool)
+    if narrowing is None:
+        return None
+    facts = {"tool": tool.name, "reason": narrowing.get_reason(tool)}
+    # Translators: the reason is such as "the server only has tools that read".
+    message = _("%(tool)s is not available here: %(reason)s.") % facts
+    advice = _(
+        "Do not repeat the call: this connection does not offer the tool. Use a tool that "
+        "tools/list shows, or tell the user what is missing."
+    )
+    failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, advice, recoverable=False)
+    return Outcome(tool.name, STATUS, failure=failure)
 
 
 class CallRefused(Exception):
@@ -40,3 +81,102 @@ def pass_guards(guards: Sequence[Guard], call: CallState, perform: Proceed) -> O
     for guard in reversed(guards):
         perform = functools.partial(guard, proceed=perform)
     return perform(call)
+
+
+# What asks for data or changes it. What ends a transaction has to run, late as it is.
+STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
+
+
+class ThrottleGuard(Guard):
+    """Asks the endpoint's throttles, and counts nothing that the view's own throttles count."""
+
+    order = 200
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        if call.is_rerun:
+            return proceed(call)
+        limits = self.get_limits(call)
+        waits = list(limits.find_waits())
+        quota = Quotas.get_tightest(limits.left)
+        if waits:
+            known = [seconds for seconds in waits if seconds is not None]
+            raise CallRefused(Throttled(max(known, default=None)), quota)
+        return self.add_quota(proceed(call), quota)
+
+    def get_limits(self, call: CallState) -> EndpointLimits:
+        tool = call.tool
+        known = call.caller.authenticate()
+        # Throttles that let reads pass look at the method.
+        inner = copy.copy(known._request)
+        inner.method = tool.endpoint.method
+        request = Request(inner)
+        copy_identity(request, known)
+        view = tool.endpoint.view(request)
+        view.kwargs = call.bound.kwargs
+        return EndpointLimits(call.throttles, view, request, tool.options.throttle_scope)
+
+    def add_quota(self, outcome: Outcome, quota: RateLimit | None) -> Outcome:
+        tightest = Quotas.get_tightest((outcome.rate_limit, quota))
+        if quota is None or tightest is not quota:
+            return outcome
+        warnings = [w for w in outcome.warnings if w.code != APPROACHING]
+        if outcome.failure is None:
+            warnings += warn_of_quota(quota)
+        return outcome.changed(rate_limit=quota, warnings=tuple(warnings))
+
+
+class Deadline:
+    """The moment from which a call starts no more statements on a database."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.at = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return max(self.at - time.monotonic(), 0)
+
+    def limit(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return an async callback that is cancelled at the deadline."""
+
+        async def limited(*args: Any, **kwargs: Any) -> Any:
+            task = asyncio.ensure_future(callback(*args, **kwargs))
+            # The view's own TimeoutError is no deadline.
+            done, _ = await asyncio.wait({task}, timeout=self.left)
+            if done:
+                return task.result()
+            task.cancel()
+            await asyncio.wait({task})
+            if task.cancelled():
+                raise TimeLimitExceeded(self.seconds)
+            return task.result()
+
+        return limited
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, *args: Any) -> Any:
+        # A wrapper for Django's ``execute_wrapper``.
+        if not self.left and str(sql).lstrip(" \n\t(")[:8].upper().startswith(STATEMENTS):
+            raise TimeLimitExceeded(self.seconds)
+        return execute(sql, *args)
+
+
+class TimeLimitGuard(Guard):
+    """Stops a call that takes too long, where Python can: see docs/limits.md."""
+
+    order = 400
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        own = call.tool.options.time_limit
+        seconds = mcp_settings.TIME_LIMIT if own is None else own
+        if not seconds or call.is_rerun:
+            return proceed(call)
+        # The first call of a tool has it described, which is none of the view's time.
+        call.bound  # noqa: B018 - reading it binds the arguments
+        call.deadline = deadline = Deadline(seconds)
+        try:
+            with ExitStack() as stack:
+                for connection in connections.all():
+                    stack.enter_context(connection.execute_wrapper(deadline))
+                return proceed(call)
+        finally:
+            call.deadline = None

@@ -76,7 +76,7 @@ FORMATS = {
 OCTET = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 IPV4 = rf"{OCTET}(\.{OCTET}){{3}}"
 IPV6 = "([0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}"
-HOST = r"(localhost|([A-Za-z\d]+(-+[A-Za-z\d]+)*\.)+(xn--[a-z\d-]{0,58}[a-z\d]|[A-Za-z]{2,63}))"
+HOST = r"(localhost|([A-Za-z\d]+(-+[A-Za-z\d]+)*\.)+(xn--[a-z\d-]{1,59}|[A-Za-z]{2,63}))"
 ATOM = r"[A-Za-z\d!#-'+*/=?^-`{-~-]+"
 PATTERNS = {
     "date": r"\d{4}-(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])",

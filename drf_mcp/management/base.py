@@ -15,7 +15,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
-from drf_mcp.management.errors import UsageError as UsageError
+from drf_mcp.management.screen import UsageError as UsageError
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 

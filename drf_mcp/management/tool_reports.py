@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
-from drf_mcp.management.errors import UsageError
-from drf_mcp.management.screen import Screen
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.option_types.installed import features, find_apps
 from drf_mcp.tools.tool import Tool
 

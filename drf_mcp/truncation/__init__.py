@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from drf_mcp.truncation.budget import Budget
-from drf_mcp.truncation.canonical_text import canonical_text
-from drf_mcp.truncation.digests import Condensed, Digester, Evidence
+from drf_mcp.truncation.digests import Condensed, Digester, Evidence, canonical_text
 from drf_mcp.truncation.lead_digests import LeadDigester
 from drf_mcp.truncation.report import RETRIEVAL_TOOL
 from drf_mcp.truncation.schema_relaxation import relax_schema

@@ -18,7 +18,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.resources.uris import URISpace
+from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.settings import mcp_settings
 from drf_mcp.transports.in_process import InProcessClient, make_server
 from drf_mcp.transports.local_endpoint import LocalEndpoint

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.dispatch import limits
+from drf_mcp.dispatch import guards
 from drf_mcp.tools import registry
 from drf_mcp.transports.in_process import InProcessClient
 from drf_mcp.views import MCPView
@@ -329,13 +329,13 @@ def test_no_order_of_calls_counts_one_twice(limited, tools):
 @pytest.fixture
 def brief(monkeypatch):
     """A second lasts a quarter of a second."""
-    made = limits.Deadline.__init__
+    made = guards.Deadline.__init__
 
     def init(self, seconds):
         made(self, seconds / 4)
         self.seconds = seconds
 
-    monkeypatch.setattr(limits.Deadline, "__init__", init)
+    monkeypatch.setattr(guards.Deadline, "__init__", init)
 
 
 @pytest.mark.slow
@@ -365,7 +365,7 @@ def test_the_limit_ends_with_the_call(limited, brief):
 
 
 def test_a_tool_may_have_a_limit_of_its_own(limited, monkeypatch):
-    monkeypatch.setattr(limits.Deadline, "left", 0)
+    monkeypatch.setattr(guards.Deadline, "left", 0)
     assert codes(limited(TIME_LIMIT=1), "endless_get") == [""]
 
 

@@ -338,14 +338,14 @@ MUTANTS = (
     ),
     Mutant(
         "a dry run is taken back",
-        "dispatch/rollback.py",
+        "dispatch/approach.py",
         "            stack.callback(transaction.set_rollback, True, using=alias)\n",
         "",
         ("contrib/writes/dry_run/test_transactions.py",),
     ),
     Mutant(
         "a dry run writes to no database that is not rolled back",
-        "contrib/writes/rollback.py",
+        "contrib/writes/dry_run.py",
         "        if connection.alias not in self.aliases:",
         "        if False:",
         ("contrib/writes/dry_run/test_transactions.py",),
@@ -516,14 +516,14 @@ MUTANTS = (
     ),
     Mutant(
         "the endpoint's throttles",
-        "dispatch/limits.py",
+        "dispatch/guards.py",
         "        if waits:",
         "        if False:",
         ("dispatch/test_limits.py",),
     ),
     Mutant(
         "the time of a call",
-        "dispatch/limits.py",
+        "dispatch/guards.py",
         "if not self.left and str(sql)",
         "if False and str(sql)",
         ("dispatch/test_limits.py",),

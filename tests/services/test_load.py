@@ -54,4 +54,5 @@ def test_the_workers_need_no_more_memory_after_many_calls(machines, report, is_f
         )
     )
     assert dict(line.errors) == {}
-    assert seen[-1] - seen[0] < GROWTH
+    # What the first quarter adds belongs to threads and connections that start under load.
+    assert seen[-1] - seen[1] < GROWTH

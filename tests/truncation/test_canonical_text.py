@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.truncation.canonical_text import MARKS, canonical_text
+from drf_mcp.truncation.digests import MARKS, canonical_text
 
 CASES = {
     "newlines": ("a\r\nb\rc\u2028d\x0be", "a\nb\nc\nd\ne"),

@@ -12,9 +12,13 @@ from django.core.exceptions import FieldDoesNotExist
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.contrib.operators.findings import LintFinding
 from drf_mcp.contrib.operators.rules import Rule
-from drf_mcp.contrib.operators.source_lines import EndpointLines, OwnClasses, SourceLine
+from drf_mcp.contrib.operators.source_lines import (
+    EndpointLines,
+    LintFinding,
+    OwnClasses,
+    SourceLine,
+)
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import Inspection

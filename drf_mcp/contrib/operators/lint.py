@@ -11,10 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.operators import argument_rules, rules
-from drf_mcp.contrib.operators.findings import NAMED, LintFinding, SharedCause, join_findings
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Rule
 from drf_mcp.contrib.operators.search_overlap import Overlap, OverlapSearch
-from drf_mcp.contrib.operators.source_lines import EndpointLines
+from drf_mcp.contrib.operators.source_lines import (
+    NAMED,
+    EndpointLines,
+    LintFinding,
+    SharedCause,
+    join_findings,
+)
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost, measure_tools
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool

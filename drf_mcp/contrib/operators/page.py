@@ -15,10 +15,9 @@ from django.utils.translation import gettext_noop
 from rest_framework.permissions import DjangoModelPermissions, DjangoObjectPermissions
 
 from drf_mcp.access.authentication_reuse import lets_all_in
-from drf_mcp.browsable.parts import PagePart
+from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.operators.lint import Lint
-from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.contrib.operators.view_permissions import AskedPermission, Step
+from drf_mcp.contrib.operators.permission_trace import AskedPermission, PermissionTrace, Step
 from drf_mcp.exceptions import contain
 from drf_mcp.tools.tool import Tool
 

@@ -9,9 +9,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
-from drf_mcp.contrib.operators.findings import TOOLS, LintFinding
 from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE
+from drf_mcp.contrib.operators.source_lines import TOOLS, LintFinding
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost
 from drf_mcp.management.screen import Screen, group_digits
 from drf_mcp.management.tool_list import TOOLS as TOOL_COUNT

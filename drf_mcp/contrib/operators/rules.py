@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.contrib.operators.findings import LintFinding
-from drf_mcp.contrib.operators.source_lines import EndpointLines
+from drf_mcp.contrib.operators.source_lines import EndpointLines, LintFinding
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.source.callers import is_same_for_every_caller

@@ -1,9 +1,69 @@
 from __future__ import annotations
 
-from drf_mcp.contrib.pages.page import Page
+from collections.abc import Mapping
+from typing import Any
+
+from django.template import TemplateDoesNotExist, TemplateSyntaxError
+from django.template.loader import get_template
+
+from drf_mcp.contrib.resources.documents import Document
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.context import RequestContext
+from drf_mcp.settings import override_language
+from drf_mcp.tools.tool import Tool
+
+MEDIA_TYPE = "text/html;profile=mcp-app"
+STOCK = {"table": "drf_mcp/pages/table.html", "form": "drf_mcp/pages/form.html"}
+# Nothing is fetched from anywhere ("UI Resource Format").
+CLOSED: Mapping[str, list[str]] = {
+    "connectDomains": [],
+    "resourceDomains": [],
+    "frameDomains": [],
+    "baseUriDomains": [],
+}
+
+
+class Page(Document):
+    """The page of a tool: a Django template that knows the tool, and neither caller nor data.
+
+    In the template ``tool`` has ``name``, ``title`` and ``inputSchema``. A host shows the page in
+    a frame of its own, and sends it the arguments and the result of the call.
+    """
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        given: Any = tool.options.ui
+        details: dict[str, Any] = {"template": given} if isinstance(given, str) else dict(given)
+        template = details.pop("template")
+        self.template_name = STOCK.get(template, template)
+        details["csp"] = {**CLOSED, **details.get("csp", {})}
+        super().__init__(
+            f"ui://tools/{tool.name}",
+            self.render,
+            name=tool.name,
+            mime_type=MEDIA_TYPE,
+            meta={"ui": {"prefersBorder": True, **details}},
+        )
+
+    def render(self) -> str:
+        """Return the HTML, in the project's own language as the list of tools."""
+        tool = self.tool
+        members = {"name": tool.name, "title": tool.title, "inputSchema": tool.input_schema}
+        with override_language():
+            html: str = get_template(self.template_name).render({"tool": members})
+        return html
+
+    def find_fault(self) -> str:
+        """Return why the template cannot be loaded, "" if it can."""
+        try:
+            get_template(self.template_name)
+        except TemplateDoesNotExist as exc:
+            return f"there is no template {exc}."
+        except TemplateSyntaxError as exc:
+            return f"{self.template_name}: {exc}."
+        return ""
+
 
 EXTENSION = "io.modelcontextprotocol/ui"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.core.checks import CheckMessage, Error
 
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.pages.page import Page
+from drf_mcp.contrib.pages.capability import Page
 
 
 @register_check()

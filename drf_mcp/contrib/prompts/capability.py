@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from drf_mcp.access.limits import count_once
+from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
-from drf_mcp.contrib.prompts.rows import ListedRows
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import SILENT, Exchange

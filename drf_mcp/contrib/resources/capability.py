@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.contrib.resources.reading import Reading, encode_content, make_not_found
-from drf_mcp.contrib.resources.routes import RouteResource
-from drf_mcp.contrib.resources.uris import URISpace
+from drf_mcp.contrib.resources.routes import RouteResource, URISpace
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes

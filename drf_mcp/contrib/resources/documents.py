@@ -13,7 +13,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.contrib.resources.feature import Annotations
-from drf_mcp.contrib.resources.uris import URISpace
+from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.option_types.kinds import Kind, Text, refuse_wrong_values
 from drf_mcp.option_types.tool_options import ICONS, MetaMembers

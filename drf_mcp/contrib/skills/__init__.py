@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from drf_mcp.contrib import import_on_use
 
 if TYPE_CHECKING:
-    from drf_mcp.contrib.skills.skill import Skill
+    from drf_mcp.contrib.skills.capability import Skill
 
 __all__ = ["Skill"]
-__getattr__ = import_on_use(__name__, {"Skill": "skill"})
+__getattr__ = import_on_use(__name__, {"Skill": "capability"})

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.skills.skill import Skill
+from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
@@ -14,6 +22,129 @@ from drf_mcp.protocol.capability import cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
+
+MAIN = "SKILL.md"
+FRONTMATTER = re.compile(rb"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.S | re.M)
+# The Agent Skills specification, "name field".
+NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+# What every host takes of one skill ("Limits").
+MOST_FILES, MOST_BYTES = 512, 16 * 1024 * 1024
+
+
+class Skill(Folder):
+    """A folder with a ``SKILL.md``, and what else its instructions speak of.
+
+    ``registry.add(Skill(HERE / "skills" / "refunds"))`` serves it as ``skill://refunds/SKILL.md``
+    (extension ``io.modelcontextprotocol/skills``). Its files are read anew each time, but those
+    whose names begin with a dot, and links that lead out of the folder.
+
+    Args:
+        folder: the folder, which has the name of the skill.
+        prefix: path segments before the name in its URIs, such as ``acme/billing``.
+
+    Raises:
+        ImproperlyConfigured: if it is no skill, or without PyYAML.
+    """
+
+    def __init__(self, folder: str | Path, prefix: str = "") -> None:
+        self.folder = Path(folder).resolve()
+        path = "/".join(filter(None, (prefix.strip("/"), self.folder.name)))
+        self.root = f"skill://{quote(path)}"
+        if fault := self.find_fault():
+            raise ImproperlyConfigured(f"Skill({str(folder)!r}) {fault}.")
+
+    @classmethod
+    def find(cls, folder: str | Path, prefix: str = "") -> list[Skill]:
+        """Return a skill for each folder in a folder that has a ``SKILL.md``."""
+        mains = sorted(Path(folder).glob(f"*/{MAIN}"))
+        return [cls(main.parent, prefix) for main in mains]
+
+    def find_fault(self) -> str:
+        if not (self.folder / MAIN).is_file():
+            return f"has no {MAIN}"
+        frontmatter = self.frontmatter
+        if frontmatter.get("name") != self.folder.name or not NAME.fullmatch(self.folder.name):
+            return (
+                f"needs the name of its folder in the frontmatter of {MAIN}: lower-case letters, "
+                "digits and single hyphens"
+            )
+        description = frontmatter.get("description")
+        if not isinstance(description, str) or not 0 < len(description) <= 1024:
+            return f"needs a description in the frontmatter of {MAIN}, of at most 1024 characters"
+        files = list(self.files)
+        if len(files) > MOST_FILES or sum(file.stat().st_size for file in files) > MOST_BYTES:
+            return f"has more than {MOST_FILES} files or {MOST_BYTES} bytes"
+        return ""
+
+    @property
+    def uri(self) -> str:
+        return f"{self.root}/{MAIN}"
+
+    @property
+    def files(self) -> Iterator[Path]:
+        """The files that are served, ``SKILL.md`` first."""
+        yield self.folder / MAIN
+        for file in sorted(self.folder.rglob("*")):
+            parts = file.relative_to(self.folder).parts
+            is_hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
+            if parts == (MAIN,) or is_hidden or not file.is_file():
+                continue
+            if file.resolve().is_relative_to(self.folder):
+                yield file
+
+    @property
+    def frontmatter(self) -> dict[str, Any]:
+        return read_frontmatter((self.folder / MAIN).read_bytes())
+
+    def get_uri(self, file: Path) -> str:
+        return f"{self.root}/{quote(file.relative_to(self.folder).as_posix())}"
+
+    def get_document(self, uri: str) -> Document | None:
+        """Return the file of a URI as a document, None if it is none of the skill's."""
+        if not uri.startswith(f"{self.root}/"):
+            return None
+        file = next((file for file in self.files if self.get_uri(file) == uri), None)
+        return None if file is None else Document(uri, file=file)
+
+    @property
+    def main(self) -> Document:
+        frontmatter = self.frontmatter
+        name, description = self.folder.name, str(frontmatter.get("description", ""))
+        return Document(self.uri, file=self.folder / MAIN, name=name, description=description)
+
+    def get_entry(self) -> Mapping[str, Any]:
+        """Return the members of a Skill entry ("Skill Entries")."""
+        resources = [{"uri": self.get_uri(file), **get_manifest(file)} for file in self.files]
+        return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
+
+
+def get_manifest(file: Path) -> Mapping[str, Any]:
+    state = file.stat()
+    return digest_file(file, state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def digest_file(file: Path, modified: int, size: int) -> Mapping[str, Any]:
+    content = file.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    return {"digest": f"sha256:{digest}", "size": len(content)}
+
+
+@functools.lru_cache(maxsize=256)
+def read_frontmatter(content: bytes) -> dict[str, Any]:
+    try:
+        yaml = import_module("yaml")
+    except ImportError as exc:
+        message = 'Skills need PyYAML: pip install "drf-mcp-server[skills]".'
+        raise ImproperlyConfigured(message) from exc
+    found = FRONTMATTER.match(content)
+    try:
+        read = yaml.safe_load(found[1]) if found else None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        read = None
+    # Dates, which YAML knows and JSON does not, are the texts that the author wrote.
+    return json.loads(json.dumps(read, default=str)) if isinstance(read, dict) else {}
+
 
 EXTENSION = "io.modelcontextprotocol/skills"
 

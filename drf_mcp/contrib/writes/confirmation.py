@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.writes.controls import is_dry_run
-from drf_mcp.contrib.writes.preview import Preview
-from drf_mcp.contrib.writes.previewer import preview
+from drf_mcp.contrib.writes.previewer import Preview, preview
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
 from drf_mcp.json_text import hash_json

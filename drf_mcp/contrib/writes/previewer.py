@@ -3,32 +3,127 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from django.db.models import Model
+from django.db import router
+from django.db.models import Model, ProtectedError, QuerySet, RestrictedError
+from django.db.models.deletion import Collector
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.response import Response
 
-from drf_mcp.contrib.writes.cascades import Cascade
-from drf_mcp.contrib.writes.preview import Preview
-from drf_mcp.contrib.writes.reading import Reading
-from drf_mcp.contrib.writes.rollback import Rollback
-from drf_mcp.dispatch.blockers import Listings
+from drf_mcp.contrib.writes.dry_run import Reading, Rollback
+from drf_mcp.dispatch.approach import find_written_databases
+from drf_mcp.dispatch.blockers import MOST_ROWS, Listings, Rows
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.errors.exceptions import find_violation
 from drf_mcp.dispatch.labels import describe_object, join_labels
 from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.dispatch.rollback import find_written_databases
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import ROUNDS, Asked
 from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Outcome
+
+
+class Cascade:
+    """The rows that Django deletes, changes or is refused by, if an object is deleted.
+
+    Attributes:
+        refusal: why Django would not delete the object, None if it would.
+    """
+
+    def __init__(self, instance: Model) -> None:
+        self.instance = instance
+        using = router.db_for_write(type(instance), instance=instance)
+        self.collector: Any = Collector(using=using, origin=instance)
+        self.refusal: ProtectedError | RestrictedError | None = None
+        try:
+            self.collector.collect([instance])
+        except (ProtectedError, RestrictedError) as exc:
+            self.refusal = exc
+
+    @cached_property
+    def deleted(self) -> dict[type[Model], list[Any]]:
+        """The primary keys of the rows that are deleted with the object, by model."""
+        collected = self.collector.data.items()
+        own = {type(self.instance)._meta.concrete_model, *self.instance._meta.get_parent_list()}
+        rows = [
+            (model, [row for row in rows if model not in own or row.pk != self.instance.pk])
+            for model, rows in collected
+        ]
+        fast = ((queryset.model, queryset) for queryset in self.collector.fast_deletes)
+        return self.get_keys((*rows, *fast))
+
+    @cached_property
+    def changed(self) -> dict[type[Model], list[Any]]:
+        """The primary keys of the rows that stay and refer to something else, by model."""
+        updates = self.collector.field_updates.items()
+        return self.get_keys((field.model, rows) for (field, _), found in updates for rows in found)
+
+    def get_keys(self, found: Iterable[tuple[Any, Any]]) -> dict[type[Model], list[Any]]:
+        keys: dict[type[Model], set[Any]] = {}
+        for model, rows in found:
+            if isinstance(rows, QuerySet):
+                # One more than are counted tells that they are too many.
+                own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_ROWS + 1])
+            else:
+                own = {row.pk for row in (rows if isinstance(rows, Iterable) else (rows,))}
+            keys.setdefault(model, set()).update(own)
+        models = sorted((model for model in keys if keys[model]), key=lambda m: m._meta.label)
+        return {model: sorted(keys[model], key=str) for model in models}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a call would do.
+
+    Attributes:
+        label: the object that the call is about, "" where none is known.
+        deleted: the rows that are deleted with it.
+        kept: the rows that stay, and no longer refer to it.
+        changed: the rows that change with it, where the view has a way of its own to delete.
+        own: what the view's own preview says, any JSON value; None for nothing.
+        state: the hash of everything that the preview was made from.
+    """
+
+    label: str = ""
+    deleted: tuple[Rows, ...] = ()
+    kept: tuple[Rows, ...] = ()
+    changed: tuple[Rows, ...] = ()
+    own: Any = None
+    state: str = ""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The preview as JSON, without what is empty."""
+        rows = {"deleted": self.deleted, "kept": self.kept, "changed": self.changed}
+        members = {name: [each.data for each in found] for name, found in rows.items()}
+        every = {"object": self.label, **members, "preview": self.own}
+        return {name: value for name, value in every.items() if value not in (None, "", [], {})}
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """The preview in words; texts of rows and of the view stand in quotation marks."""
+        if self.label:
+            yield _("Object: %(label)s.") % {"label": self.label}
+        if self.deleted:
+            yield _("Deleted with it: %(rows)s.") % {"rows": join_values(self.deleted)}
+        if self.kept:
+            rows = join_values(self.kept)
+            yield _("Kept, without a reference to it: %(rows)s.") % {"rows": rows}
+        if self.changed:
+            yield _("Changed with it: %(rows)s.") % {"rows": join_values(self.changed)}
+        if self.own not in (None, "", [], {}):
+            yield _("The view says: %(text)s") % {"text": json.dumps(self.own, ensure_ascii=False)}
+
 
 # A method of a view by this name and that of a handler says what the handler would do.
 PREFIX = "preview_"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.contrib.resources import Document
-from drf_mcp.contrib.resources.uris import URISpace
+from drf_mcp.contrib.resources.routes import URISpace
 from tests.contrib.resources import views
 
 

@@ -10,15 +10,17 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.codes import Category
 from drf_mcp.contrib.writes.controls import is_dry_run
-from drf_mcp.contrib.writes.idempotency.answers import REPLAYED, read_outcome, write_outcome
 from drf_mcp.contrib.writes.idempotency.records import (
     ANONYMOUS,
+    REPLAYED,
     Claim,
     IntendedChange,
     KeyHeader,
     KeyReused,
     fingerprint,
     is_key,
+    read_outcome,
+    write_outcome,
 )
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
 from drf_mcp.dispatch.stored_answers import MADE

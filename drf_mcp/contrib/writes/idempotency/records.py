@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -16,9 +16,71 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException, Throttled
+from rest_framework.utils.encoders import JSONEncoder
 
+from drf_mcp.access.limits import APPROACHING
 from drf_mcp.exceptions import Conflict
 from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import MISSING, Fidelity, Outcome, Pagination, Problem, Severity, Warning
+
+# Of an outcome of a success. The quota that was left then is none of it.
+KEPT = (
+    *("tool", "status", "data", "content", "suggestions", "telemetry", "fidelity"),
+    *("meta", "version", "content_hash", "request_id", "pagination"),
+)
+REPLAYED = "replayed"
+
+
+class KeptEncoder(JSONEncoder):
+    # In ASCII: every database has those characters.
+
+    def __init__(self) -> None:
+        super().__init__(allow_nan=False, separators=(",", ":"))
+
+    def default(self, obj: Any) -> Any:
+        if is_dataclass(obj) and type(obj).__module__ == Outcome.__module__:
+            members = ((field.name, getattr(obj, field.name)) for field in fields(obj))
+            return {name: value for name, value in members if value is not MISSING}
+        return super().default(obj)
+
+
+def write_warnings(warnings: Iterable[Warning]) -> list[Warning]:
+    return [warning for warning in warnings if warning.code != APPROACHING]
+
+
+def read_warning(members: Mapping[str, Any]) -> Warning:
+    problems = tuple(Problem(**read_severity(problem)) for problem in members["problems"])
+    return Warning(**{**read_severity(members), "problems": problems})
+
+
+def read_severity(members: Mapping[str, Any]) -> dict[str, Any]:
+    severity = members["severity"]
+    return {**members, "severity": None if severity is None else Severity(severity)}
+
+
+def write_outcome(outcome: Outcome) -> str:
+    """Return the text of an outcome without a failure; what is lazy in it is read."""
+    members = {name: getattr(outcome, name) for name in KEPT}
+    return KeptEncoder().encode({**members, "warnings": write_warnings(outcome.warnings)})
+
+
+def read_outcome(text: str) -> Outcome:
+    """Return the outcome of a text that `write_outcome` wrote."""
+    members = json.loads(text)
+    pagination, fidelity = members["pagination"], members["fidelity"]
+    return Outcome(
+        **{
+            **members,
+            "content": tuple(members["content"]),
+            "suggestions": tuple(members["suggestions"]),
+            "warnings": tuple(map(read_warning, members["warnings"])),
+            "pagination": None if pagination is None else Pagination(**pagination),
+            "fidelity": None
+            if fidelity is None
+            else Fidelity(**{**fidelity, "dropped": tuple(fidelity["dropped"])}),
+        }
+    )
+
 
 # 1 to 255 visible characters of ASCII.
 KEY = re.compile(r"[!-~]{1,255}")

@@ -17,20 +17,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.access.principals import ask_view_for_rights, get_caller_key, get_rights_fingerprint
-from drf_mcp.contrib.writes.idempotency.answers import (
-    REPLAYED,
-    KeptEncoder,
-    read_warning,
-    write_warnings,
-)
 from drf_mcp.contrib.writes.idempotency.records import (
     ANONYMOUS,
     OPERATION_LENGTH,
+    REPLAYED,
     Claim,
     IntendedChange,
+    KeptEncoder,
     KeyHeader,
     fingerprint,
     is_key,
+    read_warning,
+    write_warnings,
 )
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import contain

@@ -10,7 +10,7 @@ from django.db import connection, connections
 
 from drf_mcp.contrib.writes.confirmation import Confirmation
 from drf_mcp.contrib.writes.models import UsedConfirmation
-from drf_mcp.contrib.writes.preview import Preview
+from drf_mcp.contrib.writes.previewer import Preview
 from drf_mcp.features import CallState
 from drf_mcp.tools.arguments.call import Call
 
