@@ -37,10 +37,10 @@ class Signature:
         return f"{name or self.tool.name}({self.get_arguments()}) -> {self.get_answer()}"
 
     def get_arguments(self) -> str:
+        """Return the arguments, those that a call needs at first, as in a function."""
         schema = self.tool.input_schema
         required = schema.get("required", ())
         properties: Mapping[str, Any] = schema.get("properties", {})
-        # Those that a call needs come first, as in a function.
         ordered = sorted(properties, key=lambda name: name not in required)
         return ", ".join(
             f"{name}: {write_type(properties[name])}{'' if name in required else ' = None'}"
@@ -49,13 +49,17 @@ class Signature:
 
     def get_answer(self) -> str:
         """Return the type of the data; the rows alone of a page."""
+        # Most fields may be null; to say it of each would be half of the text.
+        return write_type(self.find_output()).replace(" | None", "")
+
+    def find_output(self) -> Any:
+        """Return the schema of the data, of a page that of its rows."""
         own = self.tool.options.output_schema
         schema = own if isinstance(own, Mapping) else self.tool.schema.output
         properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
         if "results" in properties and not properties.keys() - PAGE_MEMBERS - {"results"}:
-            schema = properties["results"]
-        # Most fields may be null; to say it of each would be half of the text.
-        return write_type(schema).replace(" | None", "")
+            return properties["results"]
+        return schema
 
 
 def write_type(schema: Any, depth: int = 0) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from drf_mcp.archive.search import split_unspaced
@@ -13,6 +14,8 @@ from drf_mcp.archive.search import split_unspaced
 Frequencies = Mapping[str, float]
 # The parameters that the usual packages begin with.
 K1, B = 1.2, 0.75
+# Words of a question whose spelling is compared, and how like another word a word has to be.
+MOST_SPELLINGS, LEAST_LIKENESS = 12, 0.5
 ENDINGS = ("ing", "ed", "ies", "es", "ly", "s")
 WORDS = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -44,6 +47,12 @@ def find_stem(word: str) -> str:
     if stem != word and len(stem) > 3 and stem[-1] == stem[-2]:
         stem = stem[:-1]
     return stem.removesuffix("e") if len(stem) > 3 else stem
+
+
+def cut_pieces(word: str) -> set[str]:
+    """Return the pairs of letters of a word, its beginning and its end among them."""
+    edged = f" {word} "
+    return {edged[start : start + 2] for start in range(len(edged) - 1)}
 
 
 class ToolRanking:
@@ -121,6 +130,31 @@ class ToolRanking:
         """Return the names of the tools with a word of a question, the best first."""
         scores = self.get_scores(split_words(question))
         return sorted(scores, key=lambda name: -scores[name])
+
+    def find_near(self, question: str) -> list[str]:
+        """Return the names of the tools with words spelled like those of a question."""
+        near = (self.find_spelling(word) for word in split_words(question)[:MOST_SPELLINGS])
+        scores = self.get_scores([word for word in near if word])
+        return sorted(scores, key=lambda name: -scores[name])
+
+    def find_spelling(self, word: str) -> str:
+        """Return the word of the tools that shares the most with a word, "" where none does."""
+        own = cut_pieces(word)
+        shared = Counter(other for piece in own for other in self.pieces.get(piece, ()))
+        likeness = {
+            other: 2 * n / (len(own) + len(cut_pieces(other))) for other, n in shared.items()
+        }
+        best = max(likeness, key=lambda other: likeness[other], default="")
+        return best if best and likeness[best] >= LEAST_LIKENESS else ""
+
+    @cached_property
+    def pieces(self) -> Mapping[str, list[str]]:
+        """The words that hold each piece of a word."""
+        pieces: dict[str, list[str]] = defaultdict(list)
+        for word in self.holders:
+            for piece in cut_pieces(word):
+                pieces[piece].append(word)
+        return pieces
 
 
 class FieldRanking(ToolRanking):

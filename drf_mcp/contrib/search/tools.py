@@ -38,19 +38,15 @@ RUN_TEXTS = {
 
 
 def get_search_options() -> dict[str, Any]:
-    query = _(
-        "Words for what to do and with what; or names of tools. None: the groups that there are."
-    )
     return {
         "title": _("Find tools"),
         "description": _(
-            "Find the tools that are not listed. Answers names, descriptions and what runs each "
-            "tool, with the arguments of the best; go on at next_offset until it is null. A query "
-            "of a tool's exact name answers its whole inputSchema; add names of other_arguments "
-            "for those alone."
+            "Find tools that are not listed, by what to do with what, or by their names. Answers"
+            " signatures; without a query, the groups that there are."
         ),
         "query": {
-            "query": {"type": "string", "description": query},
+            "query": {"type": "string"},
+            "definitions": {"type": "boolean", "description": _("Answer whole schemas.")},
             "offset": {"type": "integer", "minimum": 0},
         },
     }

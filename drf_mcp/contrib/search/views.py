@@ -19,6 +19,7 @@ INDEX: Slot[Any] = Slot()
 
 class SearchArguments(serializers.Serializer[Any]):
     query = serializers.CharField(required=False, default="", allow_blank=True, max_length=1000)
+    definitions = serializers.BooleanField(default=False)
     offset = serializers.IntegerField(min_value=0, default=0)
 
 
@@ -28,19 +29,19 @@ class ToolSearchView(ServerToolView):
     def get(self, request: Request) -> Response:
         arguments = SearchArguments(data=request.query_params)
         arguments.is_valid(raise_exception=True)
-        query, offset = arguments.validated_data["query"], arguments.validated_data["offset"]
+        asked = arguments.validated_data
         call = find_call(request)
         index = INDEX.get(call)
         assert call is not None
         assert index is not None
         index.client_limit = call.client_limit
-        if not query:
-            return Response(index.list_groups(offset))
-        answer = index.search(query, offset)
-        if not answer["tools"] and not offset:
+        if not asked["query"]:
+            return Response(index.list_groups(asked["offset"]))
+        answer = index.search(asked["query"], asked["offset"], asked["definitions"])
+        if "groups" in answer:
             advice = _(
-                "No tool has a word of the query. Try other words, or leave the query out to see"
-                " what there is."
+                "No tool has a word of the query. These are the nearest, and the groups that there"
+                " are: try other words."
             )
             call_context(request).suggest(advice)
         return Response(answer)

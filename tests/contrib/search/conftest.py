@@ -15,6 +15,11 @@ from tests.agents import Agent, Result
 SURFACE = {"tools_search", "tools_read", "tools_write"}
 
 
+def get_name(hit: Mapping[str, Any]) -> str:
+    """Return the name of a hit, which is a definition or begins a signature."""
+    return str(hit.get("name") or hit["signature"].partition("(")[0])
+
+
 class SurfaceAgent(Agent):
     """An agent that finds tools, and runs those which it does not see."""
 
@@ -28,7 +33,7 @@ class SurfaceAgent(Agent):
         names, offset = [], 0
         while offset is not None:
             page = self.search(query, offset=offset)
-            names += [tool["name"] for tool in page["tools"]]
+            names += [get_name(hit) for hit in page["tools"]]
             offset = page["next_offset"]
         return names
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.contrib.search import tool_index
+from drf_mcp.contrib.search import hits, tool_index
 from drf_mcp.contrib.search.ranking import FieldRanking, ToolRanking, split_words
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import registry
+from drf_mcp.tools.signatures import Signature
 from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from tests.agents import Agent
-from tests.contrib.search.conftest import SurfaceAgent
+from tests.contrib.search.conftest import SurfaceAgent, get_name
 
 USERS = ["alice", "bob", "carol"]
 
@@ -39,7 +40,8 @@ def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(agent_of, list
     for username, listed in {username: listed_for(username) for username in USERS}.items():
         agent = SurfaceAgent(agent_of(username).http)
         found, offset = {}, 0
-        while page := agent.search(" ".join(registry.tools()), offset=offset)["tools"]:
+        asked = {"query": " ".join(registry.tools()), "definitions": True}
+        while page := agent.search(**asked, offset=offset)["tools"]:
             found |= {hit["name"]: hit for hit in page}
             offset += len(page)
         assert found.keys() == listed.keys()
@@ -88,20 +90,72 @@ def test_what_is_narrowed_away_is_not_found(agent_of, configured):
     assert "orders_refund" not in agent.find_all("refund order orders_refund")
 
 
-def test_the_best_hits_have_their_schemas(agent):
-    hits = agent.search("refund an order")["tools"]
-    assert hits[0]["name"] == "orders_refund"
-    assert hits[0]["run_with"] == "tools_write"
-    assert ["inputSchema" in hit for hit in hits] == [True] * 3 + [False] * (len(hits) - 3)
+def test_a_search_answers_signatures(agent):
+    best = agent.search("refund an order")["tools"][0]
+    assert best == {
+        "signature": (
+            "orders_refund(id: int, reason: 'damaged' | 'late' | 'changed_mind' | 'other', "
+            "amount: str = None, ...)"
+        ),
+        "run_with": "tools_write",
+        "description": "Give back the money of a paid or shipped order, or a part of it.",
+        "destructive": True,
+    }
+
+
+def test_the_signature_of_a_best_hit_names_what_it_answers(agent):
+    best, *_, last = agent.search("list customers by country")["tools"]
+    assert best["signature"].startswith("customers_list(country: [str] = None, ")
+    assert best["signature"].endswith(", ...) -> [{id, owned_by, name, email, tier, country, ...}]")
+    assert "destructive" not in best
+    assert " -> " not in last["signature"]
+
+
+def test_a_name_alone_finds_the_whole_signature_and_description(agent):
+    (hit,) = agent.search("orders_list")["tools"]
+    tool = registry.tool("orders_list")
+    assert hit["signature"] == Signature(tool).write()
+    assert hit["description"] == tool.description
+
+
+@given(words=st.sets(st.sampled_from(["status", "placed", "country", "tier", "id", "x"])))
+def test_a_signature_names_each_required_argument_and_those_of_the_query(subtests, words):
+    stems = set(split_words(" ".join(words)))
+    for tool in registry.tools().values():
+        for most in (0, 3):
+            text = hits.ShortSignature(tool, stems, most).get_arguments()
+            schema = tool.input_schema
+            named = {n for n in schema["properties"] if set(split_words(n) or [""]) <= stems}
+            assert {
+                n for n in {*schema.get("required", ()), *named} if f"{n}: " not in text
+            } == set()
+
+
+def test_the_first_sentence_of_a_description_is_enough():
+    assert hits.cut_sentence("Find orders (paid, sent). Newest first.") == "Find orders."
+    assert hits.cut_sentence("Costs 1.50 a piece") == "Costs 1.50 a piece"
+    assert hits.cut_sentence("") == ""
+
+
+def test_definitions_have_the_schemas_that_fit(agent):
+    answer = agent.search("refund an order", definitions=True)["tools"]
+    assert answer[0]["name"] == "orders_refund"
+    assert answer[0]["run_with"] == "tools_write"
+    assert answer[0]["annotations"] == {"destructiveHint": True}
+    assert answer[0]["inputSchema"] == registry.tool("orders_refund").input_schema
 
 
 @pytest.mark.slow
 def test_schemas_of_further_hits_come_as_far_as_they_fit_the_budget(agent):
-    tokens = count_schemas(agent.search("refund an order")["tools"])
-    with mock.patch.object(tool_index, "SCHEMA_TOKENS", sum(tokens[:2]) + 20):
-        assert count_schemas(agent.search("refund an order")["tools"]) == tokens[:2]
-    with mock.patch.object(tool_index, "SCHEMA_TOKENS", 0):
-        assert count_schemas(agent.search("refund an order")["tools"]) == tokens[:1]
+    def search() -> list[int]:
+        return count_schemas(agent.search("refund an order", definitions=True)["tools"])
+
+    tokens = search()
+    with mock.patch.object(hits, "SCHEMA_TOKENS", sum(tokens[:2]) + 20):
+        assert search()[:2] == tokens[:2]
+        assert len(search()) < len(tokens)
+    with mock.patch.object(hits, "SCHEMA_TOKENS", 0):
+        assert search() == tokens[:1]
 
 
 def count_schemas(hits: list[dict]) -> list[int]:
@@ -113,9 +167,9 @@ def count_schemas(hits: list[dict]) -> list[int]:
 @pytest.mark.slow
 def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(agent):
     properties = registry.tool("orders_create").input_schema["properties"]
-    with mock.patch.object(tool_index, "LONGEST_SCHEMA", 20):
-        best = agent.search("create an order")["tools"][0]
-        (whole,) = agent.search("orders_create")["tools"]
+    with mock.patch.object(hits, "LONGEST_SCHEMA", 20):
+        best = agent.search("create an order", definitions=True)["tools"][0]
+        (whole,) = agent.search("orders_create", definitions=True)["tools"]
     assert best["name"] == "orders_create"
     assert "inputSchema" not in best
     assert best["arguments"] == {name: properties[name] for name in best["arguments"]}
@@ -125,15 +179,15 @@ def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(age
 
 def test_arguments_that_the_query_names_keep_their_schemas(agent):
     properties = registry.tool("orders_list").input_schema["properties"]
-    with mock.patch.object(tool_index, "LONGEST_SCHEMA", 20):
-        best = agent.search("orders_list status")["tools"][0]
+    with mock.patch.object(hits, "LONGEST_SCHEMA", 20):
+        best = agent.search("orders_list status", definitions=True)["tools"][0]
     assert best["name"] == "orders_list"
     assert best["arguments"] == {"status": properties["status"]}
     assert "status" not in best["other_arguments"]
 
 
 def test_names_alone_find_those_tools_with_their_schemas(agent):
-    answer = agent.search("orders_cancel, customers_list")
+    answer = agent.search("orders_cancel, customers_list", definitions=True)
     assert [hit["name"] for hit in answer["tools"]] == ["orders_cancel", "customers_list"]
     assert all("inputSchema" in hit for hit in answer["tools"])
     assert answer["next_offset"] is None
@@ -154,21 +208,31 @@ def test_a_name_of_one_word_is_also_that_word():
     assert tools["orders_list"] in found
 
 
-def test_words_that_no_tool_has_find_none_and_advice(agent):
-    result = agent.call("tools_search", query="zebra")
-    assert result.data == {"tools": [], "next_offset": None}
-    assert "leave the query out" in str(result.envelope["meta"])
+def test_words_that_no_tool_has_find_the_nearest_and_the_groups(agent):
+    result = agent.call("tools_search", query="custoomer")
+    assert get_name(result.data["tools"][0]).startswith("customers_")
+    assert result.data["groups"] == agent.search()["groups"]
+    assert result.data["next_offset"] is None
+    assert "try other words" in str(result.envelope["meta"])
+
+
+@pytest.mark.parametrize("query", ["zebra", "?!", "the", "zzzzzz qqqqq"])
+def test_no_search_finds_nothing(agent, query):
+    answer = agent.search(query)
+    assert len(answer["tools"]) == 5
+    assert {hit["run_with"] for hit in answer["tools"]} == {"tools_read"}
+    assert answer["groups"]
 
 
 def test_a_client_that_takes_little_gets_fewer_hits_and_can_go_on(agent):
     meta = {CLIENT_LIMIT_KEY: 1000, CLIENT_CAPABILITIES_KEY: {}}
-    arguments = {"query": "order", "offset": 0}
+    arguments = {"query": "order", "offset": 0, "definitions": True}
     raw = agent.result("tools/call", name="tools_search", arguments=arguments, _meta=meta)
     data = raw["structuredContent"]["data"]
     assert len(raw["content"][0]["text"]) <= 4000
-    assert 0 < data["next_offset"] == len(data["tools"]) < 10
+    assert 0 < data["next_offset"] == len(data["tools"]) < 5
     following = agent.search("order", offset=data["next_offset"])["tools"]
-    assert following[0]["name"] not in {hit["name"] for hit in data["tools"]}
+    assert get_name(following[0]) not in {hit["name"] for hit in data["tools"]}
 
 
 def test_wrong_arguments_are_refused(subtests, agent):
@@ -176,6 +240,7 @@ def test_wrong_arguments_are_refused(subtests, agent):
         ({"offset": -1}, "/offset"),
         ({"offset": "x"}, "/offset"),
         ({"qery": "order"}, "/qery"),
+        ({"query": "order", "definitions": "x"}, "/definitions"),
     ]:
         with subtests.test(arguments=arguments, pointer=pointer):
             (problem,) = agent.call("tools_search", **arguments).problems

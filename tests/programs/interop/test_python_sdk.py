@@ -68,7 +68,8 @@ async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revisio
     few = replace(uvicorn, url=f"{uvicorn.url}/search")
     async with connected(few, tokens["alice"], revision) as connection:
         listed = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
-        found = await connection.call("tools_search", query="show one order with its lines")
+        asked = {"query": "show one order with its lines", "definitions": True}
+        found = await connection.call("tools_search", **asked)
         hit = next(h for h in found["data"]["tools"] if h["name"] == "orders_retrieve")
         wrong = {"name": hit["name"], "arguments": {"orderr": 1}}
         refusal = await connection.refusal(hit["run_with"], **wrong)
