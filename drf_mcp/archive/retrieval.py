@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotFound
@@ -54,37 +54,17 @@ MAX_IDS = 500
 HASH_PREFIX = "sha256:"
 WITHHELD = "CONTENT_WITHHELD"
 
-DESCRIPTION = gettext_lazy(
-    "Fetch what a shortened result left out: everything in order, the items of some ids, or the "
-    "passages about a query, best first. To go on, send next_offset as offset until it is null."
-)
+# Each result that is shortened names the call that fetches the rest, with its arguments.
+DESCRIPTION = gettext_lazy("Fetch what a shortened result left out. Go on at next_offset.")
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
-    "archive_id": {
-        "type": "string",
-        "description": gettext_noop("A key of content_archive_hashes in the result."),
-    },
-    "content_hash": {
-        "type": "string",
-        "description": gettext_noop("The hash of that key, to be sure of the content."),
-    },
+    "archive_id": {"type": "string"},
+    "content_hash": {"type": "string"},
     "query": {"type": "string"},
-    "ids": {
-        "type": "array",
-        "items": {"type": "string"},
-        "maxItems": MAX_IDS,
-        "description": gettext_noop("From dropped_content_ids."),
-    },
-    "offset": {
-        "type": "integer",
-        "minimum": 0,
-        "description": gettext_noop("Items, passages or characters to skip."),
-    },
-    "limit": {"type": "integer", "minimum": 1},
-    "canonical": {
-        "type": "boolean",
-        "description": gettext_noop("True: count characters as digests do."),
-    },
+    "ids": {"type": "array", "items": {"type": "string"}},
+    "offset": {"type": "integer"},
+    "limit": {"type": "integer"},
+    "canonical": {"type": "boolean"},
 }
 
 
@@ -99,7 +79,7 @@ class RetrievalSerializer(serializers.Serializer[Any]):
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
     query = serializers.CharField(required=False, max_length=1000)
-    ids = serializers.ListField(child=ItemId(), required=False)
+    ids = serializers.ListField(child=ItemId(), required=False, max_length=MAX_IDS)
     offset = serializers.IntegerField(min_value=0, default=0)
     limit = serializers.IntegerField(min_value=1, default=None)
     canonical = serializers.BooleanField(default=False)
@@ -135,7 +115,7 @@ class ItemsById(BaseFilterBackend):
                 "name": name,
                 "in": "query",
                 "required": name == "archive_id",
-                "schema": {k: _(v) if k == "description" else v for k, v in schema.items()},
+                "schema": schema,
             }
             for name, schema in PARAMETERS.items()
         ]

@@ -377,6 +377,12 @@ def test_the_tool_says_what_it_takes_and_refuses_what_it_does_not(library, alice
     assert refused.problems[0]["pointer"] == "/offset"
 
 
+def test_more_ids_than_a_query_takes_are_refused(alice):
+    refused = alice.call("content_retrieve", archive_id="a", ids=["1"] * 501)
+    (problem,) = refused.problems
+    assert problem["pointer"] == "/ids"
+
+
 @pytest.mark.slow
 def test_without_an_archive_or_a_budget_there_is_no_tool_and_no_promise(library, alice, http_of):
     library(MAX_RESULT_TOKENS=None)

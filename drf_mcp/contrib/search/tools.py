@@ -25,14 +25,11 @@ INNER = "arguments"
 RUN_TEXTS = {
     READ: (
         gettext_noop("Run a tool that reads"),
-        gettext_noop("Run a tool that only reads, listed or not. %(search)s finds it."),
+        gettext_noop("Run a tool that reads."),
     ),
     WRITE: (
         gettext_noop("Run a tool that changes something"),
-        gettext_noop(
-            "Run a tool that creates, changes, deletes or sends, listed or not."
-            " %(search)s finds it."
-        ),
+        gettext_noop("Run a tool that writes."),
     ),
 }
 
@@ -40,34 +37,29 @@ RUN_TEXTS = {
 def get_search_options() -> dict[str, Any]:
     return {
         "title": _("Find tools"),
-        "description": _(
-            "Find tools that are not listed, by what to do with what, or by their names. Answers"
-            " signatures; without a query, the groups that there are."
-        ),
+        "description": _("Find tools by words or names. No query: all groups."),
         "query": {
             "query": {"type": "string"},
-            "definitions": {"type": "boolean", "description": _("Answer whole schemas.")},
-            "offset": {"type": "integer", "minimum": 0},
+            "definitions": {"type": "boolean"},
+            "offset": {"type": "integer"},
         },
     }
 
 
 def get_run_options(name: str) -> dict[str, Any]:
     title, description = RUN_TEXTS[name]
-    tool = _("The tool, as %(search)s or an answer names it.") % {"search": SEARCH}
-    inner = _("The tool's own arguments, by its inputSchema.")
     input_schema = {
         "type": "object",
         "properties": {
-            "name": {"type": "string", "description": tool},
-            INNER: {"type": "object", "description": inner},
+            "name": {"type": "string"},
+            INNER: {"type": "object"},
         },
         "required": ["name"],
         "additionalProperties": False,
     }
     return {
         "title": _(title),
-        "description": _(description) % {"search": SEARCH},
+        "description": _(description),
         "input_schema": input_schema,
         "output_schema": None,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import path
@@ -32,6 +34,15 @@ def serve(settings, agent_of):
 
 def test_three_tools_stand_for_those_that_are_not_listed(agent):
     assert list(agent.tools()) == ["tools_search", "tools_read", "tools_write", *PINNED]
+
+
+def test_what_is_listed_of_itself_takes_250_tokens(agent):
+    """With the encoder of o200k_base, which has 4 characters a token here, and with no other."""
+    shown = [
+        {key: tool[key] for key in ("name", "description", "inputSchema")}
+        for tool in agent.tools().values()
+    ]
+    assert len(json.dumps(shown, separators=(",", ":"))) < 1140
 
 
 @pytest.mark.slow
