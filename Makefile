@@ -19,8 +19,8 @@ demo_extras := demo
 demo_oauth_extras := demo,oauth
 docs_extras := docs
 # What users install; the others are for work on the package.
-shipped_extras := filter jwt oauth otel skills spectacular tasks
-test_extras := demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,test
+shipped_extras := compose filter jwt oauth otel skills spectacular tasks
+test_extras := compose,demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,test
 
 run := .venv/bin/python
 

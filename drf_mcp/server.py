@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,9 +17,11 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
+from drf_mcp.interaction.slots import Slot
 from drf_mcp.observability.logging import CallLogger, log_refusal
 from drf_mcp.observability.records import open_observers, report_refusal
 from drf_mcp.option_types.installed import features
+from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import (
     REVISIONS,
     Capability,
@@ -262,6 +265,42 @@ class Server:
             return Reply(200, stream=result)
         info = era.implementation_members(self.get_server_info())
         return Reply(200, jsonrpc.encode_result(item.id, era.write(result, defined, info)))
+
+    def call_within(
+        self,
+        context: RequestContext,
+        name: str,
+        arguments: Any,
+        slots: Mapping[Slot[Any], Any] | None = None,
+    ) -> Outcome:
+        """Make a call of a tool for a call that is being made, and return its outcome.
+
+        It is guarded, throttled, observed and logged as a message of its own. Nothing shortens
+        the outcome, no client is asked its questions, and no task is made of it.
+
+        Args:
+            context: the request of the call that is being made.
+            name: the tool.
+            arguments: what the tool gets.
+            slots: what the call has in slots of features before it is prepared.
+
+        Raises:
+            ProtocolError: if there is no such tool, or the client lacks what the tool needs.
+            APIException: if the caller is not let in.
+        """
+        inner = context.for_inner_call(name, arguments)
+        observers = open_observers(inner.message, context.caller)
+        inner = replace(inner, throttles=self.get_throttles(), observers=observers)
+        tools = lambda: self.registry.tools(inner.urlconf)  # noqa: E731
+        try:
+            with catch() as caught, CallLogger(inner).trace(tools, drf_mcp.__version__):
+                return self.tools_capability.call_within(inner, slots or {})
+            for observer in observers:
+                observer.fail(caught.exception)
+            raise caught.exception
+        finally:
+            for observer in observers:
+                observer.close()
 
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
         if method in era.methods:

@@ -2,7 +2,8 @@
 
 The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the library's own.
 ``/mcp/readonly`` has the tools that read, ``/mcp/x/support`` those of the toolset in the settings.
-``/mcp/search`` lists few tools, which find and run the others.
+``/mcp/search`` lists few tools, which find and run the others. ``/mcp/compose`` has one more tool,
+which runs programs over the others.
 At ``/mcp/tokens/`` users make tokens for their agents.
 """
 
@@ -19,11 +20,15 @@ from example_project.library.mcp import endpoint as library_endpoint
 # For clients that send every tool to the model: three tools find and run the others.
 search_endpoint = MCPView.as_view(tool_search=True, pinned=["customers_list"])
 
+# One tool more, which runs a program over the others.
+compose_endpoint = MCPView.as_view(compose="writes")
+
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="api-root")),
     path("", include("drf_mcp.urls")),
     path("mcp/", include("drf_mcp.urls.toolsets")),
     re_path(r"^mcp/search/?$", search_endpoint, name="search-endpoint"),
+    re_path(r"^mcp/compose/?$", compose_endpoint, name="compose-endpoint"),
     re_path(r"^library/mcp/?$", library_endpoint, name="library-endpoint"),
     path("mcp/tokens/", include("drf_mcp.contrib.tokens.urls")),
     path("admin/", admin.site.urls),

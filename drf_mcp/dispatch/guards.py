@@ -166,8 +166,7 @@ class TimeLimitGuard(Guard):
     order = 400
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        own = call.tool.options.time_limit
-        seconds = mcp_settings.TIME_LIMIT if own is None else own
+        seconds = self.find_seconds(call)
         if not seconds or call.is_rerun:
             return proceed(call)
         # The first call of a tool has it described, which is none of the view's time.
@@ -180,3 +179,7 @@ class TimeLimitGuard(Guard):
                 return proceed(call)
         finally:
             call.deadline = None
+
+    def find_seconds(self, call: CallState) -> float | None:
+        own: int | None = call.tool.options.time_limit
+        return mcp_settings.TIME_LIMIT if own is None else own

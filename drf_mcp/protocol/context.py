@@ -50,6 +50,20 @@ class RequestContext:
         members = {**params, "_meta": self.message.meta}
         return replace(self, message=Message(self.message.id, method, members))
 
+    def for_inner_call(self, name: str, arguments: Any) -> RequestContext:
+        """Return the context of a call of a tool that another call of the caller makes.
+
+        The client gets neither its progress nor a task of it, and no header repeats its arguments.
+        """
+        meta = {n: value for n, value in self.message.meta.items() if n != "progressToken"}
+        declared = meta.get(CLIENT_CAPABILITIES_KEY)
+        if isinstance(declared, Mapping):
+            others = {n: value for n, value in declared.items() if n != "extensions"}
+            meta[CLIENT_CAPABILITIES_KEY] = others
+        params = {"name": name, "arguments": arguments, "_meta": meta}
+        message = Message(self.message.id, "tools/call", params)
+        return replace(self, message=message, headers=None)
+
     def check_capabilities(self, required: Mapping[str, Any]) -> None:
         """Raise MissingClientCapability unless the client declared what is required."""
         declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)

@@ -20,6 +20,7 @@ from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.progress import Progress
+from drf_mcp.interaction.slots import Slot
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import CallLogger
 from drf_mcp.option_types.installed import features
@@ -219,6 +220,20 @@ class ToolsCapability(Capability):
         if outcome.scopes and not context.caller.in_batch:
             raise make_scope_error(context.caller, outcome.scopes)
         return result
+
+    def call_within(self, context: RequestContext, slots: Mapping[Slot[Any], Any]) -> Outcome:
+        """Return the outcome of a call that another call makes: see `Server.call_within`."""
+        call = self.make_call(context)
+        call.slots.update(slots)
+        refused = self.check_request(call)
+        for feature in features.hooks["prepare"]:
+            feature.prepare(call)
+        started = time.perf_counter()
+        outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
+        for feature in features.hooks["finish_outcome"]:
+            outcome = feature.finish_outcome(outcome, call)
+        CallLogger(context).record(call.tool, outcome, {}, started)
+        return outcome
 
     def make_call(self, context: RequestContext) -> CallState:
         """Return the state of the call that a message asks for."""

@@ -1,0 +1,10 @@
+"""One tool that runs a program over the other tools of an endpoint."""
+
+from typing import Any
+
+from drf_mcp.interaction.slots import Slot
+
+COMPOSE = "tools_compose"
+LIMITS = {"calls": 50, "seconds": 20, "memory": 64, "output": 4000}
+# The program that makes a call.
+PROGRAM: Slot[Any] = Slot()

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import ngettext_lazy
+
+from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
+from drf_mcp.features import CallState, Feature, Guard, Setting
+from drf_mcp.option_types.kinds import Choice, Either, Flag, MappingOf, Number
+
+
+class ProgramLimits(MappingOf):
+    def __init__(self) -> None:
+        words = f"a dict with some of {', '.join(map(repr, LIMITS))}, each a number of 1 or more"
+        super().__init__(Number(), words)
+
+    def takes(self, value: Any) -> bool:
+        return super().takes(value) and value.keys() <= LIMITS.keys()
+
+
+class ComposeFeature(Feature):
+    settings = {
+        # True lists the tool tools_compose, which runs a program over the tools that read; with
+        # "writes" over all tools. See docs/compose.md.
+        "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
+        # The most that a program may have: calls, seconds, memory in megabytes, characters that it
+        # prints. Those left out are 50, 20, 64 and 4000.
+        "COMPOSE_LIMITS": Setting({}, ProgramLimits()),
+    }
+    view_attributes = {
+        # As COMPOSE, for one endpoint.
+        "compose": Setting(None, Either(Flag(), Choice("writes"), none=True)),
+    }
+    expires = {
+        "kept_programs": (
+            "drf_mcp.contrib.compose.keeping.expire",
+            ngettext_lazy(
+                "Deleted %(count)d kept program.", "Deleted %(count)d kept programs.", "count"
+            ),
+        )
+    }
+
+    def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
+        from drf_mcp.contrib.compose.tool import find_tool
+
+        tool = find_tool(server, context)
+        return None if tool is None else [*tools, tool]
+
+    def find_tool(self, name: str, context: Any, server: Any) -> Any:
+        if name != COMPOSE:
+            return None
+        from drf_mcp.contrib.compose.tool import find_tool
+
+        return find_tool(server, context)
+
+    def get_guards(self, call: CallState) -> Sequence[Guard]:
+        program = PROGRAM.get(call) if call.slots else None
+        if program is None and call.tool.name != COMPOSE:
+            return ()
+        from drf_mcp.contrib.compose.guards import get_guards
+
+        return get_guards(call, program)

@@ -1,0 +1,135 @@
+"""What is kept of a program for its caller: the answers before a stop, or a long result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.core import signing
+from django.db import router
+from django.utils import timezone
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.access.principals import get_rights_fingerprint
+from drf_mcp.contrib.compose.models import KeptProgram
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.interaction.exchange import ANSWER_SECONDS
+from drf_mcp.json_text import hash_json
+
+SALT = "drf_mcp.contrib.compose"
+# Programs and results of one owner at a time; the oldest makes room for one more.
+MOST_KEPT = 20
+
+
+class Gone(Exception):
+    """Nothing is kept under an id for the caller, or no more."""
+
+
+class Keeper:
+    """Keeps states of programs for one caller: under the same rights, and for a short time.
+
+    Args:
+        caller: who is calling.
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept for the caller: nothing tells anonymous callers apart."""
+        self.caller.authenticate()
+        return bool(self.caller.principal)
+
+    @property
+    def owner(self) -> str:
+        return hashlib.sha256(self.caller.principal.encode()).hexdigest()
+
+    @property
+    def rights(self) -> str:
+        """A hash of what the caller may: rights, and what takes tools away."""
+        fingerprint = get_rights_fingerprint(self.caller.authenticate())
+        narrowings = [[n.source, n.names, n.tools, n.read_only] for n in self.caller.narrowings]
+        return hash_json([fingerprint, narrowings])
+
+    def keep(self, state: Mapping[str, Any]) -> str:
+        """Keep a state, and return its id, which is signed and cannot be guessed."""
+        rows, now, nonce = get_rows(), timezone.now(), secrets.token_urlsafe(12)
+        text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
+        rows.create(
+            nonce=nonce,
+            owner=self.owner,
+            state=text,
+            created=now,
+            expires=now + timedelta(seconds=ANSWER_SECONDS),
+        )
+        own = rows.filter(owner=self.owner).order_by("-created").values_list("pk", flat=True)
+        # By keys, because not every database takes a limited subquery in DELETE.
+        if surplus := list(own[MOST_KEPT:]):
+            rows.filter(pk__in=surplus).delete()
+        return signing.Signer(salt=SALT).sign(nonce)
+
+    def read(self, text: str) -> dict[str, Any]:
+        """Return the state of an id.
+
+        Raises:
+            Gone: if there is none, it has expired, or the caller may not have it.
+        """
+        row = self.find_rows(text).first()
+        state: dict[str, Any] = {} if row is None else json.loads(row.state)
+        if state.get("rights") != self.rights:
+            raise Gone
+        return state
+
+    def claim(self, text: str) -> None:
+        """Use an id up.
+
+        Raises:
+            Gone: if another call has used it.
+        """
+        # One of several calls at a time deletes the row.
+        if not self.find_rows(text).delete()[0]:
+            raise Gone
+
+    def find_rows(self, text: str) -> Any:
+        try:
+            nonce = signing.Signer(salt=SALT).unsign(text)
+        except signing.BadSignature:
+            raise Gone from None
+        if not self.keeps:
+            raise Gone
+        return get_rows().filter(pk=nonce, owner=self.owner, expires__gt=timezone.now())
+
+    # --- Answers -------------------------------------------------------------------------------
+
+    def note_terms(self, tool: Any, call: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what has to hold when an answer of a tool is given again."""
+        return StoredAnswer(self.caller, tool, **call).note_terms()
+
+    def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
+        """Ask whether the caller may have an answer again.
+
+        Raises:
+            Gone: if they may not.
+        """
+        answer = StoredAnswer(self.caller, tool, terms["kwargs"], terms["query_string"])
+        try:
+            answer.check(terms)
+        except REFUSALS as exc:
+            raise Gone from exc
+
+
+def get_rows() -> Any:
+    # Read where it is written: a replica may lag behind.
+    return KeptProgram._default_manager.using(router.db_for_write(KeptProgram))
+
+
+def expire() -> int:
+    """Delete what is kept no more, and return the number."""
+    count: int = get_rows().filter(expires__lte=timezone.now()).delete()[0]
+    return count

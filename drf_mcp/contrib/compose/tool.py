@@ -1,0 +1,145 @@
+"""The tool that runs programs, as an endpoint lists it to a caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from drf_mcp.contrib.compose import COMPOSE
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.json_text import parse_json_text
+from drf_mcp.outcomes import Problem
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+from drf_mcp.tools.server_tools import ServerTool, ServerToolView
+from drf_mcp.tools.tool import Tool
+
+MAX_PROGRAM = 20_000
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The arguments of a call: the program, or the stopped one that goes on, with answers."""
+
+    program: str
+    resume: str
+    answers: Mapping[str, Any]
+
+
+class ComposeView(ServerToolView):
+    def post(self, request: Request) -> Response:
+        # A guard answers each call: a program runs in no transaction of a view.
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class ComposeTool(ServerTool):
+    """Runs a program over other tools."""
+
+    controls = ()
+
+    def read(self, arguments: Mapping[str, Any]) -> Sent:
+        """Return what a caller sent.
+
+        Raises:
+            ArgumentsRefused: if it is nothing that can be run.
+        """
+        answers = parse_json_text(arguments.get("answers"), dict)
+        if problems := list(self.find_problems(arguments, answers)):
+            raise ArgumentsRefused(problems)
+        program, resume = arguments.get("program") or "", arguments.get("resume") or ""
+        return Sent(program, resume, answers or {})
+
+    def find_problems(self, arguments: Mapping[str, Any], answers: Any) -> Iterator[Problem]:
+        for name in ("program", "resume"):
+            value = arguments.get(name)
+            if value is not None and not isinstance(value, str):
+                yield Problem("invalid", _("Must be a string."), f"/{name}", value)
+        if answers is not None and not isinstance(answers, Mapping):
+            yield Problem("invalid", _("Must be an object."), "/answers", answers)
+        program = arguments.get("program")
+        if not program and not arguments.get("resume"):
+            advice = _("Send the text of a program.")
+            yield Problem(
+                "required", _("This argument is required."), "/program", remediation=advice
+            )
+        elif isinstance(program, str) and len(program) > MAX_PROGRAM:
+            message = _("Must have at most %(most)d characters.") % {"most": MAX_PROGRAM}
+            yield Problem("max_length", message, "/program")
+
+
+def get_mode(view_attributes: Mapping[str, Any]) -> bool | str:
+    """Return whether an endpoint runs programs; "writes" where they may change something."""
+    own = view_attributes.get("compose")
+    mode: bool | str = mcp_settings.COMPOSE if own is None else own
+    return mode
+
+
+def get_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
+    """Return the tools that programs of a caller can call."""
+    tools: Mapping[str, Tool] = server.tools_capability.get_offered_tools(context)
+    return {name: tool for name, tool in tools.items() if not tool.endpoint.is_built_in}
+
+
+def find_tool(server: Any, context: RequestContext) -> Tool | None:
+    """Return the tool as a caller has it at an endpoint; None where it is off, or of no use."""
+    mode = get_mode(server.view_attributes)
+    if not mode:
+        return None
+    functions = list(get_functions(server, context).values())
+    reading = [tool for tool in functions if tool.reads]
+    writing = [tool for tool in functions if not tool.reads] if mode == "writes" else []
+    options: dict[str, Any] = {"read_only": True}
+    if sees_any(context, writing):
+        destroying = [tool for tool in writing if tool.annotations["destructiveHint"]]
+        options = {"read_only": False, "destructive": sees_any(context, destroying)}
+    elif not sees_any(context, reading):
+        return None
+    options["open_world"] = any(t.annotations["openWorldHint"] for t in (*reading, *writing))
+    # Made once for all callers, so that each is described and encoded once.
+    key, tools = (COMPOSE, *options.items()), server.tools_capability.get_tools(context)
+    tool: Tool = server.registry.keep(key, tools, partial(make_tool, **options))
+    return tool
+
+
+def sees_any(context: RequestContext, tools: Sequence[Tool]) -> bool:
+    return bool(Visibility(context.caller).find_first(tools, 1))
+
+
+def make_tool(tools: Any, **options: Any) -> Tool:
+    # In the project's own language, whichever caller asks first.
+    with override_language():
+        reads = _("Tools that change something cannot be called.") if options["read_only"] else ""
+        description = _(
+            "Run a Python program over the tools, in one call instead of many. Each tool is a"
+            " function with arguments by name, and returns its data: a list all of its rows. A call"
+            " that fails raises ToolError, its text the code, the argument and the reason. The last"
+            " expression is the result. print(signatures('orders_*')) shows how to call tools."
+        )
+        return ComposeTool.make(
+            COMPOSE,
+            ComposeView,
+            method="POST",
+            title=_("Run a program over tools"),
+            description=f"{description} {reads}".strip(),
+            body={
+                "program": {"type": "string"},
+                "resume": {
+                    "type": "string",
+                    "description": _("From a program that stopped: goes on there."),
+                },
+                "answers": {
+                    "type": "object",
+                    "description": _("What the stopped call asked for."),
+                },
+            },
+            output_schema=None,
+            **options,
+        )

@@ -1,0 +1,133 @@
+"""Programs that want more than their caller has, or more than a machine has."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from rest_framework.authtoken.models import Token
+
+from drf_mcp.contrib.compose.models import KeptProgram
+from example_project.shop.models import Customer
+
+pytestmark = pytest.mark.django_db
+
+# What each of them ends with.
+ATTACKS = {
+    "deep recursion": ("def f():\n    return f()\nf()", "RecursionError"),
+    "deep result": ("x = []\nfor i in range(1000):\n    x = [x]\nx", "nested deeper"),
+    "huge integer": ("10 ** 10 ** 8", "MemoryError"),
+    "string bomb": ("'a' * 10 ** 9", "MemoryError"),
+    "list bomb": ("[0] * 10 ** 9", "MemoryError"),
+    "growing list": ("x = []\nwhile True:\n    x.append('a' * 1000)", "Error"),
+    "doubling string": ("x = 'a'\nwhile True:\n    x += x", "MemoryError"),
+    "endless loop": ("while True:\n    pass", "TimeoutError"),
+    "import of the network": ("import socket", "No module named"),
+    "import of processes": ("import subprocess", "No module named"),
+    "import of Django": ("from django.conf import settings", "No module named"),
+    "a command": ("import os\nos.system('id')", "no attribute 'system'"),
+    "the environment": ("import os\nos.environ", "not supported"),
+    "a file": ("open('/etc/passwd').read()", "Permission denied"),
+    "a file of the project": ("from pathlib import Path\nPath('manage.py').read_text()", "Error"),
+    "__import__": ("__import__('os')", "There is no function"),
+    "classes": ("().__class__.__bases__[0].__subclasses__()", "no attribute"),
+    "classes in a format": ("'{0.__class__}'.format(1)", "no attribute"),
+    "globals of a tool": ("customers_list.__globals__", "no attribute"),
+    "frames": ("def f():\n    yield 1\nf().gi_frame", "Error"),
+    "builtins": ("__builtins__", "Error"),
+    "a thousand calls": ("for i in range(1000):\n    customers_list(page=1)", "the most that it"),
+    "calls past their errors": (
+        "for i in range(1000):\n    try:\n        customers_list(page=1)\n    except Exception:\n"
+        "        pass",
+        "the most that it",
+    ),
+    "another caller's customer": ("customers_retrieve(id=BOBS)", "NOT_FOUND"),
+    "a tool that the caller may not call": ("products_partial_update(items=[])", "FORBIDDEN"),
+    "itself": ("tools_compose(program='1')", "There is no function"),
+    "not Python": ("SELECT 1", "SyntaxError"),
+    "a null character": ("'\\0' + chr(0) + 1", "TypeError"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_ends_in_an_error(composer, configure, name):
+    configure(COMPOSE_LIMITS={"seconds": 1, "calls": 4})
+    program, end = ATTACKS[name]
+    bobs = Customer.objects.filter(owner__username="bob").first().pk
+    before, started = Customer.objects.count(), time.monotonic()
+    result = composer.run(program.replace("BOBS", str(bobs)))
+    assert end in result.envelope["error"]
+    assert time.monotonic() - started < 5
+    assert Customer.objects.count() == before
+
+
+def test_output_is_cut(composer, configure):
+    configure(COMPOSE_LIMITS={"output": 100})
+    assert composer.run("print('a' * 10 ** 6)").data["output"] == "a" * 100 + "…"
+
+
+def test_a_program_waits_for_nothing(composer):
+    started = time.monotonic()
+    composer.run("import time\ntime.sleep(30)")
+    assert time.monotonic() - started < 5
+
+
+def test_a_program_leaves_nothing_for_the_next(composer, composer_of):
+    composer.run("secret = 'mine'\nimport math\nmath.pi = 4")
+    result = composer_of("bob").run("secret")
+    assert "not defined" in result.envelope["error"]
+
+
+def test_a_stranger_has_the_tools_of_strangers(composer_of, configure):
+    answer = composer_of(None).post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert answer.status_code == 401
+
+
+def stop(composer):
+    program = "customers_partial_update(id=CUSTOMER, name='New')\ncustomers_destroy(id=CUSTOMER)"
+    customer = Customer.objects.exclude(orders__isnull=False).first()
+    return composer.run(program.replace("CUSTOMER", str(customer.pk))), customer
+
+
+def test_a_stopped_program_goes_on_for_its_caller_alone(staff, composer_of, configure):
+    configure(CONFIRM=True)
+    stopped, customer = stop(staff)
+    assert composer_of("alice").go_on(stopped).code == "NOT_FOUND"
+    assert composer_of("bob").go_on(stopped).code == "NOT_FOUND"
+    assert Customer.objects.filter(pk=customer.pk).exists()
+
+
+@pytest.mark.parametrize("changed", ["", "x", "AAAA:BBBB"])
+def test_an_id_that_was_changed_is_refused(staff, configure, changed):
+    configure(CONFIRM=True)
+    stopped, _customer = stop(staff)
+    name = stopped.data["resume"]
+    result = staff.call("tools_compose", resume=f"{name}{changed}" if changed else name[:-1])
+    assert result.code == "NOT_FOUND"
+
+
+def test_a_stopped_program_goes_on_once(staff, configure):
+    configure(CONFIRM=True)
+    stopped, customer = stop(staff)
+    assert not staff.go_on(stopped).is_error
+    assert not Customer.objects.filter(pk=customer.pk).exists()
+    assert staff.go_on(stopped).code == "NOT_FOUND"
+
+
+def test_a_stopped_program_does_not_go_on_under_fewer_rights(staff, configure):
+    configure(CONFIRM=True)
+    stopped, customer = stop(staff)
+    user = Token.objects.get(user__username="carol").user
+    user.is_staff = False
+    user.save()
+    assert staff.go_on(stopped).is_error
+    assert Customer.objects.filter(pk=customer.pk).exists()
+
+
+def test_one_caller_keeps_so_many_programs(staff, configure, monkeypatch):
+    configure(CONFIRM=True)
+    monkeypatch.setattr("drf_mcp.contrib.compose.keeping.MOST_KEPT", 2)
+    stopped = [stop(staff)[0] for _ in range(3)]
+    assert KeptProgram.objects.count() == 2
+    assert staff.go_on(stopped[0]).code == "NOT_FOUND"
+    assert not staff.go_on(stopped[2]).is_error

@@ -1,0 +1,158 @@
+"""What a program has of its tools, and what comes back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from example_project.shop.models import Customer
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_tool_returns_the_data_of_the_same_request(composer, http_of):
+    """Parity: one row, an aggregate and an action as over HTTP."""
+    pk = Customer.objects.filter(owner__username="alice").first().pk
+    api = http_of("alice")
+    assert composer.value(f"customers_retrieve(id={pk})") == api.get(f"/api/customers/{pk}/").json()
+    page = api.get("/api/orders/", {"page_size": 2}).json()
+    assert composer.value("orders_list(page_size=2)") == page["results"]
+
+
+def test_a_list_returns_the_rows_of_all_pages(composer):
+    own = Customer.objects.filter(owner__username="alice")
+    assert composer.value("len(customers_list())") == own.count()
+
+
+def test_a_page_that_the_program_asks_for_is_that_page(composer):
+    assert composer.value("len(customers_list(page_size=3, page=2))") == 3
+
+
+def test_several_steps_are_one_call(staff, calls):
+    program = """
+best = {}
+for order in orders_list(status=["pending"]):
+    best[order["customer"]] = best.get(order["customer"], 0) + 1
+top = max(best, key=lambda name: best[name])
+{"name": customers_retrieve(id=top)["name"], "orders": best[top]}
+"""
+    value = staff.value(program)
+    found = Customer.objects.get(name=value["name"])
+    assert value["orders"] == found.orders.filter(status="pending").count()
+    assert {"orders_list", "customers_retrieve", "tools_compose"} == set(calls)
+
+
+def test_an_error_has_its_code_and_where_it_is(composer):
+    program = """
+try:
+    orders_create(customer=1, lines=[{"product": "ball", "quantity": "many"}])
+except ToolError as error:
+    text = str(error)
+text
+"""
+    assert composer.value(program).startswith("VALIDATION_ERROR /lines/0/")
+
+
+def test_an_error_that_the_program_leaves_is_the_error_of_its_call(composer):
+    result = composer.run("1\ncustomers_retrieve(id=0)")
+    assert (result.is_error, result.code, result.data["line"]) == (True, "NOT_FOUND", 2)
+    assert "customers_list" in result.data["remediation"]
+
+
+def test_a_mistyped_tool_is_refused_with_the_nearest_one(composer):
+    result = composer.run("customer_list()")
+    assert "Did you mean customers_list" in result.envelope["error"]
+
+
+def test_arguments_have_names(composer):
+    result = composer.run("customers_retrieve(1)")
+    assert "customers_retrieve takes arguments by name: id: int" in result.envelope["error"]
+
+
+def test_a_tool_can_be_kept_in_a_variable(composer):
+    assert composer.value("f = customers_list\nlen(f(page_size=2, page=1))") == 2
+
+
+def test_the_signatures_of_tools(composer):
+    result = composer.run("print(signatures('customers_retr*'))")
+    assert result.data["output"].startswith("customers_retrieve(id: int) -> {id: int, ")
+
+
+def test_signatures_leave_out_what_the_caller_may_not_call(composer, staff):
+    program = "signatures('products_*')"
+    assert "products_partial_update" in staff.value(program)
+    assert "products_partial_update" not in composer.value(program)
+
+
+def test_a_program_that_says_nothing_is_told_how(composer):
+    result = composer.run("x = 1")
+    assert result.data == {"result": None}
+    assert "end the program with the expression" in result.envelope["meta"]["suggestions"][0]
+
+
+@pytest.mark.parametrize("program", ["float('nan')", "type(1)", "class A: pass\nA()"])
+def test_a_result_that_is_not_json_is_refused(composer, program):
+    assert composer.run(program).code == "PROGRAM_FAILED"
+
+
+def test_a_result_that_is_too_long_is_kept_for_the_next_program(composer, composer_of, configure):
+    configure(MAX_RESULT_TOKENS=1000)
+    result = composer.run("[str(n) * 20 for n in range(400)]")
+    name = result.data["kept"]
+    assert composer.value(f"len(kept({name!r}))") == 400
+    other = composer_of("bob").run(f"len(kept({name!r}))")
+    assert "NOT_FOUND" in other.envelope["error"]
+
+
+def test_warnings_of_calls_are_shown(composer):
+    result = composer.run("customers_list(name='no such name')")
+    assert any("No rows fit 'name'" in text for text in result.envelope["meta"]["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pointer"),
+    [
+        ({}, "/program"),
+        ({"program": 1}, "/program"),
+        ({"program": "1", "answers": 1}, "/answers"),
+        ({"program": " " * 20_001 + "1"}, "/program"),
+        ({"resume": 1}, "/resume"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(composer, arguments, pointer):
+    result = composer.call_with("tools_compose", arguments)
+    assert [problem["pointer"] for problem in result.problems] == [pointer]
+
+
+def test_only_reading_tools_where_the_endpoint_does_not_let_programs_write(composer_of, configure):
+    configure(COMPOSE=True)
+    reader = composer_of("carol", "/mcp")
+    assert reader.tools()["tools_compose"]["annotations"]["readOnlyHint"] is True
+    before = Customer.objects.count()
+    result = reader.run("customers_create(name='Zoe', email='zoe@example.com', country='DE')")
+    assert (result.code, Customer.objects.count()) == ("FORBIDDEN", before)
+    assert "customers_create" not in reader.value("signatures()")
+
+
+def test_the_tool_is_not_there_where_no_program_may_run(alice):
+    assert "tools_compose" not in alice.tools()
+    assert "Unknown tool" in alice.error("tools/call", name="tools_compose")["message"]
+
+
+def test_a_task_of_six_calls_costs_few_tokens(staff):
+    """The customer with most unpaid orders, found, looked at and noted, in one call."""
+    from drf_mcp.truncation import count_tokens
+
+    program = """
+unpaid = {}
+for o in orders_list(status=["pending"], fields=["customer"]):
+    unpaid[o["customer"]] = unpaid.get(o["customer"], 0) + 1
+top = max(unpaid, key=lambda n: unpaid[n])
+c = customers_retrieve(id=top)
+{"id": top, "name": c["name"], "email": c["email"], "unpaid": unpaid[top]}
+"""
+    result = staff.run(program)
+    answer = json.dumps(result.envelope)
+    assert result.data["result"]["unpaid"] >= 1
+    assert count_tokens(program) + count_tokens(answer) < 250
