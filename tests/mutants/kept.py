@@ -557,6 +557,20 @@ MUTANTS = (
         ("contrib/subscriptions/test_places.py",),
     ),
     Mutant(
+        "writes of the package, which reading for a client makes",
+        "contrib/subscriptions/bus.py",
+        'if kwargs.get("raw") or OWN_APP.match(sender._meta.app_label):',
+        'if kwargs.get("raw"):',
+        ("contrib/subscriptions/test_notices.py",),
+    ),
+    Mutant(
+        "news of what a client may not read",
+        "contrib/subscriptions/listening.py",
+        "elif self.capability.is_readable(subject, self.context) or is_deleted:",
+        "else:",
+        ("contrib/subscriptions/test_listening.py",),
+    ),
+    Mutant(
         "how many changes are remembered for a caller",
         "contrib/writes/idempotency/records.py",
         'if usage["count"] < MAX_RECORDS and (usage["size"] or 0) < MAX_SIZE:',

@@ -166,17 +166,16 @@ class RouteResource(Tool):
         is_uri = isinstance(arguments, Mapping) and "uri" in arguments
         return {"uri": arguments["uri"]} if is_uri else None
 
-    def find_row(self) -> tuple[str, str, str] | None:
-        """Return whose row is read: the model's label, a field and the text of its value.
+    def find_lookup(self) -> tuple[str, str] | None:
+        """Return by what a row is read: the model's label and a field.
 
         None if the route does not read one object by a value of its own.
         """
-        endpoint, kwargs = self.endpoint, self.path_kwargs
+        endpoint = self.endpoint
         model = find_declared_model(endpoint.view_class)
-        if endpoint.standard_action != "retrieve" or len(kwargs) != 1 or model is None:
+        if endpoint.standard_action != "retrieve" or len(endpoint.route.kwargs) != 1 or not model:
             return None
-        lookup = getattr(endpoint.view_class, "lookup_field", "pk")
-        return model._meta.label_lower, lookup, str(next(iter(kwargs.values())))
+        return model._meta.label_lower, getattr(endpoint.view_class, "lookup_field", "pk")
 
     # --- As the lists show it -------------------------------------------------------------------
 

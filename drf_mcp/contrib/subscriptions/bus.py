@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import threading
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, ClassVar, TypeAlias
+from weakref import WeakKeyDictionary, WeakSet
 
 from django.conf import settings
 from django.core.signals import setting_changed
 from django.db import transaction
 from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save
-from django.utils.crypto import salted_hmac
 
+from drf_mcp.contrib.subscriptions.topics import (
+    DELETED,
+    EVERYTHING,
+    row_topics,
+    widen_topic,
+    write_list_topic,
+    write_uri_topic,
+)
 from drf_mcp.settings import mcp_settings
 
 LISTS = ("tools", "prompts", "resources")
-EVERYTHING = json.dumps({"lists": LISTS, "everything": True})
+# PostgreSQL takes less than 8,000 bytes.
+MAX_BYTES = 7_000
+OWN_APP = re.compile("drf_mcp(?:_|$)")
 Subscriber: TypeAlias = Callable[[str], Any]
+FindTopics: TypeAlias = Callable[[], Iterable[str]]
 
 
 class Bus:
@@ -43,6 +56,10 @@ class Bus:
         """
         raise NotImplementedError(f"{type(self).__name__} must define subscribe().")
 
+    def has_listeners(self) -> bool:
+        """Return whether a client of any process may listen; without one nothing is published."""
+        return True
+
     def wait(self) -> None:
         """Return when this process gets what others publish, or after some seconds.
 
@@ -59,6 +76,9 @@ class LocalBus(Bus):
 
     def publish(self, text: str) -> None:
         self.deliver(text)
+
+    def has_listeners(self) -> bool:
+        return bool(self.subscribers)
 
     def deliver(self, text: str) -> None:
         with self.lock:
@@ -92,8 +112,8 @@ def announce_list_change(*names: str, user: Any = None) -> None:
         names: of ``tools``, ``prompts`` and ``resources``; all by default.
         user: whose lists changed; None for the lists of all users.
     """
-    key = None if user is None else str(user.pk)
-    publish({"lists": names or LISTS, "user": key})
+    key = None if user is None else user.pk
+    publish(lambda: [write_list_topic(name, key) for name in names or LISTS])
 
 
 def announce_update(subject: Any) -> None:
@@ -105,42 +125,77 @@ def announce_update(subject: Any) -> None:
     Args:
         subject: the URI of a resource that shows one row, or the row as an instance.
     """
-    publish({"uri": subject} if isinstance(subject, str) else describe_row(subject))
+    if isinstance(subject, str):
+        publish(lambda: [write_uri_topic(subject)])
+    else:
+        publish(partial(row_topics.find, type(subject), dict(vars(subject))), subject._state.db)
 
 
-def describe_row(instance: Model, *, is_deleted: bool = False) -> dict[str, Any]:
-    # A view may look up its object by any field, and a field may hold a secret.
-    label = instance._meta.label_lower
-    values = {f.name: f.value_from_object(instance) for f in instance._meta.concrete_fields}
-    row = {name: sign_value(label, name, str(v)) for name, v in values.items()}
-    row["pk"] = sign_value(label, "pk", str(instance.pk))
-    return {"model": label, "row": row, "deleted": is_deleted}
+class Notice:
+    """What a write changed, published after the commit with all of its transaction.
+
+    Args:
+        find_topics: returns the topics, where a client listens.
+    """
+
+    # A savepoint that is rolled back deletes the last reference to its notices.
+    waiting: ClassVar[WeakKeyDictionary[Any, WeakSet[Notice]]] = WeakKeyDictionary()
+
+    def __init__(self, bus: Bus, connection: Any, find_topics: FindTopics) -> None:
+        self.bus = bus
+        self.connection = connection
+        self.find_topics = find_topics
+        self.waiting.setdefault(connection, WeakSet()).add(self)
+
+    def publish(self) -> None:
+        # The first notice of a transaction publishes the others.
+        if self not in self.waiting.get(self.connection, ()):
+            return
+        notices = set(self.waiting.pop(self.connection))
+        if not self.bus.has_listeners():
+            return
+        if topics := {topic for notice in notices for topic in notice.find_topics()}:
+            self.bus.publish(write_text(topics))
 
 
-def sign_value(model: str, field: str, text: str) -> str:
-    """Return a signature of a value, which the bus carries in place of the value."""
-    salt = f"drf_mcp.contrib.subscriptions.{model}.{field}"
-    return salted_hmac(salt, text, algorithm="sha256").hexdigest()[:16]
+def write_text(topics: set[str]) -> str:
+    """Return the text of topics, of wider ones where it would be too long."""
+    text = json.dumps(sorted(topics))
+    if len(text) > MAX_BYTES:
+        text = json.dumps(sorted(set(map(widen_topic, topics))))
+    return text if len(text) <= MAX_BYTES else json.dumps([EVERYTHING])
 
 
-def publish(news: dict[str, Any]) -> None:
+def publish(find_topics: FindTopics, using: str | None = None) -> None:
     bus = get_bus()
-    if bus is not None:
-        text = json.dumps(news)
-        transaction.on_commit(lambda: bus.publish(text), robust=True)
+    if bus is None:
+        return
+    connection = transaction.get_connection(using)
+    if connection.in_atomic_block or bus.has_listeners():
+        notice = Notice(bus, connection, find_topics)
+        transaction.on_commit(notice.publish, using=using, robust=True)
 
 
 # --- Signals --------------------------------------------------------------------------------
 
 
-def announce_row(sender: Any, instance: Model, **kwargs: Any) -> None:
-    if kwargs.get("raw"):
+def announce_row(sender: Any, instance: Model, using: str | None = None, **kwargs: Any) -> None:
+    # Reading a resource for a client writes to the package's own tables.
+    if kwargs.get("raw") or OWN_APP.match(sender._meta.app_label):
         return
-    publish(describe_row(instance, is_deleted="created" not in kwargs))
+    is_deleted = "created" not in kwargs
     # Each sign-in saves ``last_login``.
-    fields = set(kwargs.get("update_fields") or ("all",))
-    if hasattr(instance, "is_authenticated") and fields != {"last_login"}:
-        announce_list_change(user=instance)
+    is_user = hasattr(instance, "is_authenticated")
+    is_user = is_user and set(kwargs.get("update_fields") or ("all",)) != {"last_login"}
+    # The instance may have other values before the commit.
+    key, values = instance.pk, dict(vars(instance))
+
+    def find_topics() -> Iterable[str]:
+        topics = row_topics.find(sender, values)
+        yield from (DELETED + topic for topic in topics) if is_deleted else topics
+        yield from (write_list_topic(name, key) for name in LISTS if is_user)
+
+    publish(find_topics, using)
 
 
 def announce_rights(sender: Any, instance: Any, action: str, model: Any, **kwargs: Any) -> None:

@@ -10,6 +10,14 @@ from django.utils.translation import gettext as _
 from drf_mcp.access.limits import count_once, get_address
 from drf_mcp.contrib.subscriptions.bus import LISTS, get_bus
 from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listener
+from drf_mcp.contrib.subscriptions.topics import (
+    find_column,
+    row_topics,
+    widen_topic,
+    write_list_topic,
+    write_row_topic,
+    write_uri_topic,
+)
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
@@ -26,8 +34,6 @@ URIS = "resourceSubscriptions"
 # The tasks extension sends no notifications here: clients call tasks/get.
 TASK_IDS = "taskIds"
 MAX_URIS = 100
-# A model's label, a field and the text of its value.
-Row = tuple[str, str, str]
 
 
 class SubscriptionsCapability(Capability):
@@ -83,10 +89,19 @@ class SubscriptionsCapability(Capability):
         assert bus is not None
         caller = context.caller
         slot = STREAM_SLOTS.take(caller.principal or get_address(caller.request), self.max_streams)
-        return Listener(self, context, bus, frozenset(lists), rows, slot), agreed
+        user_pk = getattr(caller.authenticate().user, "pk", None)
+        subjects: dict[str, set[str]] = {}
+        for name in lists:
+            subjects.setdefault(write_list_topic(name, user_pk), set()).add(name)
+        for uri, topic in rows.items():
+            subjects.setdefault(topic, set()).add(uri)
+            subjects.setdefault(write_uri_topic(uri), set()).add(uri)
+        for topic, about in [*subjects.items()]:
+            subjects.setdefault(widen_topic(topic), set()).update(about)
+        return Listener(self, context, bus, subjects, slot), agreed
 
-    def find_rows(self, uris: Any, context: RequestContext) -> dict[str, Row]:
-        """Return the rows of the URIs that the caller can read, by URI.
+    def find_rows(self, uris: Any, context: RequestContext) -> dict[str, str]:
+        """Return the topics of the rows that the caller can read, by URI.
 
         Other resources than rows cannot be listened for: no signal announces their changes.
 
@@ -98,17 +113,22 @@ class SubscriptionsCapability(Capability):
             message = _('"%(member)s" must be an array of at most %(count)d URIs.')
             raise InvalidParams(message % {"member": URIS, "count": MAX_URIS})
         found = {uri: self.find_row(uri, context) for uri in dict.fromkeys(uris)}
-        return {uri: row for uri, row in found.items() if row is not None}
+        return {uri: topic for uri, topic in found.items() if topic is not None}
 
-    def find_row(self, uri: str, context: RequestContext) -> Row | None:
+    def find_row(self, uri: str, context: RequestContext) -> str | None:
         if self.resources is None:
             return None
         try:
             resource = self.resources.find(uri, context)
-            row = resource.find_row() if hasattr(resource, "find_row") else None
-            return row if row and self.is_readable(uri, context) else None
+            lookup = resource.find_lookup() if hasattr(resource, "find_lookup") else None
+            column = lookup and find_column(*lookup)
+            if not column or not self.is_readable(uri, context):
+                return None
         except ProtocolError:
             return None
+        row_topics.heard.add(column)
+        (value,) = resource.path_kwargs.values()
+        return write_row_topic(*column, value)
 
     @property
     def resources(self) -> Any:

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import json
 import threading
 import weakref
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import connections
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.subscriptions.bus import Bus, sign_value
+from drf_mcp.contrib.subscriptions.bus import LISTS, Bus
+from drf_mcp.contrib.subscriptions.topics import DELETED, EVERYTHING
 from drf_mcp.exceptions import InternalError, Refused
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
@@ -23,6 +27,7 @@ SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 KEEP_ALIVE = 15.0
 LIFETIME = 900.0
 NOTHING = b""
+Result = TypeVar("Result")
 
 
 class StreamSlots:
@@ -62,14 +67,60 @@ class StreamSlot:
 STREAM_SLOTS = StreamSlots()
 
 
+class Listeners:
+    """The clients of this process that listen, by topic: a change costs what it is about.
+
+    Args:
+        bus: brings the news; it is subscribed to while a client listens.
+    """
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.by_topic: dict[str, set[Listener]] = {}
+        self.unsubscribe: Callable[[], None] = lambda: None
+        self.lock = threading.Lock()
+
+    def add(self, listener: Listener) -> None:
+        with self.lock:
+            if not self.by_topic:
+                self.unsubscribe = self.bus.subscribe(self.hear)
+            for topic in (EVERYTHING, *listener.subjects):
+                self.by_topic.setdefault(topic, set()).add(listener)
+
+    def remove(self, listener: Listener) -> None:
+        with self.lock:
+            for topic in (EVERYTHING, *listener.subjects):
+                self.by_topic.get(topic, set()).discard(listener)
+                if not self.by_topic.get(topic):
+                    self.by_topic.pop(topic, None)
+            if not self.by_topic:
+                self.unsubscribe()
+
+    def hear(self, text: str) -> None:
+        heard: dict[Listener, list[str]] = {}
+        with self.lock:
+            for topic in json.loads(text):
+                for listener in self.by_topic.get(topic.removeprefix(DELETED), ()):
+                    heard.setdefault(listener, []).append(topic)
+        for listener, topics in heard.items():
+            listener.hear(topics)
+
+
+@functools.lru_cache(maxsize=1)
+def get_listeners(bus: Bus) -> Listeners:
+    return Listeners(bus)
+
+
+# Reads for all streams of the process: a thread for each would be as many as clients that listen.
+READERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="drf_mcp_subscriptions")
+
+
 class Listener:
     """The stream of one client that listens.
 
     Args:
         capability: the `SubscriptionsCapability`.
-        lists: the lists whose changes the client listens for.
-        rows: the rows whose updates the client listens for, as `RouteResource.find_row` returns
-            them, by URI.
+        subjects: the names of lists and the URIs that the client listens for, by their topics.
         slot: the slot of the stream, which is freed at its end.
     """
 
@@ -78,35 +129,39 @@ class Listener:
         capability: Any,
         context: RequestContext,
         bus: Bus,
-        lists: frozenset[str],
-        rows: Mapping[str, tuple[str, str, str]],
+        subjects: Mapping[str, Collection[str]],
         slot: StreamSlot,
     ) -> None:
         self.slot = slot
         self.capability = capability
         self.context = context
         self.bus = bus
-        self.lists = lists
-        self.rows = rows
+        self.subjects = subjects
         self.meta = {SUBSCRIPTION_ID: context.message.id}
+        # What was heard of, and whether it is deleted: one message for any number of changes.
+        self.heard: dict[str, bool] = {}
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
-        loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[str] = asyncio.Queue()
-        end = self.bus.subscribe(lambda text: loop.call_soon_threadsafe(queue.put_nowait, text))
+        self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
+        listeners = get_listeners(self.bus)
+        listeners.add(self)
         try:
-            await sync_to_async(self.begin)()
+            await sync_to_async(self.release_connections)()
+            # The client gets the confirmation once the bus delivers.
+            await self.run(self.bus.wait)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
-            until = loop.time() + LIFETIME
-            while (left := until - loop.time()) > 0:
+            until = self.loop.time() + LIFETIME
+            while (left := until - self.loop.time()) > 0:
                 try:
-                    text = await asyncio.wait_for(queue.get(), min(left, KEEP_ALIVE))
+                    await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except asyncio.TimeoutError:
                     yield NOTHING
                     continue
+                self.has_heard.clear()
+                heard, self.heard = self.heard, {}
                 try:
-                    messages = await sync_to_async(self.select)(json.loads(text))
+                    messages = await self.run(self.select, heard)
                 except InternalError:
                     # Whether the client may know of the update is unknown. It has to listen anew,
                     # and to read again what may have changed.
@@ -116,13 +171,33 @@ class Listener:
             result = {"resultType": "complete", "_meta": self.meta}
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
-            end()
+            listeners.remove(self)
             self.slot.free()
 
-    def begin(self) -> None:
-        self.release_connections()
-        # The client gets the confirmation once the bus delivers.
-        self.bus.wait()
+    async def run(self, function: Callable[..., Result], *args: Any) -> Result:
+        try:
+            return await sync_to_async(function, thread_sensitive=False, executor=READERS)(*args)
+        finally:
+            release_thread()
+
+    def hear(self, topics: Sequence[str]) -> None:
+        """Have the stream say what the topics are about; called in any thread."""
+
+        def note() -> None:
+            for topic in topics:
+                is_deleted = topic.startswith(DELETED)
+                for subject in self.find_subjects(topic.removeprefix(DELETED)):
+                    self.heard[subject] = self.heard.get(subject, False) or is_deleted
+            self.has_heard.set()
+
+        # A loop that is closed is of a server that stops.
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(note)
+
+    def find_subjects(self, topic: str) -> Collection[str]:
+        if topic != EVERYTHING:
+            return self.subjects[topic]
+        return set().union(*self.subjects.values())
 
     @staticmethod
     def release_connections() -> None:
@@ -131,31 +206,29 @@ class Listener:
             if not connection.in_atomic_block:
                 connection.close()
 
-    def select(self, news: Mapping[str, Any]) -> list[bytes]:
+    def select(self, heard: Mapping[str, bool]) -> list[bytes]:
         try:
-            return list(self.find_messages(news))
+            return list(self.find_messages(heard))
         finally:
             self.release_connections()
 
-    def find_messages(self, news: Mapping[str, Any]) -> Iterator[bytes]:
-        user = self.context.caller.authenticate().user
-        if news.get("user") in (None, str(getattr(user, "pk", ""))):
-            for name in self.lists.intersection(news.get("lists", ())):
-                yield self.notify(f"notifications/{name}/list_changed")
-        for uri, row in self.rows.items():
-            if not is_about(news, uri, row):
-                continue
+    def find_messages(self, heard: Mapping[str, bool]) -> Iterator[bytes]:
+        for subject, is_deleted in heard.items():
+            if subject in LISTS:
+                yield self.notify(f"notifications/{subject}/list_changed")
             # Only readers of the resource learn of the update.
-            if self.capability.is_readable(uri, self.context) or news.get("deleted"):
-                yield self.notify("notifications/resources/updated", uri=uri)
+            elif self.capability.is_readable(subject, self.context) or is_deleted:
+                yield self.notify("notifications/resources/updated", uri=subject)
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})
 
 
-def is_about(news: Mapping[str, Any], uri: str, row: tuple[str, str, str]) -> bool:
-    model, field, text = row
-    if "model" not in news:
-        return news.get("uri") == uri or "everything" in news
-    signed: str | None = news["row"].get(field) if news["model"] == model else None
-    return signed == sign_value(model, field, text)
+def release_thread() -> None:
+    """End the thread that asgiref keeps for the synchronous code of a request."""
+    context = SyncToAsync.thread_sensitive_context.get(None)
+    # An executor that is given to the context is its giver's.
+    if context is not None and getattr(context, "_executor", None) is None:
+        executor = SyncToAsync.context_to_thread_executor.pop(context, None)
+        if executor is not None:
+            executor.shutdown(wait=False)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from base64 import b64encode
-from collections.abc import Callable
+import threading
 from typing import Any
 
 import pytest
@@ -14,99 +13,20 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group, Permission, User
 from django.db import OperationalError, transaction
 from django.test import Client
-from django.urls import include, path
-from rest_framework import serializers
-from rest_framework.authentication import BasicAuthentication
-from rest_framework.permissions import IsAuthenticated
-from rest_framework.routers import SimpleRouter
-from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp import mcp_viewset, registry
+from drf_mcp import registry
 from drf_mcp.contrib.resources import Document
 from drf_mcp.contrib.subscriptions import announce_list_change, announce_update
-from drf_mcp.contrib.subscriptions.bus import EVERYTHING, get_bus
+from drf_mcp.contrib.subscriptions.bus import get_bus
 from drf_mcp.contrib.subscriptions.capability import SubscriptionsCapability
-from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS
+from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, get_listeners
+from drf_mcp.contrib.subscriptions.topics import EVERYTHING
 from drf_mcp.protocol.constants import TASKS_EXTENSION
 from tests.agents import Agent
-from tests.asgi import begin, communicate, frame, read_events
+from tests.asgi import begin, communicate, read_events
+from tests.contrib.subscriptions.teams import EVE, TeamViewSet, connect
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class GroupSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = Group
-        fields = ["id", "name"]
-
-
-@mcp_viewset(name="teams", resource=True)
-class TeamViewSet(ModelViewSet):
-    """Groups by their names; one whose name begins with "secret" is nobody's business."""
-
-    queryset = Group.objects.exclude(name__startswith="secret")
-    serializer_class = GroupSerializer
-    authentication_classes = [BasicAuthentication]
-    permission_classes = [IsAuthenticated]
-    lookup_field = "name"
-
-
-router = SimpleRouter()
-router.register("teams", TeamViewSet)
-
-
-@pytest.fixture(autouse=True)
-def served(settings):
-    patterns = [path("", include("drf_mcp.urls")), *router.urls]
-    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-    settings.ALLOWED_HOSTS = ["testserver"]
-    settings.DRF_MCP = {
-        "SERVER_NAME": "shop",
-        "AUTHENTICATION_CLASSES": ["rest_framework.authentication.BasicAuthentication"],
-        "SUBSCRIPTION_BUS_CLASS": "drf_mcp.contrib.subscriptions.LocalBus",
-    }
-    registry.reload()
-
-
-EVE = {"Authorization": f"Basic {b64encode(b'eve:x').decode()}"}
-
-
-def connect(method: str, **params: Any) -> Any:
-    body, headers = frame(method, token=None, **params)
-    return communicate(body, {**headers, **EVE})
-
-
-@pytest.fixture
-def eve() -> User:
-    return User.objects.create_user("eve", password="x")
-
-
-@pytest.fixture
-def listen(eve) -> Callable[..., list[dict[str, Any]]]:
-    """Listen as eve, change something, and return the messages until ``count`` came."""
-
-    def listen(
-        change: Callable[[], Any] | None = None, count: int = 2, **wanted: Any
-    ) -> list[dict[str, Any]]:
-        async def talk() -> bytes:
-            connection = connect("subscriptions/listen", notifications=wanted)
-            start = await begin(connection)
-            assert start["status"] == 200, await connection.receive_output(5)
-            content: bytes = (await connection.receive_output(5))["body"]
-            if change is not None:
-                await sync_to_async(change)()
-            while content.count(b"data:") < count:
-                content += (await connection.receive_output(2))["body"]
-            # What else would come by now.
-            if not await connection.receive_nothing(0.1):
-                content += (await connection.receive_output(1)).get("body", b"")
-            await connection.send_input({"type": "http.disconnect"})
-            await connection.wait(5)
-            return content
-
-        return read_events(asyncio.run(talk()))
-
-    return listen
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
 
 
 def methods_of(messages: list[dict[str, Any]]) -> list[str]:
@@ -144,11 +64,6 @@ def test_rights_that_change_are_told(listen, eve):
 # --- Resources ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def team() -> Group:
-    return Group.objects.create(name="support")
-
-
 def test_a_saved_row_is_told_by_its_uri(listen, team):
     messages = listen(team.save, resourceSubscriptions=["shop://teams/support"])
     assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
@@ -179,14 +94,10 @@ def test_what_does_not_concern_the_caller_is_not_told(listen, team, eve):
     assert methods_of(listen(change, 1, **wanted)) == [ACKNOWLEDGED]
 
 
-def test_no_value_of_a_saved_row_stands_on_the_bus(eve):
-    heard: list[str] = []
-    end = get_bus().subscribe(heard.append)
-    eve.set_password("long enough")
-    eve.save()
-    end()
-    assert any("auth.user" in text for text in heard)
-    assert not [text for text in heard if eve.password in text or "eve" in text]
+def test_no_value_of_a_saved_row_stands_on_the_bus(heard, team):
+    team.save()
+    assert [text for text in heard if "auth.group" in text]
+    assert not [text for text in heard if "support" in text]
 
 
 def test_a_project_tells_of_what_no_signal_shows(listen, team):
@@ -218,7 +129,8 @@ def test_who_may_not_read_it_any_more_is_not_told(listen, team):
 
 def test_after_a_gap_every_resource_may_have_changed(listen, team):
     messages = listen(
-        lambda: get_bus().publish(EVERYTHING), resourceSubscriptions=["shop://teams/support"]
+        lambda: get_bus().publish(json.dumps([EVERYTHING])),
+        resourceSubscriptions=["shop://teams/support"],
     )
     assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
 
@@ -346,3 +258,53 @@ def test_a_stream_that_ends_frees_its_place(listen, monkeypatch):
 def test_one_uri_more_than_there_may_be_is_refused(listen, team):
     with pytest.raises(AssertionError, match="at most 100 URIs"):
         listen(count=1, resourceSubscriptions=[f"shop://x/{n}" for n in range(101)])
+
+
+# --- Many clients -------------------------------------------------------------------------
+
+
+def test_listeners_share_the_threads_of_the_process(eve, team, monkeypatch):
+    monkeypatch.setattr(SubscriptionsCapability, "max_streams", 100)
+    count = 30
+
+    async def talk() -> tuple[int, int]:
+        wanted = {"resourceSubscriptions": ["shop://teams/support"]}
+        before = threading.active_count()
+        connections = [connect("subscriptions/listen", notifications=wanted) for _ in range(count)]
+        for connection in connections:
+            await begin(connection)
+            await connection.receive_output(5)
+        await sync_to_async(team.save)()
+        told = [UPDATED.encode() in (await c.receive_output(5))["body"] for c in connections]
+        # The threads of answered requests end by themselves.
+        await asyncio.sleep(0.1)
+        threads = threading.active_count() - before
+        for connection in connections:
+            await connection.send_input({"type": "http.disconnect"})
+            await connection.wait(5)
+        return threads, sum(told)
+
+    threads, told = asyncio.run(talk())
+    assert told == count
+    assert threads < 10
+
+
+def test_changes_that_a_client_has_not_heard_of_yet_are_told_once(listen, team):
+    def change() -> None:
+        listener = next(iter(get_listeners(get_bus()).by_topic[EVERYTHING]))
+        for _ in range(3):
+            listener.hear([EVERYTHING])
+
+    messages = listen(change, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages).count(UPDATED) <= 2
+
+
+def test_a_row_that_is_one_of_many_changes_is_told(listen, team):
+    def change() -> None:
+        with transaction.atomic():
+            for number in range(400):
+                Group.objects.create(name=f"team {number}")
+            team.delete()
+
+    messages = listen(change, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]

@@ -51,7 +51,7 @@ def test_a_lost_connection_is_made_anew_and_everything_may_have_changed(buses):
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE query LIKE 'LISTEN%%' AND pid <> pg_backend_pid()"
             )
-        wait_until(lambda: any('"lists"' in text for text in heard))
+        wait_until(lambda: any('"*"' in text for text in heard))
         there.wait()
         here.publish("news")
         wait_until(lambda: "news" in heard)
@@ -65,3 +65,23 @@ def test_the_thread_ends_with_the_last_listener(buses):
     there.subscribe(lambda text: None)()
     there.listener.join(5)
     assert not there.listener.is_alive()
+
+
+def test_a_process_knows_within_a_second_whether_any_process_listens(buses):
+    here, there = buses
+
+    def has_none() -> bool:
+        here.known = True, 0.0
+        return not here.has_listeners()
+
+    # The server ends a closed connection a moment later.
+    wait_until(has_none)
+    here.known = False, time.monotonic() + 1
+    end = there.subscribe(lambda text: None)
+    there.wait()
+    try:
+        assert here.has_listeners()
+    finally:
+        end()
+        there.listener.join(5)
+    wait_until(has_none)
