@@ -154,6 +154,7 @@ class Safeguard(NamedTuple):
         is_needed: whether the tool needs it.
         is_grave: whether the tool must not lack it.
         order: the place of the column: permissions have 0, throttles 600.
+        says: what the guard does with the tool, in a few words; "" for nothing.
     """
 
     name: str
@@ -162,6 +163,23 @@ class Safeguard(NamedTuple):
     is_needed: bool = True
     is_grave: bool = False
     order: int = 500
+    says: str = ""
+
+
+class AccessStep(NamedTuple):
+    """A decision about a caller's calls of a tool, which ``mcp_tools --why`` and the page show.
+
+    Attributes:
+        kind: what decides, in one word in the language of the reader.
+        name: the name of what decides.
+        allows: None where it depends on the call.
+        says: what it decides, as the end of a sentence that begins with the name.
+    """
+
+    kind: str
+    name: str
+    allows: bool | None
+    says: str
 
 
 class Feature:
@@ -328,6 +346,10 @@ class Feature:
             user: who calls; None for the first user who may.
         """
         return None
+
+    def get_access_steps(self, tool: Any, caller: Caller) -> Sequence[AccessStep]:
+        """Return what the feature decides about a caller's calls of a tool, before any call."""
+        return ()
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
         """Return what the feature guards a tool with that writes, or could."""

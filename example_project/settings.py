@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "drf_mcp.contrib.pages",
     "drf_mcp.contrib.prompts",
     "drf_mcp.contrib.resources",
+    "drf_mcp.contrib.rules",
     "drf_mcp.contrib.skills",
     "drf_mcp.contrib.search",
     "drf_mcp.contrib.subscriptions",

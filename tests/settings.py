@@ -20,13 +20,14 @@ if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
 DRF_MCP = {**DRF_MCP, "CONFIRM": False}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Calls are recorded where a test asks for it: most count queries, or need no database.
-AUDIT = "drf_mcp.contrib.audit"
+QUIET = ("drf_mcp.contrib.audit", "drf_mcp.contrib.rules")
 INSTALLED_APPS = [
-    *(app for app in INSTALLED_APPS if app != AUDIT),
+    *(app for app in INSTALLED_APPS if app not in QUIET),
     "tests.contrib.audit.apps.SilentAuditConfig",
     "oauth2_provider",
     "django_tasks_db",
     "tests.contrib.oauth.apps.UncheckedOAuthConfig",
+    "tests.contrib.rules.apps.QuietRulesConfig",
     "tests",
 ]
 # Of a test that leaves calls to workers; the default backend, as Django's own, has none.

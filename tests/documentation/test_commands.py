@@ -10,9 +10,9 @@ from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
 
 PAGE = (Path(settings.BASE_DIR) / "docs" / "commands.md").read_text()
-# The apps by the names of their commands, but for that of tokens, which has a page of its own.
+# The apps by the names of their commands, but for those that a page of their app documents.
 COMMANDS = {name: app for name, app in get_commands().items() if str(app).startswith("drf_mcp")}
-del COMMANDS["mcp_token"]
+del COMMANDS["mcp_token"], COMMANDS["mcp_rules"]
 
 
 def options_of(command: BaseCommand) -> set[str]:

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.envelopes import PlainEnvelope
-from drf_mcp.management.commands.mcp_call import CommandLineArguments
+from drf_mcp.management.base import CommandLineArguments
 from example_project.shop.models import Customer, Order
 from tests.agents import REVISIONS
 

@@ -19,9 +19,11 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
+from drf_mcp.features import AccessStep
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_endpoint import LocalEndpoint
@@ -63,7 +65,7 @@ NEGATED: Any = permissions.NOT
 class Step:
     """One decision about a call of a tool, in the language of its reader."""
 
-    # One of `KINDS`.
+    # One of `KINDS`, or the word of a feature.
     kind: str
     name: str
     # None where it depends on the row or cannot be asked.
@@ -74,7 +76,7 @@ class Step:
 
     @property
     def label(self) -> str:
-        return _(KINDS[self.kind])
+        return _(KINDS[self.kind]) if self.kind in KINDS else self.kind
 
     @property
     def need(self) -> str:
@@ -217,6 +219,7 @@ class PermissionTrace:
             *self._make_narrowing_steps(),
             *self._make_endpoint_steps(),
             *self._make_permission_steps(),
+            *self._make_feature_steps(),
             *self._make_throttle_steps(),
             *self._make_row_steps(),
         )
@@ -287,6 +290,15 @@ class PermissionTrace:
             yield Step("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
             return
         yield from (permission.make_step("permission") for permission in asked)
+
+    def _make_feature_steps(self) -> Iterator[Step]:
+        for feature in features.hooks["get_access_steps"]:
+            ask = partial(feature.get_access_steps, self.tool, self.caller)
+            found: Any = contain(ask, lambda exc: exc)
+            if isinstance(found, Exception):
+                name, says = type(feature).__name__, _(UNASKABLE) % {"error": found}
+                found = [AccessStep(name, name, None, says)]
+            yield from (Step(*step) for step in found)
 
     def _make_throttle_steps(self) -> Iterator[Step]:
         reader = QuotaReader(self.view)

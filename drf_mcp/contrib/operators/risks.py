@@ -63,6 +63,11 @@ class ToolRisks:
         return [s.name for s in self.safeguards if s.is_grave and self.guards[s.name] == LACKING]
 
     @property
+    def says(self) -> dict[str, str]:
+        """What guards do with the tool, by their names."""
+        return {each.name: each.says for each in self.safeguards if each.says}
+
+    @property
     def rank(self) -> tuple[Any, ...]:
         """The key by which tools are sorted, the worst first."""
         grave = [safeguard.name not in self.grave for safeguard in self.safeguards]
@@ -111,6 +116,7 @@ class ToolRisks:
             "permissions": [type(each).__name__ for each in self.permissions or ()],
             "guards": dict(self.guards),
             "grave": self.grave,
+            "says": self.says,
         }
 
 
@@ -187,6 +193,8 @@ class Checklist:
         grave = risks.grave
         marks = (self._mark(*guard, guard[0] in grave) for guard in risks.guards.items())
         yield f"{self.style.MIGRATE_LABEL(f'{name:<{width}}')}{''.join(marks)}".rstrip()
+        for says in risks.says.values():
+            yield from self.screen.wrap(says, 4)
 
     def _mark(self, guard: str, state: str, grave: bool) -> str:
         mark = _(MARKS[state])
@@ -206,6 +214,8 @@ class Checklist:
         lacking = [name.upper() if name in grave else name for name in risks.lacking]
         text = _("lacking: %(guards)s") if lacking else _("lacking: none")
         yield from self.screen.wrap(text % {"guards": ", ".join(lacking)}, 2)
+        for says in risks.says.values():
+            yield from self.screen.wrap(says, 4)
 
     def write_sums(self) -> str:
         count = TOOLS % {"count": len(self.risks.risks)}

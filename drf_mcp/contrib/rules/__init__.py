@@ -1,0 +1,13 @@
+"""Rules about calls: refused, or approved by people first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drf_mcp.contrib import import_on_use
+
+if TYPE_CHECKING:
+    from drf_mcp.contrib.rules.ruling import RuleCall, Ruling, rule
+
+__all__ = ["RuleCall", "Ruling", "rule"]
+__getattr__ = import_on_use(__name__, dict.fromkeys(__all__, "ruling"))

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.color import no_style
+from django.utils.translation import gettext as _
+
+from drf_mcp.contrib.rules.deciding import Decision, find_rules
+from drf_mcp.contrib.rules.values import ViewRefused
+from drf_mcp.dispatch.dispatcher import Dispatcher
+from drf_mcp.dispatch.guards import CallCrashed
+from drf_mcp.features import CallState
+from drf_mcp.management.base import CommandLineArguments, MCPCommand, UsageError
+from drf_mcp.management.screen import Screen
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+
+
+class Command(MCPCommand):
+    """Lists the rules of ``drf_mcp.contrib.rules`` in their order, and tries them."""
+
+    help = "List the rules about calls in their order, or try which one decides about a call."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        commands = parser.add_subparsers(dest="action", required=True)
+        listed = commands.add_parser("list", help="the rules, the first that decides first")
+        listed.add_argument("--tool", help="only those about this tool")
+        tried = commands.add_parser("test", help="which rule decides about a call; nothing is run")
+        tried.add_argument("name", metavar="TOOL", help="the tool, as mcp_tools lists it")
+        tried.add_argument(
+            "arguments", nargs="*", metavar="key=value", help="its arguments, as of mcp_call"
+        )
+        self.add_user_argument(
+            tried.add_argument, "who calls, by USERNAME_FIELD; an anonymous caller by default"
+        )
+        for each in (listed, tried):
+            self.add_endpoint_argument(each.add_argument)
+            each.add_argument("--json", action="store_true", help="print what is found as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.endpoint = self.find_endpoint(options)
+        getattr(self, options["action"])(options)
+
+    def list(self, options: dict[str, Any]) -> None:
+        tool = options["tool"] and self.find_tool(options["tool"], self.endpoint)
+        rules = find_rules(tool)
+        rows = [(str(each.order), each.name, self.get_tools(each), each.label) for each in rules]
+        headings = (_("ORDER"), _("RULE"), _("TOOLS"), _("DECIDES"))
+        lines = Screen(self.width, no_style()).list_table(headings, rows)
+        names = ("order", "name", "tools", "decides")
+        self.write_data([dict(zip(names, row, strict=True)) for row in rows], lines, options)
+
+    def get_tools(self, rule: Any) -> str:
+        return getattr(rule, "tools", "") or ", ".join(rule.patterns)
+
+    def test(self, options: dict[str, Any]) -> None:
+        tool = self.find_tool(options["name"], self.endpoint)
+        user = self.find_user(options["username"])
+        arguments = CommandLineArguments(options["arguments"]).values
+        call = CallState(tool, arguments, self.endpoint.make_caller(user))
+        call.dispatcher = Dispatcher()
+        try:
+            decision = Decision.of_requests(find_rules(tool), call)
+        except ArgumentsRefused as exc:
+            raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
+        except ViewRefused as exc:
+            failure = exc.outcome.failure
+            raise UsageError(failure.message if failure else str(exc.outcome.status)) from exc
+        except CallCrashed as exc:
+            raise UsageError(_("A rule failed: %r. The call is refused.") % exc.cause) from exc
+        rule, ruling = decision.rule, decision.ruling
+        data = {"rule": rule and rule.name, "verdict": ruling.verdict, "reason": ruling.reason}
+        if rule is None:
+            lines = [_("No rule decides: the call is made.")]
+        else:
+            lines = [f"{rule.order} {rule.name}: {ruling.verdict}", ruling.reason, rule.label]
+        self.write_data(data, filter(None, lines), options)
