@@ -39,8 +39,8 @@ CONTEXT = [
 
 
 def shown(file: str) -> str:
-    page = DOCS / "sign_in_toolkit.md"
-    (text,) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
+    page = DOCS / "sign_in_own.md"
+    (*_, text) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
     return text
 
 

@@ -1,7 +1,7 @@
-"""Tries a page on a way to sign in: ``python -m tests.documentation.sign_in sign_in_token``.
+"""Tries a way to sign in: ``python -m tests.documentation.sign_in token``.
 
-Makes a project of the page's settings and URLs, signs in as the page says, and prints as JSON
-what the endpoint answers.
+Makes a project of the settings and URLs that the documentation shows, signs in, and prints as
+JSON what the endpoint answers.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ import django
 from django.conf import settings
 from django.core.management import call_command
 
-from tests.documentation.pages import DOCS, blocks
+from tests.documentation.pages import DOCS, FENCE, blocks
 
 HOST = "https://shop.example"
 VERIFIER = "v" * 64
@@ -35,14 +36,26 @@ PROCESSORS = [
 ]
 
 
-def shown(page: str, file: str) -> str:
-    texts = [block.text for block in blocks(DOCS / f"{page}.md") if block.file == file]
-    return texts[0]
+def shown(way: str, file: str) -> list[str]:
+    """Return what the section of a way shows of a file."""
+    page, heading = SECTIONS[way]
+    path = DOCS / f"{page}.md"
+    _, section = FENCE.sub(keep_lines, f"\n{path.read_text()}").split(f"\n{heading}\n")
+    length = (
+        len(section) if heading.startswith("# ") else re.search(r"^##|\Z", section, re.M).start()
+    )
+    start = path.read_text().splitlines().index(heading)
+    lines = range(start, start + section.count("\n", 0, length) + 2)
+    return [b.text for b in blocks(path) if b.file == file and b.line in lines]
 
 
-def configure(page: str) -> None:
+def keep_lines(fence: re.Match[str]) -> str:
+    return "\n" * fence[0].count("\n")
+
+
+def configure(way: str) -> None:
     given: dict[str, Any] = {}
-    exec(shown(page, "settings.py"), given)
+    exec(shown(way, "settings.py")[0], given)
     usual: dict[str, Any] = {
         "SECRET_KEY": "x" * 50,
         "ALLOWED_HOSTS": ["shop.example"],
@@ -66,7 +79,7 @@ def configure(page: str) -> None:
     django.setup()
 
 
-def serve(page: str) -> None:
+def serve(way: str) -> None:
     from django.urls import path
     from rest_framework.response import Response
     from rest_framework.views import APIView
@@ -81,7 +94,9 @@ def serve(page: str) -> None:
             return Response({"name": request.user.username})
 
     given: dict[str, Any] = {}
-    exec(shown(page, "urls.py"), given)
+    common = [] if way == "own" else shown("any", "urls.py")[:1]
+    for text in [*common, *shown(way, "urls.py")[:1]]:
+        exec(text, given)
     patterns = [*given["urlpatterns"], path("api/whoami/", Whoami.as_view())]
     settings.ROOT_URLCONF.urlpatterns = patterns
 
@@ -117,8 +132,10 @@ def use_session(client: Any) -> dict[str, str]:
 
 
 def use_jwt(client: Any) -> dict[str, str]:
-    given = client.post("/api/token/", {"username": "ada", "password": "ada"}).json()
-    return {"Authorization": f"Bearer {given['access']}"}
+    from django.contrib.auth.models import User
+    from rest_framework_simplejwt.tokens import AccessToken
+
+    return {"Authorization": f"Bearer {AccessToken.for_user(User.objects.get(username='ada'))}"}
 
 
 def use_own(client: Any) -> dict[str, str]:
@@ -150,14 +167,22 @@ def use_own(client: Any) -> dict[str, str]:
 
 
 WAYS: dict[str, Callable[[Any], dict[str, str]]] = {
-    "sign_in_token": use_token,
-    "sign_in_session": use_session,
-    "sign_in_jwt": use_jwt,
-    "sign_in_own": use_own,
+    "token": use_token,
+    "session": use_session,
+    "jwt": use_jwt,
+    "own": use_own,
+}
+# The page and the heading of each, and what all of them share.
+SECTIONS = {
+    "any": ("authentication", "# Sign in"),
+    "token": ("authentication", "## A key"),
+    "session": ("authentication", "## In a browser"),
+    "jwt": ("authentication", "### JSON Web Tokens"),
+    "own": ("sign_in_own", "# Your own OAuth server"),
 }
 
 
-def answers(page: str) -> dict[str, Any]:
+def answers(way: str) -> dict[str, Any]:
     from django.core.checks import run_checks
 
     client = make_client()
@@ -167,7 +192,7 @@ def answers(page: str) -> dict[str, Any]:
         return client.post("/mcp", message, "application/json", headers=headers)
 
     stranger = ask(make_client(), "tools/list")
-    credential = WAYS[page](client)
+    credential = WAYS[way](client)
     called = ask(client, "tools/call", **credential)
     return {
         "stranger": stranger.status_code,

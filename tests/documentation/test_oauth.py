@@ -58,7 +58,7 @@ def test_a_token_that_is_not_known_is_called_invalid(answers):
 
 
 def test_a_call_that_lacks_a_scope_is_challenged_as_shown(answers):
-    (shown,) = (b.text for b in blocks(DOCS / "scopes.md") if "insufficient_scope" in b.text)
+    (shown,) = (b.text for b in blocks(PAGE) if "insufficient_scope" in b.text)
     refused = dict(answers["refused"])
     assert refused.pop("Whoami") == ""
     assert len(refused) == 3
