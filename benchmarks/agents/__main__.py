@@ -33,8 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--checkout", type=Path, help="judge the package of another checkout")
     parser.add_argument("--markdown", type=Path, help="where the tables go, too")
     parser.add_argument("--transcript", metavar="WORDS", help="print one task, each message")
+    parser.add_argument("--search", action="store_true", help="only what tools_search finds")
     asked = parser.parse_args(arguments)
     set_up(asked)
+    if asked.search:
+        return search(asked)
     return show_transcript(asked) if asked.transcript else judge(asked)
 
 
@@ -60,6 +63,19 @@ def fill_database() -> None:
 
     seed()
     seed_loans()
+
+
+def search(asked: argparse.Namespace) -> int:
+    from benchmarks.agents import finding
+    from benchmarks.agents.projects import find_projects
+    from benchmarks.agents.tokens import Tokens
+
+    every = finding.search_all(*([find_projects(asked.project)] if asked.project else []))
+    lines = list(finding.make_lines(every, Tokens()))
+    if asked.details:
+        lines += ["", *finding.describe_misses(every)]
+    sys.stdout.write("\n".join([*lines, ""]))
+    return 0
 
 
 def show_transcript(asked: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 from benchmarks.settings import *  # noqa: F403
 from benchmarks.settings import INSTALLED_APPS
 
-INSTALLED_APPS = [*INSTALLED_APPS, "benchmarks.agents.loans"]
+INSTALLED_APPS = [*INSTALLED_APPS, "benchmarks.agents.loans", "benchmarks.agents.domains"]
 ROOT_URLCONF = "example_project.urls"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
