@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils import translation
+
 from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.search.hits import CHARACTERS_PER_TOKEN, Hits
 from drf_mcp.contrib.search.ranking import FieldRanking
+from drf_mcp.contrib.search.tool_words import ToolWords
+from drf_mcp.contrib.search.words import get_language
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.instructions import Instructions
@@ -24,16 +28,9 @@ def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
     # In the project's own language, whoever happens to ask first.
     with override_language():
+        language = get_language(translation.get_language() or "en")
         return FieldRanking(
-            {
-                name: {
-                    "name": name,
-                    "title": tool.title,
-                    "description": tool.description,
-                    "inputSchema": tool.input_schema,
-                }
-                for name, tool in tools.items()
-            }
+            {name: ToolWords(tool, language).describe() for name, tool in tools.items()}, language
         )
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.contrib.search import hits, tool_index
-from drf_mcp.contrib.search.ranking import FieldRanking, ToolRanking, split_words
+from drf_mcp.contrib.search.ranking import FieldRanking
+from drf_mcp.contrib.search.words import split_words
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import registry
 from drf_mcp.tools.signatures import Signature
@@ -264,73 +265,3 @@ def test_a_search_asks_the_permissions_of_hits_alone(agent, django_assert_max_nu
     # The token with its user.
     with django_assert_max_num_queries(1):
         agent.search("order")
-
-
-# --- Ranking --------------------------------------------------------------------------------
-
-
-def make_tool(name: str, description: str = "", **properties: str) -> dict:
-    arguments = {n: {"type": "string", "description": d} for n, d in properties.items()}
-    schema = {"type": "object", "properties": arguments}
-    return {"name": name, "description": description, "inputSchema": schema}
-
-
-def ranking(*tools: dict) -> ToolRanking:
-    return ToolRanking({tool["name"]: tool for tool in tools})
-
-
-def test_a_rare_word_counts_more_than_a_common_one():
-    tools = [make_tool(f"orders_{n}", "Orders.") for n in "abc"]
-    found = ranking(*tools, make_tool("refund", "Give back.")).find("orders refund")
-    assert found[0] == "refund"
-
-
-def test_arguments_are_searched_with_their_descriptions():
-    tools = ranking(make_tool("a", colour="Shade of the paint."), make_tool("b", size="Inches."))
-    assert tools.find("paint") == ["a"]
-    assert tools.find("size") == ["b"]
-
-
-def test_many_arguments_do_not_hide_a_name():
-    filters = {f"filter_{n}": "Rows of devices in a rack at a site." for n in range(100)}
-    tools = [
-        make_tool("sites_list", "Find sites.", **filters),
-        make_tool("racks_sync", "Compare.", note="Of the list of a site."),
-        make_tool("racks_list", "Find racks.", **filters),
-    ]
-    assert ranking(*tools).find("list sites")[0] == "racks_sync"
-    assert (
-        FieldRanking({tool["name"]: tool for tool in tools}).find("list sites")[0] == "sites_list"
-    )
-
-
-def test_a_word_of_the_arguments_alone_finds_tools_by_fields():
-    tools = [make_tool("a", colour="Shade of the paint."), make_tool("b", size="Inches.")]
-    found = FieldRanking({tool["name"]: tool for tool in tools})
-    assert found.find("paint") == ["a"]
-    assert found.find("size") == ["b"]
-
-
-def test_a_title_is_searched_with_the_name():
-    tools = [make_tool("a"), {**make_tool("b"), "title": "Refund an order"}]
-    assert FieldRanking({tool["name"]: tool for tool in tools}).find("refund") == ["b"]
-
-
-def test_texts_of_other_languages_are_found():
-    tools = ranking(
-        make_tool("a", "Заказы клиентов."),
-        make_tool("b", "注文の一覧を取得する"),
-        make_tool("c", "Größe"),
-    )
-    assert tools.find("заказы") == ["a"]
-    assert tools.find("注文") == ["b"]
-    assert tools.find("größe") == ["c"]
-
-
-def test_no_tool_is_found_among_none():
-    assert ToolRanking({}).find("order") == FieldRanking({}).find("order") == []
-
-
-@given(st.text(max_size=60))
-def test_any_text_is_taken_apart(text):
-    assert all(word == word.lower() and word for word in split_words(text))

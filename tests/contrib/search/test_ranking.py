@@ -1,0 +1,214 @@
+"""Which tools a question finds first: by meaning, and reads before writes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from django.db import models
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.contrib.search.ranking import FieldRanking
+from drf_mcp.contrib.search.synonyms import ASKING, GROUPS
+from drf_mcp.contrib.search.tool_index import ToolIndex
+from drf_mcp.contrib.search.tool_words import ToolWords
+from drf_mcp.contrib.search.words import READ, get_language, split_words
+from drf_mcp.tools import registry
+
+ENGLISH = get_language("en")
+
+
+def make_tool(name: str, description: str = "", **properties: str) -> dict:
+    arguments = {n: {"type": "string", "description": d} for n, d in properties.items()}
+    schema = {"type": "object", "properties": arguments}
+    return {"name": name, "description": description, "inputSchema": schema}
+
+
+def ranking(*tools: dict) -> FieldRanking:
+    return FieldRanking({tool["name"]: tool for tool in tools})
+
+
+def find(question: str) -> list[str]:
+    return ToolIndex.rank(registry, registry.tools()).find(question)
+
+
+def test_a_rare_word_counts_more_than_a_common_one():
+    tools = [make_tool(f"orders_{n}", "Orders.") for n in "abc"]
+    found = ranking(*tools, make_tool("refund", "Give back.")).find("orders refund")
+    assert found[0] == "refund"
+
+
+def test_arguments_are_searched_with_their_descriptions():
+    tools = ranking(make_tool("a", hue="Shade of the paint."), make_tool("b", amps="Current."))
+    assert tools.find("paint") == ["a"]
+    assert tools.find("amps") == ["b"]
+
+
+def test_many_arguments_do_not_hide_a_name():
+    filters = {f"filter_{n}": "Rows of devices in a rack at a site." for n in range(100)}
+    tools = [
+        make_tool("sites_list", "Find sites.", **filters),
+        make_tool("racks_sync", "Compare.", note="Of the list of a site."),
+        make_tool("racks_list", "Find racks.", **filters),
+    ]
+    assert ranking(*tools).find("sites")[0] == "sites_list"
+
+
+def test_a_title_and_keywords_are_searched_with_the_name():
+    tools = [make_tool("a"), {**make_tool("b"), "title": "Refund"}]
+    assert ranking(*tools, {**make_tool("c"), "keywords": "zebra"}).find("refund") == ["b"]
+    assert ranking(*tools, {**make_tool("c"), "keywords": "zebra"}).find("zebra") == ["c"]
+
+
+def test_texts_of_other_languages_are_found():
+    tools = ranking(
+        make_tool("a", "Заказы клиентов."),
+        make_tool("b", "注文の一覧を取得する"),
+        make_tool("c", "Größe"),
+    )
+    assert tools.find("заказы") == ["a"]
+    assert tools.find("注文") == ["b"]
+    assert tools.find("größe") == ["c"]
+
+
+def test_no_tool_is_found_among_none():
+    assert ranking().find("order") == ranking().find_near("order") == []
+
+
+@given(st.text(max_size=60), st.sampled_from(["en", "de", "ru"]))
+def test_any_text_is_taken_apart(text, code):
+    assert all(word == word.lower() and word for word in split_words(text, code))
+    question = get_language(code).read(text)
+    assert all(0 < weight <= 1 for near in question.words for weight in near.values())
+    assert question.asks.keys() <= ASKING.keys()
+
+
+# --- What a question asks for ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Which orders are late?", {READ}),
+        ("Orders of last week", {READ}),
+        ("Please add a customer", {"create"}),
+        ("I want to change the address", {"partial_update"}),
+        ("Throw this order away", {"destroy"}),
+        ("The order is wrong, delete it", {"destroy"}),
+        ("Give the customer a call", set()),
+        ("Lösche die Bestellung", {"destroy"}),
+    ],
+)
+def test_the_verb_says_what_is_asked_for(question, asked):
+    assert get_language("de" if "ö" in question else "en").read(question).asks.keys() == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("Which customers are there?", "customers_list"),
+        ("Add a client", "customers_create"),
+        ("Change the email of a client", "customers_partial_update"),
+        ("Delete a client", "customers_destroy"),
+        ("Call off an order", "orders_cancel"),
+        ("Give the money back for an order", "orders_refund"),
+        ("Which complaints are urgent?", "tickets_list"),
+    ],
+)
+def test_a_question_finds_the_tool_that_does_what_it_asks_for(question, best):
+    assert find(question)[0] == best
+
+
+@pytest.mark.parametrize("noun", ["orders", "tickets", "products", "customers"])
+def test_what_reads_comes_before_what_writes_and_what_destroys_comes_last(noun):
+    found = [name for name in find(noun) if name.startswith(f"{noun}_")]
+    kinds = [2 if n.endswith("_destroy") else int(not registry.tool(n).reads) for n in found]
+    assert kinds == sorted(kinds)
+
+
+# --- What is known about a tool -------------------------------------------------------------
+
+
+class Shelter(models.Model):  # noqa: DJ008
+    class Meta:
+        app_label = "search_tests"
+        verbose_name = "kennel"
+
+
+class Animal(models.Model):  # noqa: DJ008
+    mood = models.CharField(
+        max_length=1, choices=[("g", "Grumpy"), ("h", "Cheerful")], help_text="As seen at dawn."
+    )
+    home = models.ForeignKey(Shelter, models.CASCADE, verbose_name="whereabouts")
+
+    class Meta:
+        app_label = "search_tests"
+        verbose_name = "critter"
+
+
+def test_labels_help_texts_and_names_of_related_models_are_known():
+    words = ToolWords(registry.tool("orders_list"), ENGLISH)
+    words.__dict__["model"] = Animal
+    subject = " ".join(words.read_subject())
+    for text in ("critter", "Grumpy", "As seen at dawn.", "whereabouts", "kennels"):
+        assert text in subject
+
+
+def test_a_tool_without_a_model_is_known_by_what_it_answers():
+    words = ToolWords(registry.tool("content_retrieve"), ENGLISH)
+    words.__dict__["model"] = None
+    assert list(words.read_subject()) == []
+    words.tool = registry.tool("tickets_list")
+    assert "subject" in list(words.read_subject())
+
+
+def test_a_standard_action_is_known_by_its_object_alone():
+    described = ToolWords(registry.tool("customers_orders_create"), ENGLISH).describe()
+    assert described["name"].split() == ["customers", "orders"]
+    assert set(described["object"].split()) == {"order", "orders"}
+    assert described["own"] == ""
+    assert described["asked_as"] == "create"
+
+
+def test_an_action_of_the_projects_own_is_known_by_its_name():
+    described = ToolWords(registry.tool("orders_refund"), ENGLISH).describe()
+    assert described["own"].split()[0] == "refund"
+    assert described["asked_as"] == ""
+
+
+# --- The kept list --------------------------------------------------------------------------
+
+
+def test_each_group_of_synonyms_is_one_line_of_several_words():
+    for groups in GROUPS.values():
+        lines = groups.strip().splitlines()
+        assert len(lines) == len(set(lines))
+        assert all(len(set(line.split())) >= 2 for line in lines)
+
+
+def test_forms_of_a_word_have_one_stem():
+    for forms in ("order orders ordered ordering", "reserve reservation", "pay paid payment"):
+        assert len(set(split_words(forms))) == 1
+    assert len(set(split_words("Rechnung Rechnungen", "de"))) == 1
+
+
+def test_a_search_over_1500_tools_takes_less_than_50_ms():
+    nouns = [f"{a}{b}" for a in ("alpha", "beta", "gamma", "delta", "kappa") for b in "abcdefghij"]
+    tools = [
+        {
+            **make_tool(f"{noun}{n}_list", "Find, show or count rows by date."),
+            **{"object": f"{noun}{n}", "subject": "customer order date status " * 5},
+            **{"asked_as": READ, "action": "list", "reads": True, "destroys": False},
+        }
+        for noun in nouns
+        for n in range(30)
+    ]
+    ranked = ranking(*tools)
+    question = "Which orders of our customers are late today, and who has to be called about them?"
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        ranked.find(question)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.05
