@@ -67,7 +67,7 @@ def measure(count: int) -> int:
     from drf_mcp.contrib.audit.auditor import Auditor
     from drf_mcp.contrib.audit.models import AuditedCall
 
-    apps.get_app_config("drf_mcp_audit").auditor = Auditor()
+    auditor = apps.get_app_config("drf_mcp_audit").auditor = Auditor()
     answered: Counter[str] = Counter()
     lock = threading.Lock()
     requests = list(make_requests(count))
@@ -90,6 +90,7 @@ def measure(count: int) -> int:
         thread.start()
     for thread in threads:
         thread.join()
+    auditor.flush()
     seconds = time.perf_counter() - began
     recorded: Counter[str] = Counter()
     for verdict, code in AuditedCall.objects.values_list("verdict", "code").iterator():

@@ -260,6 +260,9 @@ class Feature:
         """
         return None
 
+    def flush(self) -> None:
+        """Write what the feature keeps in memory for a while, before a test reads it."""
+
     def get_tools(self, tools: Mapping[str, Any]) -> Iterable[Any]:
         """Return further tools of a registry, such as a `ServerTool`.
 

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient, ForceAuthClientHandler
 
 import drf_mcp
 from drf_mcp.envelopes import Envelope
+from drf_mcp.option_types.installed import features
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
@@ -146,10 +147,19 @@ class MCPClient(APIClient):
             content_type="application/json",
             headers=headers,
         )
+        self.flush()
         answer = self.read_message(response)
         if "result" not in answer:
             raise MCPRefused(answer.get("error", {}), response)
         return answer["result"], response
+
+    def flush(self) -> None:
+        """Write what features keep in memory for a while; each request of the client ends so.
+
+        Call it after requests that came another way, and after those of a background thread.
+        """
+        for feature in features.hooks["flush"]:
+            feature.flush()
 
     def get_endpoint_path(self) -> str:
         try:

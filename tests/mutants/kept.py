@@ -536,6 +536,20 @@ MUTANTS = (
         ("contrib/audit/test_strict.py",),
     ),
     Mutant(
+        "records of calls, at the end of the process",
+        "contrib/audit/batches.py",
+        "    for batch in [*batches]:\n        batch.flush()",
+        "    for batch in [*batches]:\n        pass",
+        ("contrib/audit/test_batches.py",),
+    ),
+    Mutant(
+        "records of calls that the database cannot take now",
+        "contrib/audit/auditor.py",
+        "                return records",
+        "                return ()",
+        ("contrib/audit/test_batches.py",),
+    ),
+    Mutant(
         "the length of a result",
         "truncation/budget.py",
         "return limit is not None and not is_within(text, limit - VARIANCE, count)",

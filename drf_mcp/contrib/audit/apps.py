@@ -25,6 +25,12 @@ class AuditConfig(AppConfig):
     auditor_class = "drf_mcp.contrib.audit.auditor.Auditor"
     mcp_features = ("drf_mcp.contrib.audit.feature.AuditFeature",)
 
+    def ready(self) -> None:
+        # The module needs no models, and a signal is received by the main thread alone.
+        from drf_mcp.contrib.audit.batches import flush_at_signal
+
+        flush_at_signal()
+
     @cached_property
     def auditor(self) -> Any:
         return import_string(self.auditor_class)() if self.auditor_class else None

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from django.db import connections, router
+from django.db import InterfaceError, OperationalError, connections, router, transaction
 from django.utils import timezone
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import get_address
 from drf_mcp.codes import standard_code
+from drf_mcp.contrib.audit.batches import Batch, Record
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.contrib.audit.recording import CALLS, Audit, report_unwritten
+from drf_mcp.contrib.audit.recording import CALLS, Audit, make_row, report_unwritten
 from drf_mcp.exceptions import contain
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.settings import mcp_settings
+
+logger = logging.getLogger("drf_mcp")
 
 # Rows that one statement deletes.
 MAX_DELETED = 5_000
@@ -146,9 +150,65 @@ class Auditor:
         """Return the arguments as they are kept: secrets masked, long values cut."""
         return tool.sanitize_arguments(arguments)
 
+    @cached_property
+    def batch(self) -> Batch:
+        return Batch(self.write)
+
+    def keep(self, record: Record) -> None:
+        """Have a row written: soon, or at once in strict mode and in a transaction of the caller's.
+
+        Args:
+            record: the values of the row.
+        """
+        is_nested = connections[router.db_for_write(AuditedCall)].in_atomic_block
+        if is_nested or mcp_settings.AUDIT_STRICT:
+            row = self.make(record)
+            if row is not None:
+                self.save(row)
+        else:
+            self.batch.add(record)
+
+    def make(self, record: Record) -> AuditedCall | None:
+        row = make_row(record)
+        return row if self.is_kept(row) else None
+
+    def flush(self) -> None:
+        """Write what waits in this process."""
+        self.batch.flush()
+        self.strangers.flush()
+
+    def write(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Write records, and return those that the database could not take now."""
+        rows = [
+            row
+            for each in records
+            if (row := contain(partial(self.make, each), report_unwritten)) is not None
+        ]
+
+        def wait_or_split(exc: Exception) -> Sequence[Record]:
+            if isinstance(exc, (OperationalError, InterfaceError)):
+                logger.warning("The audit of %d calls waits for its database", len(rows))
+                return records
+            # One row that the database refuses takes no other with it.
+            for row in rows:
+                contain(partial(self.save, row), report_unwritten)
+            return ()
+
+        def save() -> Sequence[Record]:
+            self.save_rows(rows)
+            return ()
+
+        return contain(save, wait_or_split)
+
     @property
     def rows(self) -> Any:
         return AuditedCall._default_manager.using(router.db_for_write(AuditedCall))
+
+    def save_rows(self, rows: Sequence[AuditedCall]) -> None:
+        """Write rows together: `save` is for one row."""
+        alias = router.db_for_write(AuditedCall)
+        with transaction.atomic(using=alias):
+            self.rows.bulk_create(rows)
 
     def save(self, row: AuditedCall) -> None:
         alias = router.db_for_write(AuditedCall)

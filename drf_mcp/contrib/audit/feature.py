@@ -48,6 +48,11 @@ class AuditFeature(Feature):
         auditor = get_auditor()
         return auditor and auditor.open(message, caller)  # type: ignore[no-any-return]
 
+    def flush(self) -> None:
+        auditor = get_auditor()
+        if auditor is not None:
+            auditor.flush()
+
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         from drf_mcp.contrib.audit.recording import RecordGuard
         from drf_mcp.settings import mcp_settings

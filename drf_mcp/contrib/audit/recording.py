@@ -80,7 +80,7 @@ class Audit(MessageObserver):
 
         def write_first() -> None:
             self.keep_arguments(tool, arguments)
-            row = self.make_row()
+            row = make_row(self.get_values())
             self.auditor.save(row)
             self.row = row
 
@@ -103,30 +103,19 @@ class Audit(MessageObserver):
             contain(self.write_last, report_unwritten)
 
     def write_last(self) -> None:
-        if self.row is None:
-            if self.error is None and self.message is not None and self.message.method not in CALLS:
-                return
-            if self.record is not None:
-                self.keep_arguments(self.record.tool, self.record.sent)
-            row = self.make_row()
-            if not self.auditor.is_kept(row):
-                return
-        else:
-            row = self.row
-            self.fill(row, self.get_end())
-        self.auditor.save(row)
+        if self.row is not None:
+            fill(self.row, self.get_end())
+            self.auditor.save(self.row)
+            return
+        if self.error is None and self.message is not None and self.message.method not in CALLS:
+            return
+        if self.record is not None:
+            self.keep_arguments(self.record.tool, self.record.sent)
+        self.auditor.keep(self.get_values())
 
-    def make_row(self) -> AuditedCall:
-        row = AuditedCall(time=self.time, arguments=self.arguments)
-        self.fill(row, self.get_beginning())
-        self.fill(row, self.get_end())
-        return row
-
-    def fill(self, row: AuditedCall, values: Mapping[str, Any]) -> None:
-        for name, value in values.items():
-            if (limit := MAX_LENGTHS.get(name)) is not None:
-                value = "" if value is None else escape_unprintable(str(value), limit)[:limit]
-            setattr(row, name, value)
+    def get_values(self) -> dict[str, Any]:
+        values = {"time": self.time, "arguments": self.arguments}
+        return {**values, **self.get_beginning(), **self.get_end()}
 
     def get_beginning(self) -> dict[str, Any]:
         message, caller, auditor = self.message, self.caller, self.auditor
@@ -198,6 +187,19 @@ class Audit(MessageObserver):
     @property
     def duration_ms(self) -> float:
         return round((time.perf_counter() - self.started) * 1000, 2)
+
+
+def make_row(values: Mapping[str, Any]) -> AuditedCall:
+    row = AuditedCall()
+    fill(row, values)
+    return row
+
+
+def fill(row: AuditedCall, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if (limit := MAX_LENGTHS.get(name)) is not None:
+            value = "" if value is None else escape_unprintable(str(value), limit)[:limit]
+        setattr(row, name, value)
 
 
 class RecordGuard(Guard):

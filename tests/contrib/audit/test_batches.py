@@ -1,0 +1,199 @@
+"""Records that are not strict are written together, by one thread of the process."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DataError, OperationalError, transaction
+from rest_framework.authtoken.models import Token
+
+from drf_mcp.contrib.audit.batches import Batch, begin_in_child, flush_at_exit
+from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.test import MCPClient
+from tests.contrib.audit.test_records import TOOL
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch, auditor):
+    """The thread writes nothing within the test, and nothing after it."""
+    monkeypatch.setattr(Batch, "seconds", 60.0)
+    yield
+    auditor.batch.waiting.clear()
+
+
+@pytest.fixture
+def agent(configure, agent_of, transactional_db):
+    alice, _ = User.objects.get_or_create(username="alice")
+    Token.objects.get_or_create(user=alice)
+    configure(AUTHENTICATION_CLASSES=["rest_framework.authentication.TokenAuthentication"])
+    return agent_of("alice")
+
+
+def wait_until(condition) -> None:
+    until = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def tools_written() -> list[str]:
+    return list(AuditedCall.objects.order_by("pk").values_list("tool", flat=True))
+
+
+def test_calls_are_written_by_one_statement(agent, auditor, django_assert_num_queries):
+    for name in ("a", "b", "c"):
+        agent.call(TOOL, name=name)
+    assert tools_written() == []
+    with django_assert_num_queries(3):  # The insert in a transaction.
+        auditor.flush()
+    assert tools_written() == [TOOL] * 3
+
+
+def test_the_thread_writes_by_itself_and_ends(agent, auditor, monkeypatch):
+    # Another connection finds the tables of a database in memory locked.
+    rows: list[AuditedCall] = []
+    monkeypatch.setattr(auditor, "save_rows", rows.extend)
+    monkeypatch.setattr(Batch, "seconds", 0.01)
+    agent.call(TOOL, name="a")
+    wait_until(lambda: rows and auditor.batch.thread is None)
+    assert [row.tool for row in rows] == [TOOL]
+
+
+def test_a_process_has_one_thread(agent, auditor):
+    agent.call(TOOL, name="a")
+    first = auditor.batch.thread
+    agent.call(TOOL, name="b")
+    assert auditor.batch.thread is first
+
+
+def test_in_a_transaction_of_the_caller_a_call_is_written_at_once(agent):
+    with transaction.atomic():
+        agent.call(TOOL, name="a")
+        assert tools_written() == [TOOL]
+
+
+def test_in_strict_mode_a_call_is_written_at_once(agent, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "AUDIT_STRICT": True}
+    agent.call(TOOL, name="a")
+    assert tools_written() == [TOOL]
+
+
+def test_the_test_client_writes_what_waits(agent, configure):
+    configure()
+    MCPClient().call_tool(TOOL, name="a")
+    assert tools_written() == [TOOL]
+
+
+def test_the_test_client_writes_what_came_another_way(agent):
+    agent.call(TOOL, name="a")
+    MCPClient().flush()
+    assert tools_written() == [TOOL]
+
+
+def test_what_the_database_cannot_take_now_is_written_later(agent, auditor, monkeypatch, caplog):
+    with monkeypatch.context() as patch:
+        patch.setattr(auditor, "save_rows", fail_with(OperationalError("locked")))
+        agent.call(TOOL, name="a")
+        auditor.flush()
+    assert "waits for its database" in caplog.text
+    agent.call(TOOL, name="b")
+    auditor.flush()
+    assert tools_written() == [TOOL] * 2
+
+
+def test_a_row_that_the_database_refuses_takes_no_other_with_it(
+    agent, auditor, monkeypatch, caplog
+):
+    save = auditor.save
+
+    def refuse(row):
+        if '"b"' in row.arguments:
+            raise DataError("too long")
+        save(row)
+
+    monkeypatch.setattr(auditor, "save_rows", fail_with(DataError("too long")))
+    monkeypatch.setattr(auditor, "save", refuse)
+    for name in ("a", "b", "c"):
+        agent.call(TOOL, name=name)
+    auditor.flush()
+    assert tools_written() == [TOOL] * 2
+    assert caplog.text.count("The audit of a call could not be written") == 1
+
+
+def test_a_row_that_cannot_be_judged_takes_no_other_with_it(agent, auditor, monkeypatch):
+    def judge(row):
+        if '"b"' in row.arguments:
+            raise ValueError(row)
+        return True
+
+    monkeypatch.setattr(auditor, "is_kept", judge)
+    for name in ("a", "b", "c"):
+        agent.call(TOOL, name=name)
+    auditor.flush()
+    assert tools_written() == [TOOL] * 2
+
+
+def test_of_too_many_the_oldest_are_lost_and_said_to_be(agent, auditor, monkeypatch, caplog):
+    monkeypatch.setattr(Batch, "max_waiting", 2)
+    monkeypatch.setattr(auditor, "save_rows", fail_with(OperationalError("away")))
+    for name in ("a", "b", "c"):
+        agent.call(TOOL, name=name)
+    auditor.flush()
+    assert "The audit of 1 calls is lost" in caplog.text
+    assert [record["arguments"] for record in auditor.batch.waiting] == [
+        '{"name": "b"}',
+        '{"name": "c"}',
+    ]
+
+
+def test_where_no_thread_runs_a_request_writes(agent, auditor, monkeypatch):
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)
+    monkeypatch.setattr(Batch, "max_seconds", 0.0)
+    agent.call(TOOL, name="a")
+    time.sleep(0.001)
+    agent.call(TOOL, name="b")
+    assert tools_written() == [TOOL] * 2
+
+
+def test_a_forked_process_leaves_the_records_to_its_parent(agent, auditor):
+    agent.call(TOOL, name="a")
+    thread = auditor.batch.thread
+    begin_in_child()
+    auditor.flush()
+    assert tools_written() == []
+    agent.call(TOOL, name="b")
+    assert auditor.batch.thread is not thread
+    auditor.flush()
+    assert tools_written() == [TOOL]
+
+
+def test_at_the_exit_what_waits_is_written(agent):
+    agent.call(TOOL, name="a")
+    flush_at_exit()
+    assert tools_written() == [TOOL]
+
+
+def test_at_the_exit_what_cannot_be_written_is_said_to_be_lost(agent, auditor, monkeypatch, caplog):
+    monkeypatch.setattr(auditor, "save_rows", fail_with(OperationalError("away")))
+    agent.call(TOOL, name="a")
+    flush_at_exit()
+    assert "The audit of 1 calls is lost at the exit" in caplog.text
+
+
+def test_a_process_that_stops_writes_at_once(agent, monkeypatch):
+    monkeypatch.setattr(Batch, "is_stopping", threading.Event())
+    Batch.is_stopping.set()
+    agent.call(TOOL, name="a")
+    assert tools_written() == [TOOL]
+
+
+def fail_with(exc: Exception):
+    def fail(*args):
+        raise exc
+
+    return fail
