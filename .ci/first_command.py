@@ -46,7 +46,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "customers_list": {"tier": ["gold"], "page_size": 3},
     "ensemble_retriever": {"question": "What does the with statement do?"},
 }
-MOST_MEGABYTES = 120
+MOST_MEGABYTES = 150
 
 
 class DemoFailed(Exception):

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "call_context", "mcp_tool", "mcp_viewset", "preload", "registry"]
 
-# INSTALLED_APPS imports this module before models can be imported, so that each name is imported
-# on its first use. `__init__.pyi` has their types.
-MODULES = {
-    "call_context": "drf_mcp.interaction.call_context",
-    "mcp_tool": "drf_mcp.tools.options",
-    "mcp_viewset": "drf_mcp.tools.options",
-    "preload": "drf_mcp.transports.preloading",
-    "registry": "drf_mcp.tools.registry",
-}
+
+def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a package's ``__getattr__``: INSTALLED_APPS imports it before models can be imported.
+
+    Args:
+        modules: the module of the package that has each name.
+    """
+
+    def get(name: str) -> Any:
+        if name in modules:
+            return getattr(import_module(f"{package}.{modules[name]}"), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get
 
 
-def __getattr__(name: str) -> Any:
-    if name in MODULES:
-        return getattr(import_module(MODULES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# `__init__.pyi` has the types of these names.
+__getattr__ = import_on_use(
+    __name__,
+    {
+        "call_context": "interaction.call_context",
+        "mcp_tool": "tools.options",
+        "mcp_viewset": "tools.options",
+        "preload": "transports.preloading",
+        "registry": "tools.registry",
+    },
+)

@@ -1,3 +1,6 @@
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from drf_mcp.interaction.call_context import call_context as call_context
 from drf_mcp.tools.options import mcp_tool as mcp_tool
 from drf_mcp.tools.options import mcp_viewset as mcp_viewset
@@ -5,3 +8,5 @@ from drf_mcp.tools.registry import registry as registry
 from drf_mcp.transports.preloading import preload as preload
 
 __version__: str
+
+def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]: ...

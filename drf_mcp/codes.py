@@ -37,7 +37,7 @@ class Severity(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class Handling:
+class CategoryAdvice:
     """What a caller can do about a category of failure.
 
     Attributes:
@@ -59,44 +59,46 @@ class Handling:
         return gettext(self.advice)
 
 
-HANDLING: Mapping[Category, Handling] = {
-    Category.VALIDATION: Handling(
+HANDLING: Mapping[Category, CategoryAdvice] = {
+    Category.VALIDATION: CategoryAdvice(
         Severity.ERROR,
         True,
         gettext_noop(
             "The same call would be refused again: first change what the message speaks of."
         ),
     ),
-    Category.AUTHENTICATION: Handling(
+    Category.AUTHENTICATION: CategoryAdvice(
         Severity.ERROR, True, gettext_noop("Send valid credentials, then call again.")
     ),
-    Category.AUTHORIZATION: Handling(
+    Category.AUTHORIZATION: CategoryAdvice(
         Severity.ERROR,
         False,
         gettext_noop("Do not repeat the call; ask for the permission it needs."),
     ),
-    Category.NOT_FOUND: Handling(
+    Category.NOT_FOUND: CategoryAdvice(
         Severity.ERROR,
         True,
         gettext_noop("Look up which identifiers exist, then call again with one of them."),
     ),
-    Category.CONFLICT: Handling(
+    Category.CONFLICT: CategoryAdvice(
         Severity.ERROR,
         True,
         gettext_noop("Read the current state before deciding whether to call again."),
     ),
-    Category.RATE_LIMIT: Handling(Severity.ERROR, True, gettext_noop("Wait, then call again.")),
-    Category.FEATURE_FLAG: Handling(
+    Category.RATE_LIMIT: CategoryAdvice(
+        Severity.ERROR, True, gettext_noop("Wait, then call again.")
+    ),
+    Category.FEATURE_FLAG: CategoryAdvice(
         Severity.ERROR,
         False,
         gettext_noop("Do not repeat the call; ask for the feature to be enabled."),
     ),
-    Category.INTERNAL: Handling(
+    Category.INTERNAL: CategoryAdvice(
         Severity.CRITICAL,
         True,
         gettext_noop("Try again later; if it fails again, report the request id."),
     ),
-    Category.UNAVAILABLE: Handling(Severity.ERROR, True, gettext_noop("Try again later.")),
+    Category.UNAVAILABLE: CategoryAdvice(Severity.ERROR, True, gettext_noop("Try again later.")),
 }
 
 # The standard codes of failures; projects have further codes.

@@ -71,7 +71,7 @@ class InternalError(ProtocolError):
 
     @staticmethod
     def describe(request_id: str) -> str:
-        """Return what a caller is told of an exception that only the log has."""
+        """Return what a caller learns of an exception that only the log has."""
         return _("An unexpected error occurred. It was logged under the id %(id)s.") % {
             "id": request_id
         }
@@ -236,7 +236,7 @@ class SoftFailure(APIException):
         detail: a message, or a dict of messages by argument as for ValidationError.
         code: the machine-readable code; of every message that has none of its own.
         data: what can be answered all the same, any JSON value.
-        remediation: one sentence that tells the caller what to do.
+        remediation: one sentence that says what the caller can do.
     """
 
     status_code = 200

@@ -39,7 +39,7 @@ class CallState:
         client_limit: the most tokens of a result that the client asks for.
         is_rerun: whether the call passed the guards before, and a worker makes it now.
         is_trial: whether nothing that the call changes is kept.
-        guards: what stands before the view, the outermost first.
+        guards: what goes before the view, the outermost first.
         explain: returns what a guard answers in the place of an exception of the view, None for
             the exception itself.
         locate: returns an outcome in terms of the arguments that the client sent.
@@ -121,7 +121,7 @@ class Guard:
     Attributes:
         order: guards with a lower number are further out: 100 for what takes tools away, 200 for
             limits, 300 for records, 400 for the time limit, 500 for writes, 900 for tasks.
-        is_for_each: whether the guard stands also before each request of a call that makes several.
+        is_for_each: whether the guard also guards each request of a call that makes several.
     """
 
     order: ClassVar[int] = 500
@@ -239,7 +239,7 @@ class Feature:
         """Make what the calls of an endpoint share, before a process forks its workers.
 
         Args:
-            tools: those that the endpoint leaves, whoever calls, by name.
+            tools: those that the endpoint leaves, for any caller, by name.
         """
 
     def get_controls(self, tool: Any) -> Sequence[Any]:
@@ -309,7 +309,7 @@ class Feature:
         """
 
     def open_rounds(self, context: RequestContext, subject: str) -> Any:
-        """Return what asks the user of a client, None for a feature that asks nobody.
+        """Return what asks the user of a client, None for a feature that does not ask.
 
         Args:
             subject: what is called: the method, and the name of the tool or prompt.
@@ -317,7 +317,7 @@ class Feature:
         return None
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        """Return what stands between a call and its view."""
+        """Return the guards between a call and its view."""
         return ()
 
     def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def mcp_client() -> MCPClient:
-    """Return a `drf_mcp.test.MCPClient` that nobody has signed in with yet."""
+    """Return a `drf_mcp.test.MCPClient` that is not signed in yet."""
     from drf_mcp.test import MCPClient
 
     return MCPClient()

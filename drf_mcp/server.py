@@ -52,7 +52,7 @@ class Server:
     """One MCP endpoint, whichever door leads to it.
 
     Attributes:
-        capability_classes: what the server offers beside the lifecycle; installed apps bring more.
+        capability_classes: what the server offers besides the lifecycle; installed apps bring more.
         force_envelope: takes the envelope class chosen for a tool and returns the class that is
             used in its place; None to use the one chosen. For tests and operators' commands.
         name, title, version, instructions: None for SERVER_NAME, SERVER_TITLE, SERVER_VERSION and
@@ -119,7 +119,7 @@ class Server:
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
-        """What the server offers beside the lifecycle: its own classes, then those of apps."""
+        """What the server offers besides the lifecycle: its own classes, then those of apps."""
         return [self.open_capability(each) for each in self.all_capability_classes]
 
     @property

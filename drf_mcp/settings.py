@@ -51,7 +51,7 @@ SETTINGS: dict[str, Setting] = {
     "EXPOSE": Setting("explicit", Choice("explicit", "urlconf")),
     # Patterns for "urlconf": shell-style globs matched against a tool's path
     # ("/api/orders/*"), its name ("orders_*") and its tags ("tag:internal"), with an HTTP
-    # method before it where only that is meant ("GET /api/*"). An empty INCLUDE includes
+    # method before it for that method alone ("GET /api/*"). An empty INCLUDE includes
     # everything. One that fits a PUT and not the PATCH of the same route asks for that PUT,
     # whatever exposes its view.
     "INCLUDE": Setting([], ListOf(ToolPattern())),
@@ -69,8 +69,8 @@ SETTINGS: dict[str, Setting] = {
     "PERMISSION_CLASSES": Setting(
         ["rest_framework.permissions.IsAuthenticated"], ListOf(PermissionClass())
     ),
-    # Issuers whose tokens are taken: with one, clients that know OAuth are told where to sign
-    # in. A path such as "/o" stands for one on the host of the endpoint. See docs/oauth.md.
+    # Issuers whose tokens are taken: with one, clients that know OAuth learn where to sign
+    # in. A path such as "/o" is one on the host of the endpoint. See docs/oauth.md.
     "AUTHORIZATION_SERVERS": Setting([], ListOf(Issuer())),
     # The scopes that every token needs; a token that has scopes and lacks one of these is
     # refused. Views ask for more by their own permissions. See docs/oauth.md.
@@ -91,7 +91,7 @@ SETTINGS: dict[str, Setting] = {
     # Seconds after which a call is stopped where that can be done: before its next statement on
     # a database, and at the next await of an async view. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
-    # Middleware that runs around each call with the path that the tool stands for: dotted
+    # Middleware that runs around each call with the path of the tool: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),
     # Browser origins allowed besides the endpoint's own, if ALLOWED_HOSTS names its host,
@@ -112,7 +112,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_NAME": Setting(None, Text(none=True)),
     # The name that people read. None: clients show SERVER_NAME.
     "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
-    # The version that clients are told of the server. None: that of this package.
+    # The version of the server that clients see. None: that of this package.
     "SERVER_VERSION": Setting(None, Text(none=True)),
     # Guidance for the model, sent when a client connects. None: written from the tools that
     # the caller sees; "" for none. See docs/naming.md.
@@ -156,7 +156,7 @@ SETTINGS: dict[str, Setting] = {
     # always ask. 0: each list asks. See docs/many_tools.md.
     "LIST_CACHE_TTL": Setting(30, Number(0)),
     # --- Results --------------------------------------------------------------
-    # The shape of every result: an envelope of drf_mcp.envelopes, or your own. It stands for the
+    # The shape of every result: an envelope of drf_mcp.envelopes, or your own. It is for the
     # flag response_contract_v2 of the guide to "response-v2".
     # See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(
@@ -182,7 +182,7 @@ SETTINGS: dict[str, Setting] = {
     # See docs/observing.md.
     "LOG_ARGUMENTS": Setting(False, Flag()),
     # Largest non-JSON response, or stream, put into a result, in bytes. Of a longer text
-    # there is the beginning; anything else becomes a link to where it stands over HTTP.
+    # there is the beginning; anything else becomes a link to where it is over HTTP.
     # See docs/files_as_answers.md.
     "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
     # Longest envelope of a success, in estimated tokens, and four characters for each of them.
@@ -218,7 +218,7 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 COMPUTED: Mapping[str, Callable[[], Any]] = {"SERVER_NAME": find_project_name}
 
 
-# Settings of earlier versions, for whoever upgrades.
+# Settings of earlier versions, and their successors.
 MOVED = {
     "MAX_RESULT_CHARS": "use MAX_RESULT_TOKENS, some four characters to a token.",
     "MAX_ERROR_CHARS": "use MAX_ERROR_TOKENS, some four characters to a token.",
@@ -247,7 +247,7 @@ mcp_settings = MCPSettings()
 
 @contextmanager
 def override_language() -> Iterator[None]:
-    """Have texts in the language of the tools, whoever happens to ask; a decorator as well."""
+    """Have texts in the language of the tools, not of the caller; a decorator as well."""
     with translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE):
         yield
 

@@ -161,7 +161,7 @@ class MCPView(View):
         try:
             self.caller.narrowings += tuple(self.get_narrowings())
         except Refused:
-            # Who is not let in is not told which toolsets there are.
+            # A caller who is not let in does not learn which toolsets there are.
             self.caller.authenticate()
             raise
         self.server = self.get_server()

@@ -53,7 +53,7 @@ USER_PERMISSIONS = frozenset(
 OTHER_AUDIENCE = gettext_noop("The access token is for another resource.")
 USER_GONE = gettext_noop("The user is not active.")
 NO_USER = gettext_noop(
-    "The credential is valid, but stands for no user, and the endpoint's permissions ask for one: "
+    "The credential is valid, but belongs to no user, and the endpoint's permissions ask for one: "
     "PERMISSION_CLASSES of DRF_MCP."
 )
 

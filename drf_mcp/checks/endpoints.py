@@ -37,7 +37,7 @@ def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
                 f"The MCP endpoint {endpoint.path} is open to anonymous callers.",
                 hint="The views' own permissions still hold. Ask for a login with "
                 "DRF_MCP['PERMISSION_CLASSES'], or silence this warning if the endpoint is "
-                "meant to be open.",
+                "to be open.",
                 id="drf_mcp.W006",
             )
 
@@ -150,7 +150,7 @@ def check_tokens_are_read(project: Project) -> Iterator[CheckMessage]:
         classes = resolve_authentication_classes(endpoint.view.authentication_classes)
         if endpoint.view.get_authorization_servers() and not any(map(takes_tokens, classes)):
             yield Warning(
-                f"Clients of {endpoint.path} are told where to get a token, and no authentication "
+                f"Clients of {endpoint.path} learn where to get a token, and no authentication "
                 "class of the endpoint says that it takes one.",
                 hint="Add a class that checks the tokens, such as a subclass of "
                 "drf_mcp.access.jwt.JWTAuthentication, to REST framework's "

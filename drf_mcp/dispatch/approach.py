@@ -20,7 +20,7 @@ from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.dispatch.middleware import (
     BareCallback,
     CallHandler,
-    Passage,
+    CallPassage,
     is_asynchronous,
     keep_thread_state,
     transactions,
@@ -169,7 +169,7 @@ class Approach:
 
     @property
     def is_decorated(self) -> bool:
-        """Whether something that may refuse the call stands around the view: it is not asked."""
+        """Whether something around the view may refuse the call: it is not asked."""
         return BareCallback.of(self.endpoint.route.callback) is None
 
     def answer_by(
@@ -266,7 +266,7 @@ class Approach:
                 return callback(request, *match.args, **match.kwargs)
             # Middleware may write, such as a trace of each request.
             with keep_thread_state(), self.undoing():
-                return middleware.answer(Passage(request, match, callback))
+                return middleware.answer(CallPassage(request, match, callback))
         finally:
             # A view that authenticates in its own way leaves its user on the caller's request.
             outer.update(known)

@@ -147,7 +147,7 @@ class Batch:
         )
 
     def join_warnings(self) -> tuple[Warning, ...]:
-        # What is left of a quota is told by the last request.
+        # What is left of a quota is known from the last request.
         warnings = (warning for outcome in self.distinct for warning in outcome.warnings)
         joined = {(w.code, "" if w.code == APPROACHING else w.message): w for w in warnings}
         return tuple(joined.values())
@@ -177,7 +177,7 @@ class Batch:
 
 
 def is_miss(outcome: Outcome) -> bool:
-    # A view that says no may say it beside an answer.
+    # A view that refuses may do so next to an answer.
     failure = outcome.failure
     return failure is not None and not (failure.soft and outcome.data is not None)
 

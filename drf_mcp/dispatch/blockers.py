@@ -19,7 +19,7 @@ from drf_mcp.introspection.text import get_plural_name, join_values
 logger = logging.getLogger("drf_mcp")
 
 Found = TypeVar("Found")
-# Of the rows of one model that a caller is told of.
+# Of the rows of one model that a caller sees.
 MOST_ROWS = 10_000
 
 
@@ -29,7 +29,7 @@ class Rows:
 
     Attributes:
         model: the model's name, in the plural.
-        count: how many of them the caller finds in the tool; 0 where nobody may say.
+        count: how many of them the caller finds in the tool; 0 where it may not be said.
         tool: the tool that lists them, "" for none.
     """
 
@@ -54,7 +54,7 @@ class Listings:
 
     Args:
         tool: the tool that is called, which knows the others.
-        caller: the caller; None if nobody is known.
+        caller: the caller; None if unknown.
         kwargs: the path kwargs of the call, for the lists below the same objects.
     """
 

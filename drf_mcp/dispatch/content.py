@@ -47,7 +47,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Body:
+class ReadBytes:
     """The bytes that were read of a response."""
 
     content: bytes = b""
@@ -89,7 +89,7 @@ class ContentReader:
                 close()
             response._resource_closers.clear()
 
-    def get_error(self, body: Body) -> Content:
+    def get_error(self, body: ReadBytes) -> Content:
         # JSON or text; no page and no file.
         if not body.is_whole:
             return Content()
@@ -120,14 +120,14 @@ class ContentReader:
             return self.get_text_content(body)
         return self.get_file_content(body) if body.is_whole else self.get_linked_content(body)
 
-    def get_text_content(self, body: Body) -> Content:
+    def get_text_content(self, body: ReadBytes) -> Content:
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
         warning = self.get_warning(_("Only the beginning of the text is here"), body, LESS)
         return Content(text, (self.get_link(),), Fidelity("partial"), (warning,))
 
-    def get_file_content(self, body: Body) -> Content:
+    def get_file_content(self, body: ReadBytes) -> Content:
         facts = self.get_facts(body)
         media_type = facts["media_type"]
         encoded = base64.b64encode(body.content).decode("ascii")
@@ -137,29 +137,29 @@ class ContentReader:
         resource = {"uri": self.uri, "mimeType": media_type, "blob": encoded}
         return Content(facts, ({"type": "resource", "resource": resource},))
 
-    def get_linked_content(self, body: Body) -> Content:
+    def get_linked_content(self, body: ReadBytes) -> Content:
         facts = self.get_facts(body)
         if body.encoding:
             facts["content_encoding"] = body.encoding
             warning = Warning(
                 NOT_DECODED,
-                _("A link stands for the content: its encoding %(encoding)r is not undone.")
+                _("A link replaces the content: its encoding %(encoding)r is not undone.")
                 % {"encoding": body.encoding},
                 Severity.WARNING,
                 {"content_encoding": body.encoding},
             )
         else:
             remedy = LESS if self.is_json else ""
-            warning = self.get_warning(_("A link stands for the content"), body, remedy)
+            warning = self.get_warning(_("A link replaces the content"), body, remedy)
         facts["uri"] = self.uri
         return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
 
     def get_link(self) -> dict[str, Any]:
-        facts = self.get_facts(Body())
+        facts = self.get_facts(ReadBytes())
         name, media_type = facts["name"], facts["media_type"]
         return {"type": "resource_link", "uri": self.uri, "name": name, "mimeType": media_type}
 
-    def get_facts(self, body: Body) -> dict[str, Any]:
+    def get_facts(self, body: ReadBytes) -> dict[str, Any]:
         name = self.file_name or urlsplit(self.uri).path.rstrip("/").rsplit("/", 1)[-1]
         facts = {"media_type": self.media_type or UNKNOWN_TYPE, "name": name or "content"}
         return facts if body.size is None else {**facts, "size": body.size}
@@ -176,7 +176,7 @@ class ContentReader:
         name = "".join(character for character in name if character.isprintable()).strip()
         return "" if name in (".", "..") else name
 
-    def get_text(self, body: Body) -> str:
+    def get_text(self, body: ReadBytes) -> str:
         # Bytes that the charset does not hold become U+FFFD.
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         text = decoder.decode(body.content, final=not body.cut)
@@ -190,7 +190,7 @@ class ContentReader:
         word = len(text) - len(torn)
         return text[:word] if word > half else text
 
-    def get_warning(self, summary: str, body: Body, remedy: str) -> Warning:
+    def get_warning(self, summary: str, body: ReadBytes, remedy: str) -> Warning:
         limit = mcp_settings.MAX_CONTENT_BYTES
         context: dict[str, Any] = {"reason": body.cut, "bytes_read": len(body.content)}
         if body.size is not None:
@@ -212,7 +212,7 @@ class ContentReader:
         message = f"{why} {_(remedy)}" if remedy else why
         return Warning(TRUNCATED, message, Severity.INFO, context)
 
-    def read_body(self) -> Body:
+    def read_body(self) -> ReadBytes:
         # JSON that is in memory is read at any length.
         response, limit = self.response, mcp_settings.MAX_CONTENT_BYTES
         encoding = response.get("Content-Encoding", "").strip().lower()
@@ -221,16 +221,18 @@ class ContentReader:
         if isinstance(response, HttpResponse):
             content = response.content
             if encoding and content:
-                return Body(size=len(content), encoding=encoding)
+                return ReadBytes(size=len(content), encoding=encoding)
             if self.is_json or len(content) <= limit:
-                return Body(content, size=len(content))
-            return Body(content[:limit], SIZE_LIMIT, len(content))
+                return ReadBytes(content, size=len(content))
+            return ReadBytes(content[:limit], SIZE_LIMIT, len(content))
         if not isinstance(response, StreamingHttpResponse):
-            return Body()
+            return ReadBytes()
         length = response.get("Content-Length", "")
         announced = int(length) if length.isdecimal() else None
         if encoding or response.is_async:
-            return Body(cut="" if encoding else ASYNCHRONOUS, size=announced, encoding=encoding)
+            return ReadBytes(
+                cut="" if encoding else ASYNCHRONOUS, size=announced, encoding=encoding
+            )
         deadline = time.monotonic() + self.max_stream_seconds
         collected = bytearray()
         # In this thread, though a generator that blocks cannot be left before it yields:
@@ -238,7 +240,7 @@ class ContentReader:
         for chunk in response:
             collected.extend(chunk)
             if len(collected) > limit:
-                return Body(bytes(collected[:limit]), SIZE_LIMIT, announced)
+                return ReadBytes(bytes(collected[:limit]), SIZE_LIMIT, announced)
             if time.monotonic() > deadline:
-                return Body(bytes(collected), TIME_LIMIT, announced)
-        return Body(bytes(collected), size=len(collected))
+                return ReadBytes(bytes(collected), TIME_LIMIT, announced)
+        return ReadBytes(bytes(collected), size=len(collected))

@@ -1,4 +1,4 @@
-"""What is done after something failed that nobody expected."""
+"""What is done after an unexpected failure."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from drf_mcp.dispatch.list_hints import EmptyList, ListHint
 from drf_mcp.dispatch.middleware import (
     BareCallback,
     CallHandler,
-    Passage,
+    CallPassage,
     as_http_would,
     keep_thread_state,
 )
@@ -73,7 +73,7 @@ class Dispatcher(FailureOutcomes):
         call.request_id, call.dispatcher = new_request_id(), self
         caller, stopwatch = call.caller, Stopwatch()
         perform: Proceed = self.perform
-        # Entering a context costs calls, which nobody pays whose queries are not counted.
+        # Entering a context costs calls, which only calls whose queries are counted pay.
         if stopwatch.counts_queries:
             perform = stopwatch.watching()(perform)
         try:
@@ -108,7 +108,7 @@ class Dispatcher(FailureOutcomes):
         )
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        """Return what stands before the view of a call, the outermost first."""
+        """Return the guards of a call, the outermost first."""
         guards: list[Guard] = []
         if call.caller.narrowings:
             guards.append(NarrowingGuard())
@@ -186,7 +186,7 @@ class Dispatcher(FailureOutcomes):
 
         with catch() as caught:
             if middleware := CallHandler.of_settings():
-                passage = Passage(request, match, callback or own)
+                passage = CallPassage(request, match, callback or own)
                 return self._pass_middleware(middleware, passage, call)
             respond = callback or as_http_would(own, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
@@ -194,7 +194,7 @@ class Dispatcher(FailureOutcomes):
         return self.get_exception_outcome(call, request, caught.exception)
 
     def _pass_middleware(
-        self, middleware: CallHandler, passage: Passage, call: CallState
+        self, middleware: CallHandler, passage: CallPassage, call: CallState
     ) -> Outcome:
         request = passage.request
         with keep_thread_state():

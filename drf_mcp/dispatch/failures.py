@@ -95,7 +95,7 @@ class FailureOutcomes:
     def get_arguments_outcome(self, call: CallState, exc: ArgumentsRefused) -> Outcome:
         """Return the outcome of arguments that no request can be made of.
 
-        Only whoever may call the tool learns what is wrong with them.
+        Only a caller who may call the tool learns what is wrong with them.
         """
         tool = call.tool
         if refused := self.find_permission_refusal(call):

@@ -1,4 +1,4 @@
-"""What an object is called where somebody confirms a call: by fields that its caller is shown."""
+"""What an object is called in a confirmation: by fields that its caller is shown."""
 
 from __future__ import annotations
 

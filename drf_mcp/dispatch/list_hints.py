@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import HANDLING, Severity
-from drf_mcp.dispatch.errors.exceptions import Rule
+from drf_mcp.dispatch.errors.exceptions import DatabaseRule
 from drf_mcp.dispatch.errors.remediation import CODE_REMEDIES, PROBLEM_REMEDIES
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.safe_call import attempt
@@ -109,7 +109,7 @@ class MissingRows:
 
     def add_to(self, failure: Failure) -> Failure:
         """Return the failure with the arguments whose rows do not exist."""
-        if failure.message != _(Rule.REFERENCE.value[0]):
+        if failure.message != _(DatabaseRule.REFERENCE.value[0]):
             return failure
         # The connection may be unusable, and a body need not be JSON.
         none: tuple[Problem, ...] = ()

@@ -1,4 +1,4 @@
-"""``CALL_MIDDLEWARE``: middleware around each call, which sees the path that a tool stands for.
+"""``CALL_MIDDLEWARE``: middleware around each call, which sees the path of the tool.
 
 Django's own handler runs it, with the request of the call in the place of the one that a
 client would have sent.
@@ -32,7 +32,7 @@ from drf_mcp.settings import mcp_settings
 Link = Callable[[Any], Any]
 
 
-class Passage:
+class CallPassage:
     """The way of one request through the middleware and back.
 
     Attributes:
@@ -98,7 +98,7 @@ class CallHandler(BaseHandler):
         with lock:
             return make_call_handler(tuple(middleware))
 
-    def answer(self, passage: Passage) -> HttpResponseBase:
+    def answer(self, passage: CallPassage) -> HttpResponseBase:
         response: HttpResponseBase = self._middleware_chain(passage.request)
         if passage.raised is not None and response is passage.substitute:
             raise passage.raised
@@ -140,7 +140,7 @@ class CallHandler(BaseHandler):
         return response
 
     def resolve_request(self, request: ToolRequest) -> tuple[Any, Any, Any]:  # type: ignore[override]
-        passage: Passage = request.passage
+        passage: CallPassage = request.passage
         match = passage.match
         if passage.resource != passage.requested:
             match = super().resolve_request(request)

@@ -14,7 +14,7 @@ from drf_mcp.outcomes import Pagination, Warning
 PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
 
 ReplaceQuery = Callable[[Mapping[str, str]], "Mapping[str, Any] | None"]
-"""Returns the call's arguments with other query parameters, None if none stands for one."""
+"""Returns the call's arguments with other query parameters, None if one has no argument."""
 
 
 class PageReader:

@@ -36,7 +36,7 @@ STOCK: Mapping[type, int] = {
     permissions.DjangoModelPermissionsOrAnonReadOnly: MODEL,
     permissions.DjangoObjectPermissions: MODEL,
 }
-# Whoever writes one of these asks something of their own.
+# A class that has one of these asks something of its own.
 OWN_STEPS = frozenset({"has_permission", "get_required_permissions", "_queryset"}) | {
     "__init__",
     "__new__",
@@ -46,7 +46,7 @@ OWN_STEPS = frozenset({"has_permission", "get_required_permissions", "_queryset"
 DATA = ("perms_map", "authenticated_users_only")
 
 
-class Question:
+class AccessQuestion:
     """What a view asks of a caller before it looks at a row.
 
     Attributes:
@@ -63,12 +63,12 @@ class Question:
 
 
 @dataclass(frozen=True)
-class StockQuestion(Question):
+class StockQuestion(AccessQuestion):
     """Asked by REST framework's own classes: tools with an equal one have one answer.
 
     Attributes:
         method: an HTTP method, "GET" standing for all safe ones where the model does not matter.
-        model: that of the view's queryset, None where nobody looks at it.
+        model: that of the view's queryset, None where it is not looked at.
     """
 
     permissions: tuple[Any, ...]
@@ -102,7 +102,7 @@ class StockRequest:
 
 
 @dataclass(frozen=True, eq=False)
-class ViewQuestion(Question):
+class ViewQuestion(AccessQuestion):
     """Asked by classes of the project, which see the view and the request.
 
     Attributes:
@@ -118,7 +118,7 @@ class ViewQuestion(Question):
         return answer
 
 
-class OpenQuestion(Question):
+class OpenQuestion(AccessQuestion):
     authentication = None
     is_kept = True
 
@@ -130,7 +130,7 @@ UNASKED = OpenQuestion()
 
 
 @functools.lru_cache(maxsize=4096)
-def get_question(tool: Any) -> Question:
+def get_question(tool: Any) -> AccessQuestion:
     """Return what decides whether a caller sees a tool."""
     return contain(lambda: QuestionFinder(tool).find(), lambda exc: ViewQuestion())
 
@@ -145,7 +145,7 @@ class QuestionFinder:
     def find_classes(self, name: str) -> tuple[Any, ...] | None:
         return find_view_classes(self.endpoint.route.callback, name)
 
-    def find(self) -> Question:
+    def find(self) -> AccessQuestion:
         kinds = self.find_kinds()
         if kinds is None or self.permissions is None:
             return ViewQuestion(model=self.spared_model)
@@ -240,7 +240,7 @@ class Audience:
     def __init__(self, tools: Sequence[Any]) -> None:
         self.tools = tools
         self.questions = [get_question(tool) for tool in tools]
-        asked: dict[Question, int] = {}
+        asked: dict[AccessQuestion, int] = {}
         for number, question in enumerate(self.questions):
             asked[question] = asked.get(question, 0) | 1 << number
         self.open = asked.pop(UNASKED, 0)

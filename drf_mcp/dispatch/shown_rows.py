@@ -22,7 +22,7 @@ DEEPEST = 3
 
 @functools.lru_cache(maxsize=4096)
 def is_stock_list(endpoint: Any) -> bool:
-    """Return whether REST framework's own code alone stands between queryset and answer."""
+    """Return whether only REST framework's own code runs between queryset and answer."""
     return not find_obstacle(endpoint)
 
 

@@ -97,7 +97,7 @@ class RightsChanged(PermissionDenied):
 
 
 @dataclass(frozen=True)
-class Finding:
+class StoredRows:
     """What a view says of a stored answer today; the keys are those of the rows it finds."""
 
     rights: str
@@ -107,7 +107,7 @@ class Finding:
 class StoredAnswer:
     """An answer of a tool that is kept for its caller.
 
-    No handler is run for it. What is asked is what stands before the handler, and the view's
+    No handler is run for it. Asked are the guards of the handler, and the view's
     filtered queryset.
 
     Args:
@@ -172,14 +172,14 @@ class StoredAnswer:
     def seal_objects(self) -> Sealed:
         places = range(len(self.kwargs[self.many]))
         known = get_rights_fingerprint(self.caller.authenticate())
-        found = dict.fromkeys(places, Finding(known))
+        found = dict.fromkeys(places, StoredRows(known))
         if self.has_to_be_asked(()):
             found = {place: each for place in places for each in self.try_object(place)}
             known = next((finding.rights for finding in found.values()), known)
         keys = tuple(place if place in found else None for place in places)
         return self.make_sealed(known, [ShownList("", "", keys)])
 
-    def try_object(self, place: int) -> Iterator[Finding]:
+    def try_object(self, place: int) -> Iterator[StoredRows]:
         try:
             yield self.look(kwargs=self.get_kwargs_of(place))
         except REFUSALS:
@@ -233,7 +233,9 @@ class StoredAnswer:
             RightsChanged: if the rights are others.
             APIException, PermissionDenied, Http404: if the caller may not make the call.
         """
-        self.compare(Finding(self.find_rights() if terms["asked"] else self.note_rights()), terms)
+        self.compare(
+            StoredRows(self.find_rights() if terms["asked"] else self.note_rights()), terms
+        )
 
     def find_withheld(
         self, terms: Mapping[str, Any], rows: Iterable[Any], archived: Any = None
@@ -274,7 +276,7 @@ class StoredAnswer:
             raise refusal
         return frozenset(withheld)
 
-    def compare(self, finding: Finding, terms: Mapping[str, Any]) -> None:
+    def compare(self, finding: StoredRows, terms: Mapping[str, Any]) -> None:
         if finding.rights != terms.get("rights"):
             raise RightsChanged()
 
@@ -290,7 +292,7 @@ class StoredAnswer:
         names_object: bool = True,
         kwargs: Mapping[str, Any] | None = None,
         archived: Any = None,
-    ) -> Finding:
+    ) -> StoredRows:
         """Return what the view says, with the query of the call first.
 
         Rows that this query leaves out are looked for without it: an order that its caller has
@@ -304,16 +306,16 @@ class StoredAnswer:
         if not missing or not self.query_string:
             return found
         ask = partial(self.get_probe(kwargs, query_string="").ask, partial(question, keys=missing))
-        other: Finding = contain(ask, partial(find_nothing, found))
-        return Finding(found.rights, found.keys | other.keys)
+        other: StoredRows = contain(ask, partial(find_nothing, found))
+        return StoredRows(found.rights, found.keys | other.keys)
 
-    def look_at_none(self) -> Finding:
+    def look_at_none(self) -> StoredRows:
         # Objects that were sent as items are not in the path.
         own: list[Any] = []
         self.get_probe().check_permissions_alone(
             lambda view: own.append(ask_view_for_rights(view, view.request))
         )
-        return Finding(get_rights_fingerprint(self.caller.authenticate(), own[0]))
+        return StoredRows(get_rights_fingerprint(self.caller.authenticate(), own[0]))
 
     def look_at(
         self,
@@ -325,7 +327,7 @@ class StoredAnswer:
         names_object: bool,
         archived: Any,
         **kwargs: Any,
-    ) -> Finding:
+    ) -> StoredRows:
         if names_object and names_an_object(view):
             view.get_object()
         may_retrieve = getattr(view, "may_retrieve", None)
@@ -333,7 +335,7 @@ class StoredAnswer:
             raise PermissionDenied()
         own = ask_view_for_rights(view, request)
         rights = get_rights_fingerprint(self.caller.authenticate(), own)
-        return Finding(rights, frozenset(find_rows(view, model, keys) if keys else ()))
+        return StoredRows(rights, frozenset(find_rows(view, model, keys) if keys else ()))
 
     def get_probe(
         self, kwargs: Mapping[str, Any] | None = None, query_string: str | None = None
@@ -358,8 +360,8 @@ def find_rows(view: Any, model: str, keys: set[Any]) -> set[str]:
     return find_keys(rows, keys)
 
 
-def find_nothing(found: Finding, exc: Exception) -> Finding:
+def find_nothing(found: StoredRows, exc: Exception) -> StoredRows:
     # A view may need the query, and a database that is away has said nothing.
     if isinstance(exc, DatabaseError):
         raise exc
-    return Finding(found.rights)
+    return StoredRows(found.rights)

@@ -24,7 +24,7 @@ from drf_mcp.access.visibility_cache import (
 )
 from drf_mcp.dispatch.approach import Identities
 from drf_mcp.dispatch.probe import Probe
-from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
+from drf_mcp.dispatch.questions import AccessQuestion, Audience, get_question, permission_steps
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.option_types.spelling import find_nearest
@@ -38,7 +38,7 @@ class Visibility:
 
     Args:
         remembers: whether answers are kept for the caller's next list, and those of the last one
-            heeded. What lets somebody in asks anew.
+            heeded. What lets a caller in asks anew.
     """
 
     identities_class = Identities
@@ -47,7 +47,7 @@ class Visibility:
         self.caller = caller
         self.remembers = remembers and is_kept()
         self.identities = self.identities_class(caller)
-        self.answers: dict[Question, bool] = {}
+        self.answers: dict[AccessQuestion, bool] = {}
         self.is_sure = True
 
     def of(self, tools: Iterable[Any], start: int = 0, most: int | None = None) -> Sequence[Any]:
@@ -73,7 +73,7 @@ class Visibility:
         return seen
 
     def find_nearest(self, name: str, tools: Mapping[str, Any]) -> list[str]:
-        """Return the names of tools that a wrong name probably stands for, of those it sees.
+        """Return the names of tools that are spelled like a wrong name, of those the caller sees.
 
         Args:
             tools: the tools by their names.
@@ -94,7 +94,7 @@ class Visibility:
         return CachedVisibility() if identity is None else visibility_cache.find(identity, audience)
 
     def get_identity(self, audience: Audience) -> Identity | None:
-        # Whoever each of the views takes the caller for.
+        # Whom each of the views takes the caller for.
         every = {self.caller.authentication_classes: None, **audience.authentications}
         parts = [self.get_identity_at(classes, tool) for classes, tool in every.items()]
         return None if None in parts else sum(filter(None, parts), ())
@@ -130,7 +130,7 @@ class Visibility:
             if seen & bit:
                 yield tool
 
-    def answer(self, question: Question, tool: Any) -> bool:
+    def answer(self, question: AccessQuestion, tool: Any) -> bool:
         # A permission that cannot be asked without an object or a body counts as given: the call
         # asks it for certain.
         if question not in self.answers:
@@ -139,7 +139,7 @@ class Visibility:
         return self.answers[question]
 
     def judge(self, exc: Exception) -> bool:
-        # What a database could not tell now may be told at the next list.
+        # What a database could not answer now is asked again for the next list.
         self.is_sure = self.is_sure and not isinstance(exc, DatabaseError)
         return not turns_away(exc)
 
@@ -197,9 +197,9 @@ class Visibility:
 
 
 class KnownQueryset:
-    """Stands for a view's queryset where its model is all that is looked at.
+    """Replaces a view's queryset where only its model is looked at.
 
-    Whoever looks at anything else gets that of the view's own.
+    Anything else is read from the view's own.
     """
 
     def __init__(self, model: Any, view: Any) -> None:

@@ -81,12 +81,12 @@ class PlainEnvelope(ContractEnvelope):
         if len(problems) > 1:
             messages = (f"{p.path}: {p.message}" if p.path else p.message for p in problems)
             advice = map(self._get_advice, problems)
-            return " ".join(map(join_sentences, messages, advice))
+            return " ".join(map(close_sentences, messages, advice))
         hint = self._get_advice(problems[0]) if problems else ""
-        return join_sentences(failure.message, hint or failure.remediation)
+        return close_sentences(failure.message, hint or failure.remediation)
 
 
-def join_sentences(*texts: str) -> str:
+def close_sentences(*texts: str) -> str:
     stripped = (text.rstrip() for text in texts)
     return " ".join(text if _ENDED.search(text) else f"{text}." for text in stripped if text)
 

@@ -46,7 +46,9 @@ class ReservedMeta(TypedDict, total=False):
     warning_details: Annotated[
         list[WarningDetail], Field(description=_("The same warnings with codes"))
     ]
-    pagination: Annotated[dict[str, Any], Field(description=_("Where the page stands in its list"))]
+    pagination: Annotated[
+        dict[str, Any], Field(description=_("The position of the page in its list"))
+    ]
     rate_limit: Annotated[dict[str, Any], Field(description=_("What is left of the quota"))]
     telemetry: Annotated[dict[str, Any], Field(description=_("Measurements, by name"))]
     content_fidelity: Annotated[

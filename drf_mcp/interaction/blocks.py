@@ -1,4 +1,4 @@
-"""Content blocks that stand beside the envelope of a result (2026-07-28, server/tools)."""
+"""Content blocks that follow the envelope of a result (2026-07-28, server/tools)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ A view speaks through the context of its request, whether or not MCP is what cal
         call_context(request).warn("Prices are from yesterday.", code="STALE_CACHE")
         return super().list(request)
 
-Over plain HTTP nobody reads what it says, and the request's own data answers its questions.
+Over plain HTTP what it says is lost, and the request's own data answers its questions.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class CallContext:
     Attributes:
         warnings: what the caller should know, in the order written.
         suggestions: what the caller could do next.
-        blocks: content blocks beside the answer.
+        blocks: content blocks besides the answer.
         telemetry: measurements by name.
         content_version: the canonical version of what was read, "" if not said.
         content_hash: the hash of that version, "" if not said.
         meta: further members of the envelope's ``meta``.
 
     Args:
-        request: REST framework's request, or Django's; None for notes that nobody reads.
+        request: REST framework's request, or Django's; None for notes that are dropped.
     """
 
     def __init__(self, request: Any = None) -> None:
@@ -92,7 +92,7 @@ class CallContext:
         self.suggestions.append(suggestion)
 
     def attach(self, *blocks: Block) -> None:
-        """Put content blocks beside the answer, such as ``Block.image(png, "image/png")``.
+        """Add content blocks to the answer, such as ``Block.image(png, "image/png")``.
 
         A block of more than MAX_CONTENT_BYTES is left out, and a warning says so. Over plain HTTP
         there are none.
@@ -126,11 +126,11 @@ class CallContext:
         self.telemetry["rows_changed"] = self.telemetry.get("rows_changed", 0) + count
 
     def progress(self, progress: float, total: float | None = None, message: str = "") -> None:
-        """Tell the client how far the call is, if the client asked to be told.
+        """Tell the client how far the call is, if the client asked for progress.
 
         Args:
             progress: in any unit; each is more than the last. Ten in a second are sent at most.
-            total: the progress at the end, None where nobody knows.
+            total: the progress at the end, None where it is unknown.
             message: what is being done, in words that a person reads.
         """
         call = self.call
@@ -150,7 +150,7 @@ class CallContext:
 
     @property
     def cancelled(self) -> bool:
-        """True once nobody waits for the answer: the client is gone, or cancelled the task."""
+        """True once the client is gone, or has cancelled the task."""
         call = self.call
         return call is not None and call.channel is not None and call.channel.is_cancelled
 
@@ -162,7 +162,7 @@ class CallContext:
         """Say which version of a document, a schema or a data set was read.
 
         A view that always reads the same one has an attribute ``mcp_version`` instead, and
-        ``mcp_content_hash`` beside it.
+        ``mcp_content_hash`` in the same object.
 
         Args:
             version: the canonical version.
@@ -225,7 +225,7 @@ class CallContext:
         Args:
             questions: of any kind, also for a model (``sampling/createMessage``) or for
                 ``roots/list``, which the protocol keeps for older clients.
-            message: what a client is told that cannot answer.
+            message: the text for a client that cannot answer.
         """
         text = message or " ".join(question.message for question in questions)
         return self.inquiry.collect_all(questions, text)

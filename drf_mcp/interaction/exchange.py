@@ -41,7 +41,7 @@ class Exchange:
         answers: the answers by the key of their question.
         memory: what each question had given back, by its key. It was signed: the client could
             not change any of it.
-        round: how often somebody was asked before.
+        round: how often the client's user was asked before.
     """
 
     modes: Collection[str] = ()

@@ -66,7 +66,7 @@ class Inquiry:
             return serializer.validated_data
         errors = serializer.errors
         if self.call is None or not self.lacks_only(errors, own):
-            # Over plain HTTP, and where the arguments are wrong, nobody else can mend it.
+            # Over plain HTTP, and where the arguments are wrong, only the caller can mend it.
             raise ValidationError(errors)
         form = Form(serializer)
         key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()

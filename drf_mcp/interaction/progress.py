@@ -1,4 +1,4 @@
-"""What a client is told of a call while it runs (2026-07-28, basic/patterns/progress)."""
+"""What a client learns of a call while it runs (2026-07-28, basic/patterns/progress)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Channel:
         self.callbacks: list[Callable[[], Any]] = []
 
     def cancel(self) -> None:
-        """Say that nobody waits for the answer: an async view is cancelled, others may look."""
+        """Say that the client has gone: an async view is cancelled, others may look."""
         self.is_cancelled = True
         for callback in self.callbacks:
             callback()
@@ -70,7 +70,7 @@ class Progress:
         return cls(token, channel) if is_token else None  # type: ignore[arg-type]
 
     def report(self, progress: float, total: float | None, message: str) -> None:
-        """Send a notification, unless it tells of no progress or follows another too fast."""
+        """Send a notification, unless there is no progress or it follows another too fast."""
         now = time.monotonic()
         is_last = total is not None and progress >= total
         is_fast = len(self.times) == MOST and now - self.times[0] < 1 and not is_last

@@ -9,7 +9,7 @@ from drf_mcp.interaction.blocks import Block
 
 
 class BlockResponse(Response):
-    """A response with content blocks beside its data; over plain HTTP the data alone is rendered.
+    """A response with content blocks and data; over plain HTTP the data alone is rendered.
 
     Args:
         data: as of `Response`.

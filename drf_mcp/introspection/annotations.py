@@ -11,7 +11,7 @@ from rest_framework.schemas import DefaultSchema
 from rest_framework.settings import api_settings
 
 # drf-spectacular is optional: its classes are imported once a view carries one of them.
-ANNOTATIONS = "drf_mcp.introspection.spectacular.Annotations"
+ANNOTATIONS = "drf_mcp.introspection.spectacular.SpectacularAnnotations"
 
 # The Annotations of the endpoint being described: fields know no endpoint.
 CURRENT: ContextVar[Any] = ContextVar("drf_mcp_annotations", default=None)
@@ -33,7 +33,7 @@ def find_hidden_fields(serializer: Any) -> frozenset[str]:
 def find_annotations(view: Any, handler_name: str, method: str) -> Any:
     handler = getattr(type(view), handler_name, None)
     own = inspect.getattr_static(type(view), "schema", None)
-    if isinstance(own, DefaultSchema):  # stands for the class that the settings name
+    if isinstance(own, DefaultSchema):  # the class that the settings name replaces it
         own = api_settings.DEFAULT_SCHEMA_CLASS
     schemas = (getattr(handler, "kwargs", {}).get("schema"), own)
     classes = [s if inspect.isclass(s) else type(s) for s in schemas if s is not None]

@@ -17,7 +17,7 @@ class ClosedSet:
     """The values of a query parameter of which a view makes use, where others come to nothing.
 
     Attributes:
-        separator: what stands between several in one text, "" for a single one.
+        separator: what separates several in one text, "" for a single one.
         code: the code of the problem with another value.
     """
 
@@ -39,7 +39,7 @@ class ClosedSet:
         raise NotImplementedError
 
     def get_candidates(self, text: str) -> Sequence[str]:
-        """Return the values that may have been meant by another."""
+        """Return the values that another value may be a misspelling of."""
         return self.choices
 
     def ignored(self, text: str) -> list[str]:

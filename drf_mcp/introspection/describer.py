@@ -48,7 +48,7 @@ class Describer:
 
     def describe(self) -> EndpointSchema:
         """Return the description of the endpoint, with texts in the project's own language."""
-        # Whoever happens to ask first has a language too.
+        # The first caller has a language too.
         with override_language():
             token = CURRENT.set(self.inspection.annotations)
             try:

@@ -14,10 +14,10 @@ MAX_REPEATED = 12
 def make_example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties", {})
     required = schema.get("required", ())
-    return {name: Example(properties.get(name, {}), name).value for name in required}
+    return {name: DeclaredExample(properties.get(name, {}), name).value for name in required}
 
 
-class Example:
+class DeclaredExample:
     def __init__(self, schema: Any, name: str = "") -> None:
         self.schema = FieldSchema.of(schema)
         self.name = name
@@ -43,7 +43,7 @@ class Example:
             case ["boolean"]:
                 return True
             case ["array"]:
-                item = Example(schema.get("items", {}), self.name).value
+                item = DeclaredExample(schema.get("items", {}), self.name).value
                 return [item] * max(schema.get("minItems", 1), 1)
             case ["object"]:
                 return make_example_arguments(schema)

@@ -1,4 +1,4 @@
-"""JSON Schemas that carry, beside their keywords, what no keyword can say of a value."""
+"""JSON Schemas that also carry what no keyword can say of a value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-# An enumeration of more values is told in words, with some of them.
+# An enumeration of more values is described in words, with some of them.
 MOST_VALUES, SHOWN_VALUES = 50, 3
 # The word "text", and an image of one pixel.
 TEXT = "dGV4dA=="
@@ -19,10 +19,10 @@ PNG = (
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueKind:
     # sentence: of a description, "" where a keyword is understood everywhere; words: of an error.
     # pattern: of the texts that REST framework and Django read, "" where theirs is not the reader.
-    # plain: whether whoever reads the pattern needs no sentence. format: one that the words name.
+    # plain: whether the pattern needs no sentence. format: one that the words name.
     # The words are English, since the readers of descriptions and errors may have two languages.
 
     sentence: str
@@ -44,27 +44,27 @@ class Limit:
 
 
 FORMATS = {
-    "date-time": Kind("", gettext_noop("a date-time"), "2026-01-31T12:00:00Z"),
-    "date": Kind(
+    "date-time": ValueKind("", gettext_noop("a date-time"), "2026-01-31T12:00:00Z"),
+    "date": ValueKind(
         gettext_noop("Date, YYYY-MM-DD"), gettext_noop("a date (YYYY-MM-DD)"), "2026-01-31"
     ),
-    "time": Kind(
+    "time": ValueKind(
         gettext_noop("Time, hh:mm[:ss]"), gettext_noop("a time of day (hh:mm[:ss])"), "12:00:00"
     ),
-    "duration": Kind(
+    "duration": ValueKind(
         gettext_noop("Duration, [DD] [hh:[mm:]]ss"),
         gettext_noop("a duration ([DD] [hh:[mm:]]ss)"),
         "01:00:00",
     ),
-    "email": Kind(
+    "email": ValueKind(
         gettext_noop("Email address"), gettext_noop("an email address"), "name@example.com"
     ),
-    "uri": Kind("URL", gettext_noop("a URL"), "https://example.com"),
-    "uuid": Kind("UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
-    "ipv4": Kind(gettext_noop("IPv4 address"), gettext_noop("an IPv4 address"), "192.0.2.1"),
-    "ipv6": Kind(gettext_noop("IPv6 address"), gettext_noop("an IPv6 address"), "2001:db8::1"),
-    "byte": Kind(gettext_noop("Base64 encoded"), "base64", TEXT),
-    "binary": Kind(
+    "uri": ValueKind("URL", gettext_noop("a URL"), "https://example.com"),
+    "uuid": ValueKind("UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
+    "ipv4": ValueKind(gettext_noop("IPv4 address"), gettext_noop("an IPv4 address"), "192.0.2.1"),
+    "ipv6": ValueKind(gettext_noop("IPv6 address"), gettext_noop("an IPv6 address"), "2001:db8::1"),
+    "byte": ValueKind(gettext_noop("Base64 encoded"), "base64", TEXT),
+    "binary": ValueKind(
         gettext_noop("File content, base64 encoded"), gettext_noop("a file as base64"), TEXT
     ),
 }
@@ -94,18 +94,20 @@ PATTERNS = {
 # Their patterns say as much as their sentences.
 PLAIN = frozenset({"date", "time", "email", "uri", "uuid"})
 
-IP_ADDRESS = Kind(
+IP_ADDRESS = ValueKind(
     gettext_noop("IPv4 or IPv6 address"),
     gettext_noop("an IPv4 or IPv6 address"),
     "192.0.2.1",
     f"^({IPV4}|{IPV6})$",
 )
-WHOLE_NUMBER = Kind(gettext_noop("Whole number"), gettext_noop("a whole number"), "1")
-DECIMAL = Kind(gettext_noop("Decimal number"), gettext_noop("a decimal number"), "1", plain=True)
-FILE = Kind(
+WHOLE_NUMBER = ValueKind(gettext_noop("Whole number"), gettext_noop("a whole number"), "1")
+DECIMAL = ValueKind(
+    gettext_noop("Decimal number"), gettext_noop("a decimal number"), "1", plain=True
+)
+FILE = ValueKind(
     gettext_noop("File as base64 or data URI"), gettext_noop("a file as base64 or data URI"), TEXT
 )
-IMAGE = Kind(
+IMAGE = ValueKind(
     gettext_noop("Image as base64 or data URI"),
     gettext_noop("an image as base64 or data URI"),
     f"data:image/png;base64,{PNG}",
@@ -113,9 +115,11 @@ IMAGE = Kind(
 FILES = (FILE, IMAGE, FORMATS["binary"])
 
 
-def make_own_format(format_name: str) -> Kind:
+def make_own_format(format_name: str) -> ValueKind:
     sentence = _("Format: %(format)s") % {"format": format_name}
-    return Kind(sentence, gettext_noop("a string in the format %(format)s"), format=format_name)
+    return ValueKind(
+        sentence, gettext_noop("a string in the format %(format)s"), format=format_name
+    )
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Meaning:
     # the sentence that says what the value identifies. examples: values that people wrote. choices:
     # values and their labels, lazy ones as they are, where they are too many for an enumeration.
 
-    kind: Kind | None = None
+    kind: ValueKind | None = None
     limits: tuple[Limit, ...] = ()
     intention: str = ""
     finder: str = ""
@@ -160,7 +164,7 @@ class FieldSchema(dict[str, Any]):
         written: FieldSchema = self | {"examples": [value]}
         return written.with_meaning(examples=(value,))
 
-    def with_kind(self, kind: Kind) -> FieldSchema:
+    def with_kind(self, kind: ValueKind) -> FieldSchema:
         return FieldSchema(explain(self, _(kind.sentence)), replace(self.meaning, kind=kind))
 
     def with_limit(self, sentence: str, limit: Limit) -> FieldSchema:
@@ -176,8 +180,8 @@ class FieldSchema(dict[str, Any]):
         shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
         bare = {name: value for name, value in self.items() if name != "enum"}
         facts = {"count": len(values), "values": shown}
-        told = explain(bare, _("One of %(count)d values, such as %(values)s") % facts)
-        return FieldSchema(told, replace(self.meaning, choices=choices))
+        worded = explain(bare, _("One of %(count)d values, such as %(values)s") % facts)
+        return FieldSchema(worded, replace(self.meaning, choices=choices))
 
     @property
     def types(self) -> list[str]:
@@ -185,7 +189,7 @@ class FieldSchema(dict[str, Any]):
         return [name for name in ([kind] if isinstance(kind, str) else kind) if name != "null"]
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> ValueKind | None:
         name = self.get("format")
         if self.meaning.kind is not None or not isinstance(name, str):
             return self.meaning.kind

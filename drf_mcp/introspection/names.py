@@ -77,7 +77,7 @@ SIGN_IN_SET = re.compile(r"\\(?:([^\w\s^$\\.*+?()\[\]{}|/-])|.)", re.DOTALL)
 def translate_pattern(pattern: str, flags: int = 0) -> str | None:
     """Return a Python pattern as ECMAScript writes it, None where it cannot say exactly the same.
 
-    ``$`` and ``\\Z`` differ in Python by a line break at the end, which is not told apart.
+    ``$`` and ``\\Z`` differ in Python by a line break at the end, which makes no difference here.
     """
     if flags & ~(re.UNICODE | re.ASCII):
         return None

@@ -10,7 +10,7 @@ from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
-# Older declarations have these beside the name and not in a schema.
+# Older declarations have these next to the name and not in a schema.
 INLINE = ("type", "enum", "items", "format", "default", "minimum", "maximum", "pattern")
 # Keywords that JSON Schema does not know, or that say nothing of input.
 ANNOTATIONS = frozenset(
@@ -59,7 +59,7 @@ def add_example(schema: Schema, declared: Mapping[str, Any]) -> Schema:
 
 
 def find_examples(declared: Mapping[str, Any]) -> Iterator[Any]:
-    # Example Objects and the value itself, as OpenAPI has them beside a schema.
+    # Example Objects and the value itself, as OpenAPI has them next to a schema.
     named = declared.get("examples") or {}
     objects = named.values() if isinstance(named, Mapping) else ()
     yield from (each["value"] for each in objects if isinstance(each, Mapping) and "value" in each)
@@ -78,7 +78,7 @@ class OpenAPISchema:
             if name not in ANNOTATIONS and not name.startswith("x-")
         }
         for flag, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-            # OpenAPI 3.0 has a flag beside the bound.
+            # OpenAPI 3.0 has the bound and a flag.
             if isinstance(made.get(flag), bool) and made.pop(flag) and bound in made:
                 made[flag] = made.pop(bound)
         for name in COMBINED:

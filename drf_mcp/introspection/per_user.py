@@ -64,7 +64,7 @@ class CallerBody:
         return self.describe_class(body, known) if failed else body
 
     def describe_class(self, body: Body, known: int) -> Body:
-        # What no instance tells, the class declares. Code of its own that chooses fields is a gap.
+        # What no instance shows, the class declares. Code of its own that chooses fields is a gap.
         of_class = self.inspection.of_class
         for described in self.ask_as(of_class).try_own([]):
             body = described

@@ -10,7 +10,13 @@ from typing import Any, TypeGuard
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, Kind, explain, make_own_format
+from drf_mcp.introspection.field_schema import (
+    FORMATS,
+    FieldSchema,
+    ValueKind,
+    explain,
+    make_own_format,
+)
 from drf_mcp.introspection.names import is_portable, measure_pattern, translate_pattern
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.text import clean_text, join_values
@@ -143,8 +149,8 @@ class PortableWriter:
         if schema.get("type") is None and unique and all(isinstance(v, str) for v in unique):
             schema["type"] = "string"
         schema["enum"] = unique or None
-        told = FieldSchema(schema, self.meaning).with_choices_in_words()
-        self.schema, self.meaning = {**told}, told.meaning
+        worded = FieldSchema(schema, self.meaning).with_choices_in_words()
+        self.schema, self.meaning = {**worded}, worded.meaning
         self.explain(_("May be blank") if "" in values else "")
 
     def write_format(self) -> None:
@@ -168,7 +174,7 @@ class PortableWriter:
             self.explain(_("Must match %(pattern)s") % {"pattern": pattern})
 
     @property
-    def form(self) -> Kind | None:
+    def form(self) -> ValueKind | None:
         # A pattern of the project's own says more, and so does an enumeration.
         kind, schema = self.meaning.kind, self.schema
         is_said = schema.get("pattern") is not None or schema.get("enum") is not None
@@ -205,7 +211,7 @@ class PortableWriter:
         tightest: Callable[..., int],
     ) -> None:
         limit = self.schema.get(exclusive)
-        if limit is True:  # OpenAPI 3.0 has a flag beside the bound
+        if limit is True:  # OpenAPI 3.0 has the bound and a flag
             limit = self.schema.pop(keyword, None)
         present = self.schema.get(keyword)
         if not is_finite_number(present):

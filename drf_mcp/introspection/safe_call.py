@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 Value = TypeVar("Value")
 PACKAGE = str(Path(__file__).parents[1])
-# The folders of what is installed. A project may stand beside or above its environment.
+# The folders of what is installed. A project may be next to its environment, or above it.
 INSTALLED = tuple(
     sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )

@@ -40,7 +40,7 @@ MOST_CHOICES, MOST_NEAREST = 20, 5
 
 
 class SchemaWords:
-    # near: a value that was refused; of many choices those like it are told.
+    # near: a value that was refused; of many choices those like it are named.
     def __init__(self, schema: Any, near: Any = None) -> None:
         self.schema = FieldSchema.of(schema)
         self.near = near

@@ -69,7 +69,7 @@ make_instance: Any = force_instance
 resolve_hint: Any = resolve_type_hint
 
 
-class Annotations:
+class SpectacularAnnotations:
     # What drf-spectacular infers is ignored. The nearest of the schema classes comes first.
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:

@@ -35,7 +35,7 @@ class Upload:
         extensions: the file name extensions taken, lower-case; empty for any.
         image: True if only images are taken.
         sure: False if the value may be a text as well, so that only a data URI is a file.
-        by_name: True if nothing but the name of its key tells that it is a file.
+        by_name: True if only the name of its key says that it is a file.
     """
 
     extensions: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class MemberNames:
 
 @dataclass(frozen=True)
 class Handling:
-    """What has to be known of an argument's values beside their schema, by place.
+    """What has to be known of an argument's values besides their schema, by place.
 
     Attributes:
         uploads: the values that are files.
@@ -112,7 +112,7 @@ class Handling:
 
 PLAIN = Handling()
 
-# A declaration that nobody made, where None is one.
+# No declaration, where None is one.
 UNSAID: Any = object()
 
 
@@ -126,7 +126,7 @@ class Parameter:
         required: True if the view refuses to go on without it.
         multiple: how a query array is written: ``repeat`` (``a=1&a=2``) or
             ``comma`` (``a=1,2``); None for a single value.
-        handling: what has to be known of its values beside their schema.
+        handling: what has to be known of its values besides their schema.
         listed: False for one that is taken although the tool's schema leaves it out.
         closed: the values of which the view makes use, where it ignores any other.
         part: how a filter reads it, where it reads several together or a bound.
@@ -195,7 +195,7 @@ class Body:
         fields: the members, for an object.
         schema: the schema of the whole array for a list, ``{}`` for open. A body described as
             none has one where the view reads any all the same.
-        handling: what has to be known of a whole body's values beside their schema.
+        handling: what has to be known of a whole body's values besides their schema.
         keys: the places whose keys the view's parser renames, by the view's own names.
     """
 
@@ -248,7 +248,7 @@ class Body:
 
 
 class LostFilters(Finding):
-    """Filters that HTTP takes and that no argument stands for."""
+    """Filters that HTTP takes and that are no argument."""
 
 
 @dataclass(frozen=True)

@@ -185,12 +185,12 @@ class ToolList:
         yield ""
         heading = _("Example") if hints["readOnlyHint"] else _("Example, which changes data")
         yield self.style.MIGRATE_LABEL(heading)
-        yield f"  {write_call(tool, find_example(tool, user))}"
+        yield f"  {write_call(tool, find_example_call(tool, user))}"
         for finding in tool.findings:
             yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
 
 
-def find_example(tool: Tool, user: Any) -> Example:
+def find_example_call(tool: Tool, user: Any) -> Example:
     for feature in features.hooks["find_example"]:
         if found := feature.find_example(tool, user):
             return found  # type: ignore[no-any-return]
@@ -210,10 +210,10 @@ def write_arguments(arguments: Mapping[str, Any]) -> list[str]:
     flat = all(not isinstance(value, (dict, list)) for value in arguments.values())
     if not flat or any("." in name or "=" in name for name in arguments):
         return [json.dumps(arguments, ensure_ascii=False, default=str)]
-    return [f"{name}={write_value(value)}" for name, value in arguments.items()]
+    return [f"{name}={print_value(value)}" for name, value in arguments.items()]
 
 
-def write_value(value: Any) -> str:
+def print_value(value: Any) -> str:
     if isinstance(value, str):
         try:
             json.loads(value)

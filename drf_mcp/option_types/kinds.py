@@ -128,7 +128,7 @@ class ResourceURI(Match):
 
 
 class Issuer(Match):
-    words = "the URL of an authorization server as it stands in its tokens, or a path of this host"
+    words = "the URL of an authorization server as it is in its tokens, or a path of this host"
     pattern = re.compile(rf"{ResourceURI.pattern.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*")
 
 

@@ -121,7 +121,7 @@ class StrictDecoder(json.JSONDecoder):
         members: dict[str, Any] = {}
         for name, value in pairs:
             if name in members:
-                text = _("The key %(name)s stands twice in one object.")
+                text = _("The key %(name)s appears twice in one object.")
                 raise ParseError(text % {"name": json.dumps(name[:100])})
             members[name] = value
         return members

@@ -194,7 +194,7 @@ def assert_tool_parity(
         request = EquivalentRequest.of_call(known, arguments)
     except ArgumentsRefused as exc:
         problems = "; ".join(f"{problem.path}: {problem.message}" for problem in exc.problems)
-        message = f"{tool}: no request stands for {arguments!r}. {problems}"
+        message = f"{tool}: no HTTP request matches {arguments!r}. {problems}"
         raise AssertionError(message) from exc
     if request is None:
         raise AssertionError(f"{tool}: no path can be written for {arguments!r}.")

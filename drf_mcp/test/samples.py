@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.examples import Example
+from drf_mcp.introspection.examples import DeclaredExample
 from drf_mcp.introspection.field_schema import PNG, TEXT
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
@@ -59,7 +59,7 @@ class Samples:
                 return [value] if argument.json_type == "array" else value
         value = self.tool.hints.find_value(argument.pointer)
         if value is None:
-            value = Example(parameter.schema, parameter.name).value
+            value = DeclaredExample(parameter.schema, parameter.name).value
         for place, relation in parameter.handling.relations.items():
             key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
             if key is not None:

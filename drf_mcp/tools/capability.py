@@ -139,7 +139,7 @@ class ToolsCapability(Capability):
         return tools
 
     def describe_narrowing(self, context: RequestContext) -> dict[str, Any]:
-        # Tools that the caller would not see anyhow are no loss.
+        # Tools that the caller would not see are no loss.
         offered = self.get_offered_tools(context)
         taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
         return {
@@ -188,7 +188,7 @@ class ToolsCapability(Capability):
         key = (era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA)
         encoded: bytes | None = tool.definitions.get(key)
         if encoded is None:
-            # In the project's own language, whoever happens to ask first.
+            # In the project's own language, not in that of the first caller.
             with override_language():
                 members = era.tool_members(tool.definition(get_output_schema(tool, envelope)))
                 encoded = tool.definitions[key] = to_bytes(encode_data(members))

@@ -140,15 +140,15 @@ class Docstrings:
 
     @property
     def action_words(self) -> set[str]:
-        return {word for name in self.endpoint.route.actions.values() for word in split_words(name)}
+        return {word for name in self.endpoint.route.actions.values() for word in split_text(name)}
 
     def says_more(self, text: str, nouns: Collection[str]) -> bool:
         known = {
             *STOCK_WORDS,
             *self.action_words,
-            *(word for n in nouns for word in split_words(n)),
+            *(word for n in nouns for word in split_text(n)),
         }
-        return not known.issuperset(split_words(CODE.sub("", text)))
+        return not known.issuperset(split_text(CODE.sub("", text)))
 
 
 class Description:
@@ -231,5 +231,5 @@ def join_names(names: Iterable[str], most: int = MAX_NAMES) -> str:
     return text % {"names": ", ".join(shown[:most]), "count": rest}
 
 
-def split_words(text: str) -> list[str]:
+def split_text(text: str) -> list[str]:
     return WORD.findall(text.lower().replace("_", " "))

@@ -206,7 +206,7 @@ class Exposure:
             if not findings:
                 return _("@extend_schema(exclude=True) leaves it out")
             text = _(
-                "@extend_schema(exclude=True) leaves it out, as far as can be told: %(failure)s"
+                "@extend_schema(exclude=True) leaves it out, as far as can be seen: %(failure)s"
             )
             return text % {"failure": findings[0].message}
         return ""

@@ -31,16 +31,16 @@ class ToolOptions:
         open_world: the call reaches beyond this API.
         extra_query: an open ``query`` argument for undeclared query parameters.
         query: JSON Schemas of query parameters that the view reads without declaring them,
-            by name; ``"required": True`` beside the schema makes one required.
+            by name; ``"required": True`` next to the schema makes one required.
         body: JSON Schemas of members of the body that the view reads undeclared, or of all of
             them where the body could not be described; written as those of ``query``.
         input_schema: the ``inputSchema``, sent as it is; names in it that are no argument
-            otherwise go into the body. ``"x-mcp-header": "Region"`` beside a type, here and
+            otherwise go into the body. ``"x-mcp-header": "Region"`` next to a type, here and
             in ``query`` and ``body``, lets clients repeat the argument in an HTTP header.
         output_schema: ``"envelope"``, ``"full"`` or None as for OUTPUT_SCHEMA, or the JSON
             Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
-        many: True lets a tool that reads one object read several: the argument ``ids`` stands for
+        many: True lets a tool that reads one object read several: the argument ``ids`` replaces
             its key. Each object is a request of its own. On a whole view it is about retrieving.
         envelope_class: the envelope of this tool's results.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
@@ -192,7 +192,7 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
     """Expose an action, an APIView class or an ``@api_view`` function as a tool.
 
     Takes the options of `ToolOptions`. On an action it may stand above or below
-    ``@action``; on a function view it stands above ``@api_view``.
+    ``@action``; on a function view it goes above ``@api_view``.
     """
     tool_options = ToolOptions.of(**options)
 

@@ -80,7 +80,7 @@ class Registry:
             self.reload()
 
     def add(self, *items: Any) -> None:
-        """Add what is served beside the tools: documents and prompts."""
+        """Add what is served besides the tools: documents and prompts."""
         self._added += items
 
     def find_added(self, kind: type[Kind]) -> list[Kind]:
@@ -177,7 +177,7 @@ class Registry:
         return None
 
     def get_tool(self, method: str, path: str, urlconf: Any = None) -> Tool | None:
-        """Return the tool that an HTTP request stands for, None if no tool does.
+        """Return the tool of an HTTP request, None if it has none.
 
         Args:
             method: the HTTP method, in capital letters.
@@ -240,10 +240,10 @@ class Registry:
             )
 
     def _refuse_many_of_none(self, choice: ToolChoice) -> None:
-        # The other methods of a class that is decorated as a whole are not meant.
+        # The option is not for the other methods of a class that is decorated as a whole.
         endpoint = choice.endpoint
-        meant = hasattr(endpoint.handler, "mcp_tool") or "get" not in endpoint.route.methods
-        if choice.options.many and endpoint.many is None and (meant or endpoint.method == "GET"):
+        is_own = hasattr(endpoint.handler, "mcp_tool") or "get" not in endpoint.route.methods
+        if choice.options.many and endpoint.many is None and (is_own or endpoint.method == "GET"):
             raise ImproperlyConfigured(
                 f"many=True of {endpoint.place}: only a GET whose path identifies one object can "
                 f"read several, and this is {endpoint.method} {endpoint.route.path}."

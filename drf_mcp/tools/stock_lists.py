@@ -26,7 +26,7 @@ def find_obstacle(endpoint: Any) -> str:
     if not issubclass(view_class, ListModelMixin) or not issubclass(view_class, GenericAPIView):
         return "it is no generic list"
     if not is_bare(endpoint.route.callback):
-        return "a decorator stands around its callback, which would not be run"
+        return "its callback has a decorator, which would not be run"
     for name in dict.fromkeys((endpoint.handler_name, *STEPS)):
         if not _is_known(view_class, name):
             return f"{name}() is code of its own, which would not be run as for the list"

@@ -69,7 +69,7 @@ class Tool:
 
     @functools.cached_property
     def view(self) -> APIView:
-        """A view instance to introspect, marked so that views know nobody is asking."""
+        """A view instance to introspect, marked so that views know there is no caller."""
         return self.endpoint.introspected_view()
 
     @functools.cached_property

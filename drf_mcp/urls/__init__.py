@@ -1,7 +1,7 @@
 """The endpoint at ``mcp`` and ``mcp/``, so that no POST is ever redirected.
 
-Beside it stands what results had no room for, which the tool ``content_retrieve`` fetches, and
-where OAuth is on, the metadata that tells clients where to sign in.
+Next to it is what results had no room for, which the tool ``content_retrieve`` fetches, and
+where OAuth is on, the metadata by which clients sign in.
 """
 
 from django.urls import path, re_path

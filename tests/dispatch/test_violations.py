@@ -16,7 +16,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
 from drf_mcp.dispatch.errors import ErrorMapper
-from drf_mcp.dispatch.errors.exceptions import Rule
+from drf_mcp.dispatch.errors.exceptions import DatabaseRule
 from drf_mcp.envelopes import (
     OkEnvelope,
     PlainEnvelope,
@@ -319,24 +319,24 @@ class OldDriver(sqlite3.IntegrityError):
 
 
 DRIVERS = [
-    (with_members(Exception("x"), sqlstate="23505"), Rule.UNIQUE),
-    (with_members(Exception("x"), sqlstate="23503"), Rule.REFERENCE),
-    (with_members(Exception("x"), sqlstate="23001"), Rule.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23505"), DatabaseRule.UNIQUE),
+    (with_members(Exception("x"), sqlstate="23503"), DatabaseRule.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23001"), DatabaseRule.REFERENCE),
     (with_members(Exception("x"), sqlstate="23502"), None),
     (with_members(Exception("x"), sqlstate="23P01"), None),
-    (with_members(Exception("x"), pgcode="23505"), Rule.UNIQUE),
+    (with_members(Exception("x"), pgcode="23505"), DatabaseRule.UNIQUE),
     (with_members(Exception("x"), pgcode="23514"), None),
-    (Exception(1062, "Duplicate entry"), Rule.UNIQUE),
-    (Exception(1451, "Cannot delete or update a parent row"), Rule.REFERENCE),
-    (Exception(1452, "Cannot add or update a child row"), Rule.REFERENCE),
-    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), Rule.UNIQUE),
+    (Exception(1062, "Duplicate entry"), DatabaseRule.UNIQUE),
+    (Exception(1451, "Cannot delete or update a parent row"), DatabaseRule.REFERENCE),
+    (Exception(1452, "Cannot add or update a child row"), DatabaseRule.REFERENCE),
+    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), DatabaseRule.UNIQUE),
     (Exception(1048, "Column cannot be null"), None),
-    (Exception(OracleError(1)), Rule.UNIQUE),
-    (Exception(OracleError(2291)), Rule.REFERENCE),
-    (Exception(OracleError(2292)), Rule.REFERENCE),
+    (Exception(OracleError(1)), DatabaseRule.UNIQUE),
+    (Exception(OracleError(2291)), DatabaseRule.REFERENCE),
+    (Exception(OracleError(2292)), DatabaseRule.REFERENCE),
     (Exception(OracleError(1400)), None),
-    (OldDriver("UNIQUE constraint failed: shop_product.sku"), Rule.UNIQUE),
-    (OldDriver("FOREIGN KEY constraint failed"), Rule.REFERENCE),
+    (OldDriver("UNIQUE constraint failed: shop_product.sku"), DatabaseRule.UNIQUE),
+    (OldDriver("FOREIGN KEY constraint failed"), DatabaseRule.REFERENCE),
     (OldDriver("NOT NULL constraint failed: shop_product.sku"), None),
     (OldDriver(), None),
     (Exception("UNIQUE constraint failed: written by a project"), None),
@@ -347,7 +347,7 @@ DRIVERS = [
 def test_the_drivers_code_decides(subtests):
     for cause, rule in DRIVERS:
         with subtests.test(cause=cause, rule=rule):
-            assert Rule.from_exception(caused(cause)) is rule
+            assert DatabaseRule.from_exception(caused(cause)) is rule
             failure = ErrorMapper().from_exception(caused(cause), "req_1")
             assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
             assert "secret" not in failure.message

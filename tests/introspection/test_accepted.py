@@ -13,7 +13,7 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.examples import Example
+from drf_mcp.introspection.examples import DeclaredExample
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.schema_words import SchemaWords
@@ -104,7 +104,7 @@ def test_a_help_text_is_no_fact(subtests):
                     DescribedField(f.CharField(max_length=20, help_text=said)).input_schema
                 )
                 assert SchemaWords(schema).accepted == "a string from 1 to 20 characters"
-                assert Example(schema).value == "text"
+                assert DeclaredExample(schema).value == "text"
 
 
 def test_a_bound_that_no_keyword_holds_is_told():

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.examples import Example, make_example_arguments
+from drf_mcp.introspection.examples import DeclaredExample, make_example_arguments
 from drf_mcp.introspection.field_schema import FORMATS
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
@@ -33,7 +33,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
         (True, "..."),
     ]:
         with subtests.test(schema=schema, value=value):
-            assert Example(schema).value == value
+            assert DeclaredExample(schema).value == value
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
 )
 @pytest.mark.parametrize("shaped", [PortableWriter.write, lambda schema: schema])
 def test_a_field_takes_the_value_of_its_kind(field, shaped):
-    field.run_validation(Example(shaped(DescribedField(field).input_schema)).value)
+    field.run_validation(DeclaredExample(shaped(DescribedField(field).input_schema)).value)
 
 
 def test_every_kind_has_an_example():

@@ -18,7 +18,7 @@ def get_auditor() -> Any:
     return config.auditor
 
 
-def expire() -> int | None:
+def expire_audit() -> int | None:
     """Delete the records that AUDIT_RETENTION does not keep, and return their number."""
     auditor = get_auditor()
     return None if auditor is None else auditor.expire()
@@ -37,7 +37,7 @@ class AuditFeature(Feature):
 
     expires = {
         "audited_calls": (
-            "drf_mcp.contrib.audit.feature.expire",
+            "drf_mcp.contrib.audit.feature.expire_audit",
             ngettext_lazy(
                 "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", "count"
             ),

@@ -181,7 +181,7 @@ class Audit(MessageObserver):
             self.arguments = contain(encode, lambda exc: str(self.leave_out(exc) or ""))
 
     def leave_out(self, exc: Exception) -> dict[str, Any]:
-        logger.error("Part of an audit could not be told", exc_info=exc)
+        logger.error("Part of an audit could not be written", exc_info=exc)
         return {}
 
     @property

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
-from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, ToolError, UnknownFunction, WrongArguments
+from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, CallFailed, UnknownFunction, WrongArguments
 from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.encoding import AnswerEncoder
@@ -54,7 +54,7 @@ class Reopened:
     further: dict[str, Any] = field(default_factory=dict)
 
 
-class Stopped(Exception):
+class ProgramStopped(Exception):
     """A call of the program waits for something: a confirmation, an answer, a key.
 
     Args:
@@ -83,7 +83,7 @@ class Diverged(Exception):
 
 
 @dataclass
-class Answer:
+class CallAnswer:
     """What one call of a program gave, as JSON: a value, or the text of an error.
 
     Attributes:
@@ -119,7 +119,7 @@ class ProgramCalls:
         self,
         call: CallState,
         limits: Mapping[str, int],
-        earlier: Sequence[Answer] = (),
+        earlier: Sequence[CallAnswer] = (),
         reopened: Reopened | None = None,
     ) -> None:
         assert call.context is not None
@@ -132,7 +132,7 @@ class ProgramCalls:
         self.tools = get_functions(call.server, self.context)
         self.writes = get_mode(call.server.view_attributes) == "writes"
         self.ends = time.monotonic() + limits["seconds"]
-        self.answers: list[Answer] = []
+        self.answers: list[CallAnswer] = []
         # The terms of results that other programs left, which this one read.
         self.borrowed: list[tuple[str, Mapping[str, Any]]] = []
         self.warnings: dict[tuple[str, str], Warning] = {}
@@ -158,8 +158,8 @@ class ProgramCalls:
         """Return what a function of the program gives.
 
         Raises:
-            ToolError, UnknownFunction, WrongArguments: which the program can catch.
-            Stopped, LimitReached, Diverged, Gone: which end it.
+            CallFailed, UnknownFunction, WrongArguments: which the program can catch.
+            ProgramStopped, LimitReached, Diverged, Gone: which end it.
         """
         if name == SIGNATURES:
             return self.get_signatures(*map(str, args))
@@ -186,7 +186,7 @@ class ProgramCalls:
         if not tool.reads and not self.writes:
             message = _("%(tool)s changes something, and programs only read here. Call it itself.")
             failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message % {"tool": name}, "")
-            raise ToolError(self.describe(tool, Outcome(name, 403, failure=failure)))
+            raise CallFailed(self.describe(tool, Outcome(name, 403, failure=failure)))
         return tool
 
     # --- Rows of several pages ---------------------------------------------------------------
@@ -214,7 +214,7 @@ class ProgramCalls:
 
     # --- One call ------------------------------------------------------------------------------
 
-    def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> CallAnswer:
         number = len(self.answers)
         if number >= self.limits["calls"]:
             message = _("The program made %(most)d calls, which is the most that it may make.")
@@ -222,7 +222,7 @@ class ProgramCalls:
         if time.monotonic() >= self.ends or self.is_cancelled:
             message = _("The program took longer than %(seconds)d seconds.")
             raise LimitReached(message % {"seconds": self.limits["seconds"]})
-        known = Answer(tool.name, hash_json(arguments))
+        known = CallAnswer(tool.name, hash_json(arguments))
         if number < len(self.earlier):
             known = self.replay(tool, known, self.earlier[number])
         else:
@@ -231,7 +231,7 @@ class ProgramCalls:
         if self.call.progress is not None:
             self.call.progress.report(len(self.answers), None, tool.name)
         if known.error:
-            raise ToolError(known.error)
+            raise CallFailed(known.error)
         return known
 
     @property
@@ -239,13 +239,13 @@ class ProgramCalls:
         channel = self.call.channel
         return channel is not None and channel.is_cancelled
 
-    def replay(self, tool: Tool, asked: Answer, earlier: Answer) -> Answer:
+    def replay(self, tool: Tool, asked: CallAnswer, earlier: CallAnswer) -> CallAnswer:
         if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
             raise Diverged(tool.name)
         self.keeper.check_terms(tool, earlier.terms or {})
         return earlier
 
-    def make(self, tool: Tool, arguments: Mapping[str, Any], known: Answer) -> None:
+    def make(self, tool: Tool, arguments: Mapping[str, Any], known: CallAnswer) -> None:
         sent, reopened = arguments, Reopened(known.tool, known.arguments)
         slots: dict[Slot[Any], Any] = {PROGRAM: self}
         if self.reopened is not None:
@@ -266,7 +266,7 @@ class ProgramCalls:
         finally:
             close_broken_connections()
         if outcome.questions or self.lacks_control(tool, outcome):
-            raise Stopped(tool, arguments, outcome, reopened)
+            raise ProgramStopped(tool, arguments, outcome, reopened)
         known.call = outcome.call
         if outcome.failure is not None:
             known.error = self.describe(tool, outcome)
@@ -292,7 +292,7 @@ class ProgramCalls:
         self.failures[text] = outcome
         return text
 
-    def read(self, tool: Tool, outcome: Outcome, known: Answer) -> None:
+    def read(self, tool: Tool, outcome: Outcome, known: CallAnswer) -> None:
         """Note the data of an outcome, and what its caller should know of it."""
         for warning in outcome.warnings:
             self.warnings.setdefault((warning.code, warning.message), warning)
@@ -339,7 +339,7 @@ class ProgramCalls:
                     raise Gone
                 self.keeper.check_terms(tool, terms)
         except Gone:
-            raise ToolError(_("NOT_FOUND There is no such result, or no more.")) from None
+            raise CallFailed(_("NOT_FOUND There is no such result, or no more.")) from None
         self.borrowed += state["terms"]
         return state["result"]
 

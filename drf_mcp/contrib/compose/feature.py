@@ -34,7 +34,7 @@ class ComposeFeature(Feature):
     }
     expires = {
         "kept_programs": (
-            "drf_mcp.contrib.compose.keeping.expire",
+            "drf_mcp.contrib.compose.keeping.expire_programs",
             ngettext_lazy(
                 "Deleted %(count)d kept program.", "Deleted %(count)d kept programs.", "count"
             ),
@@ -58,6 +58,6 @@ class ComposeFeature(Feature):
         program = PROGRAM.get(call) if call.slots else None
         if program is None and call.tool.name != COMPOSE:
             return ()
-        from drf_mcp.contrib.compose.guards import get_guards
+        from drf_mcp.contrib.compose.guards import find_program_guards
 
-        return get_guards(call, program)
+        return find_program_guards(call, program)

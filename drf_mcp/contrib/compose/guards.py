@@ -35,7 +35,7 @@ class ProgramTimeGuard(TimeLimitGuard):
         return self.program.left
 
 
-def get_guards(call: CallState, program: Any) -> Sequence[Guard]:
+def find_program_guards(call: CallState, program: Any) -> Sequence[Guard]:
     """Return the guards of a call that a program makes, or that runs one."""
     if program is not None:
         return [ProgramTimeGuard(program)]

@@ -42,7 +42,7 @@ class Keeper:
 
     @property
     def keeps(self) -> bool:
-        """Whether anything is kept for the caller: nothing tells anonymous callers apart."""
+        """Whether anything is kept for the caller: anonymous callers look alike."""
         self.caller.authenticate()
         return bool(self.caller.principal)
 
@@ -129,7 +129,7 @@ def get_rows() -> Any:
     return KeptProgram._default_manager.using(router.db_for_write(KeptProgram))
 
 
-def expire() -> int:
+def expire_programs() -> int:
     """Delete what is kept no more, and return the number."""
     count: int = get_rows().filter(expires__lte=timezone.now()).delete()[0]
     return count

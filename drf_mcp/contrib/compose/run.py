@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.compose import LIMITS
-from drf_mcp.contrib.compose.calls import Diverged, LimitReached, ProgramCalls, Stopped
+from drf_mcp.contrib.compose.calls import Diverged, LimitReached, ProgramCalls, ProgramStopped
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import Printed, ProgramFailed, Sandbox
 from drf_mcp.contrib.compose.stops import Stop, describe_gone
@@ -80,7 +80,7 @@ class ProgramRun:
         except LimitReached as exc:
             advice = _("Ask for less: filter, or let a tool count. Or call the tools themselves.")
             return self.fail(400, Failure(FAILED, Category.VALIDATION, str(exc), advice), calls)
-        except Stopped as exc:
+        except ProgramStopped as exc:
             stop = Stop.of(exc, calls, self.program, self.now)
             return stop.get_outcome(self.call, exc, calls)
         except Diverged as exc:

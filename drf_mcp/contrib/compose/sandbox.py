@@ -31,7 +31,7 @@ pools: dict[int, monty.Monty] = {}
 lock = threading.Lock()
 
 
-class ToolError(Exception):
+class CallFailed(Exception):
     """A call that failed, as the program gets it."""
 
 
@@ -45,7 +45,7 @@ class WrongArguments(Exception):
 
 # The classes of the interpreter that stand for ours.
 RAISED: Mapping[type[Exception], type[Exception]] = {
-    ToolError: RuntimeError,
+    CallFailed: RuntimeError,
     UnknownFunction: NameError,
     WrongArguments: TypeError,
 }
@@ -178,7 +178,7 @@ def get_pool() -> monty.Monty:
 
 
 def refer_to(name: str) -> Callable[[], None]:
-    """Return what stands for a function until the program calls it."""
+    """Return the value of a function's name until the program calls it."""
 
     def function() -> None:
         pass

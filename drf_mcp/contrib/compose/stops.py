@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.compose import COMPOSE
-from drf_mcp.contrib.compose.calls import Answer, ProgramCalls, Reopened, Stopped
+from drf_mcp.contrib.compose.calls import CallAnswer, ProgramCalls, ProgramStopped, Reopened
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.tool import Sent
 from drf_mcp.features import CallState
@@ -40,14 +40,14 @@ class Stop:
 
     program: str
     now: str
-    answers: Sequence[Answer]
+    answers: Sequence[CallAnswer]
     reopened: Reopened
     questions: Sequence[Mapping[str, Any]]
     names: Sequence[str]
     suffix: str
 
     @classmethod
-    def of(cls, stopped: Stopped, calls: ProgramCalls, program: str, now: datetime) -> Stop:
+    def of(cls, stopped: ProgramStopped, calls: ProgramCalls, program: str, now: datetime) -> Stop:
         """Return what is kept of a program that stopped."""
         outcome, reopened = stopped.outcome, stopped.reopened
         asked = {question.key: question for question in outcome.questions}
@@ -88,7 +88,7 @@ class Stop:
         state = keeper.read(name)
         if "program" not in state:
             raise Gone
-        answers = [Answer(**each) for each in state["answers"]]
+        answers = [CallAnswer(**each) for each in state["answers"]]
         state |= {"answers": answers, "reopened": Reopened(**state["reopened"])}
         stop = cls(**{each: state[each] for each in cls.__dataclass_fields__})
         if sent.program and sent.program != stop.program:
@@ -127,7 +127,7 @@ class Stop:
                 content = {name: answers[name] for name in each["fields"] if name in answers}
                 self.reopened.replies[each["key"]] = {"action": "accept", "content": content}
 
-    def get_outcome(self, call: CallState, stopped: Stopped, calls: ProgramCalls) -> Outcome:
+    def get_outcome(self, call: CallState, stopped: ProgramStopped, calls: ProgramCalls) -> Outcome:
         """Return the outcome that asks: questions for a client's user, and how an agent goes on."""
         inner, tool = stopped.outcome, stopped.tool
         assert inner.failure is not None

@@ -105,7 +105,7 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
     options["open_world"] = any(t.annotations["openWorldHint"] for t in (*reading, *writing))
     # Made once for all callers, so that each is described and encoded once.
     key, tools = (COMPOSE, *options.items()), server.tools_capability.get_tools(context)
-    tool: Tool = server.registry.keep(key, tools, partial(make_tool, **options))
+    tool: Tool = server.registry.keep(key, tools, partial(make_compose_tool, **options))
     return tool
 
 
@@ -113,7 +113,7 @@ def sees_any(context: RequestContext, tools: Sequence[Tool]) -> bool:
     return bool(Visibility(context.caller).find_first(tools, 1))
 
 
-def make_tool(tools: Any, **options: Any) -> Tool:
+def make_compose_tool(tools: Any, **options: Any) -> Tool:
     # In the project's own language, whichever caller asks first.
     with override_language():
         reads = _("Tools that change something cannot be called.") if options["read_only"] else ""

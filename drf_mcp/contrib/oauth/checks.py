@@ -67,7 +67,7 @@ def check_login_page(project: Project) -> Iterator[CheckMessage]:
         found = False
     if not found:
         yield Warning(
-            f"Nobody can sign in: LOGIN_URL, {settings.LOGIN_URL!r}, leads to no page.",
+            f"No user can sign in: LOGIN_URL, {settings.LOGIN_URL!r}, leads to no page.",
             hint="Set LOGIN_URL to a page where all of your users can log in.",
             id="drf_mcp.W027",
         )
@@ -79,7 +79,7 @@ def check_issuer_is_secure(project: Project) -> Iterator[CheckMessage]:
     knows = settings.SECURE_SSL_REDIRECT or settings.SECURE_PROXY_SSL_HEADER
     if own.startswith("http:") or not (own or knows):
         yield Warning(
-            "The issuer may be told as an http: address, which clients refuse.",
+            "The issuer may be announced as an http: address, which clients refuse.",
             hint="Set SECURE_PROXY_SSL_HEADER where a proxy ends TLS, or SECURE_SSL_REDIRECT, or "
             "the issuer itself in OAUTH2_PROVIDER['OIDC_ISS_ENDPOINT'].",
             id="drf_mcp.W028",

@@ -26,7 +26,7 @@ AGENTS: dict[str, Any] = {
     **REQUIRED,
     # The database holds hashes of tokens.
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-    # A refresh token that comes a second time ends the connection: somebody copied it.
+    # A refresh token that comes a second time ends the connection: it was copied.
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
     # Clients introduce themselves by a document that they publish; registering is off.
     "CIMD_ENABLED": True,

@@ -35,7 +35,7 @@ CONFUSED_TOOLS = SharedCause(
 )
 MIXED_TRUST = SharedCause(
     "foreign-text",
-    gettext_noop("Tools that reach outside, beside texts that others wrote"),
+    gettext_noop("Tools that reach outside, together with texts that others wrote"),
     gettext_noop("A text can ask a model to send what it has read."),
     gettext_noop("Serve the two at different endpoints, or to different callers."),
     is_brief=False,
@@ -156,15 +156,15 @@ class Lint:
         # One finding for each view: its actions are confused for one reason.
         by_view: dict[type, list[Overlap]] = {}
         for confusion in self.confusions:
-            view_class = self.tools[confusion.meant].endpoint.view_class
+            view_class = self.tools[confusion.wanted].endpoint.view_class
             by_view.setdefault(view_class, []).append(confusion)
         for confusions in by_view.values():
             first = confusions[0]
-            lines = EndpointLines(self.tools[first.meant].endpoint)
-            sentence = _("A search for %(query)r finds %(found)s as well as %(meant)s.")
+            lines = EndpointLines(self.tools[first.wanted].endpoint)
+            sentence = _("A search for %(query)r finds %(found)s as well as %(wanted)s.")
             sentence %= asdict(first)
-            names = (name for pair in confusions for name in (pair.meant, pair.found))
-            subject = f"{first.meant} ~ {first.found}"
+            names = (name for pair in confusions for name in (pair.wanted, pair.found))
+            subject = f"{first.wanted} ~ {first.found}"
             yield CONFUSED_TOOLS.make(lines.view, subject, sentence, tuple(dict.fromkeys(names)))
 
     def find_limits(self) -> Iterator[LintFinding]:

@@ -37,7 +37,7 @@ class Requirement:
     groups: tuple[str, ...] = ()
 
 
-class Audience:
+class ToolAudience:
     """Which callers the permissions of a tool's view let in."""
 
     def __init__(self, tool: Tool) -> None:
@@ -120,7 +120,7 @@ class OperatorsPart(PagePart):
         card["steps"] = self._list_steps(tool)
         if not self.page.is_staff:
             return [card]
-        card |= {"staff": True, "requirements": Audience(tool).requirements}
+        card |= {"staff": True, "requirements": ToolAudience(tool).requirements}
         if asked := self.page.request.GET.get("as", "").strip():
             users: Any = get_user_model()._default_manager
             user = contain(lambda: users.get_by_natural_key(asked), lambda exc: None)
@@ -133,7 +133,7 @@ class OperatorsPart(PagePart):
         return [{"template": template, "findings": found}] if found else []
 
     def get_audience(self, tool: Tool) -> str:
-        return Audience(tool).words if self.page.is_staff else ""
+        return ToolAudience(tool).words if self.page.is_staff else ""
 
     def _list_steps(self, tool: Tool) -> list[Step]:
         steps = self._trace(tool, self.page.caller.user if self.page.user_name else None).steps

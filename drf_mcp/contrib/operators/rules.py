@@ -114,7 +114,7 @@ class LostArguments(ViewRule):
     cause = "lost-arguments"
     is_brief = False
     title = gettext_noop("Arguments that HTTP takes and the tool does not")
-    why = gettext_noop("An agent cannot send what no argument stands for.")
+    why = gettext_noop("An agent cannot send what is no argument.")
     remedy = gettext_noop(
         'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
     )
@@ -139,7 +139,7 @@ class Undescribable(Rule):
     cause = "not-described"
     is_brief = False
     title = gettext_noop("Parts that could not be described")
-    why = gettext_noop("The tools work, but an agent is not told what they take or return there.")
+    why = gettext_noop("The tools work, but agents do not learn what they take or return there.")
 
     def find_findings(self) -> Iterator[LintFinding]:
         if OpenBody(self.tool).applies():
@@ -172,8 +172,8 @@ class OpenBody(Rule):
 class UnguardedWrite(Rule):
     cause = "unguarded-write"
     title = gettext_noop("Writes without a permission")
-    why = gettext_noop("Whoever reaches the endpoint may change data.")
-    sentence = gettext_noop("{tools} changes data, and its view asks nobody for a permission.")
+    why = gettext_noop("Every client that reaches the endpoint may change data.")
+    sentence = gettext_noop("{tools} changes data, and its view asks for no permission.")
     remedy = gettext_noop("Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it.")
 
     def applies(self) -> bool:
@@ -213,7 +213,7 @@ class StockDocstring(ViewRule):
         'Models never see words such as "This viewset automatically provides `list`".'
     )
     sentence = gettext_noop(
-        "The docstring of the view of {tools} says nothing beside its actions and its model."
+        "The docstring of the view of {tools} says nothing besides its actions and its model."
     )
     remedy = gettext_noop("Write what the objects are, and when to use the tools.")
 

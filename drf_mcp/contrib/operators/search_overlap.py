@@ -16,8 +16,8 @@ SENTENCE = re.compile(r"[.;:\n]")
 
 @dataclass(frozen=True)
 class Overlap:
-    # A search for the words of `meant` finds `found` first, or as well.
-    meant: str
+    # A search for the words of `wanted` finds `found` first, or as well.
+    wanted: str
     found: str
     query: str
 
@@ -49,11 +49,11 @@ class OverlapSearch:
     def find(self) -> Iterator[Overlap]:
         names, texts = list(self.tools), list(self.texts.values())
         seen: set[frozenset[str]] = set()
-        for meant, tool in self.tools.items():
+        for wanted, tool in self.tools.items():
             query = self._write_query(tool)
             scores = dict(zip(names, ToolTextSearch(query).score(texts), strict=True))
             for found, score in scores.items():
-                pair = frozenset((meant, found))
-                if len(pair) == 2 and pair not in seen and score >= NEAR * scores[meant] > 0:
+                pair = frozenset((wanted, found))
+                if len(pair) == 2 and pair not in seen and score >= NEAR * scores[wanted] > 0:
                     seen.add(pair)
-                    yield Overlap(meant, found, query)
+                    yield Overlap(wanted, found, query)

@@ -1,1 +1,1 @@
-"""Pages that hosts show beside the results of tools (the extension MCP Apps)."""
+"""Pages that hosts show next to the results of tools (the extension MCP Apps)."""

@@ -164,7 +164,7 @@ class PromptArguments:
         """Return the arguments and their values, or the question for those that are missing.
 
         Raises:
-            InvalidParams: if the serializer refuses them, and nobody can be asked.
+            InvalidParams: if the serializer refuses them, and the client cannot ask its user.
         """
         # A form that leaves a field empty sends an empty text.
         sent = {name: value for name, value in sent.items() if value not in ("", None)}
@@ -174,7 +174,7 @@ class PromptArguments:
         if serializer.is_valid():
             return arguments, serializer.validated_data
         problems = json.loads(encode_data(serializer.errors))
-        sentences = [f"{name}: {' '.join(map(str, told))}" for name, told in problems.items()]
+        sentences = [f"{name}: {' '.join(map(str, texts))}" for name, texts in problems.items()]
         if not sent.keys() & problems.keys() and (answer is None or answer.is_accepted):
             reasons = sentences if answer else []
             if asked := self.ask(serializer, sent, reasons):

@@ -30,7 +30,7 @@ class Candidates:
 
     Attributes:
         values: at most `MOST` of those that match.
-        total: how many match, None where nobody has counted.
+        total: how many match, None where they were not counted.
         has_more: whether more match than there are values.
     """
 

@@ -48,7 +48,7 @@ class Prompt:
         text: in place of a template's name, its source.
         serializer_class: its fields are the arguments, in the template as the validated values.
         resources: paths or URIs that are put before the text, read for the caller; an argument
-            stands in braces: ``"api/orders/{order}"``.
+            is in braces: ``"api/orders/{order}"``.
         title, description: for people, texts that may be translated.
         icons, meta: as those of a tool.
 

@@ -137,10 +137,10 @@ class ResourcesCapability(Capability):
         return Reading(route, uri, context, self.server.registry, self.get_dispatcher())
 
     def find(self, uri: str, context: RequestContext) -> Document | RouteResource:
-        """Return what a URI stands for, whether or not the caller may read it.
+        """Return what a URI identifies, whether or not the caller may read it.
 
         Raises:
-            ResourceNotFound: if it stands for nothing.
+            ResourceNotFound: if it identifies nothing.
         """
         found: Document | RouteResource | None
         found = self.pages.find_page(uri, context) if self.pages else None
@@ -189,6 +189,6 @@ class ResourcesCapability(Capability):
 def describe_in_own_language(
     routes: Iterable[RouteResource], describe: Callable[[RouteResource], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    # A tool keeps its texts, in the project's own language whoever happens to ask first.
+    # A tool keeps its texts, in the project's own language and not in the first caller's.
     with override_language():
         return [describe(route) for route in routes]

@@ -10,11 +10,11 @@ from drf_mcp.contrib.search import SEARCH_TOOLS
 
 
 @register_check()
-def check_names(project: Project) -> Iterator[CheckMessage]:
+def check_search_names(project: Project) -> Iterator[CheckMessage]:
     shadowed = sorted(set(SEARCH_TOOLS) & project.tools.keys())
     if shadowed and any(map(is_searched, project.endpoints)):
         yield Error(
-            f"The project has a tool named {', '.join(shadowed)}, which stands in the way of the "
+            f"The project has a tool named {', '.join(shadowed)}, which hides the "
             "tool of TOOL_SEARCH by that name.",
             hint="Give the tool another name with @mcp_tool(name=...).",
             id="drf_mcp.E017",

@@ -13,7 +13,7 @@ class SearchFeature(Feature):
         # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
         # tools_write run them. Wise above 60 tools. See docs/large_apis.md.
         "TOOL_SEARCH": Setting(False, Flag()),
-        # The tools that are pinned, beside those with pinned=True in their options: patterns as
+        # The tools that are pinned, besides those with pinned=True in their options: patterns as
         # those of INCLUDE.
         "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
     }

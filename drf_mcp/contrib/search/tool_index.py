@@ -26,7 +26,7 @@ NAMES = re.compile(r"[\w-]+")
 
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
-    # In the project's own language, whoever happens to ask first.
+    # In the project's own language, not in that of the first caller.
     with override_language():
         language = get_language(translation.get_language() or "en")
         return FieldRanking(
@@ -74,7 +74,7 @@ class ToolIndex:
     def find_named(self, query: str) -> list[str]:
         """Return the names of tools that a query consists of; none if it has other words."""
         words = NAMES.findall(query)
-        # A name of one word, in company, may be meant as that word, or as an argument.
+        # A name of one word, in company, may be that word, or as an argument.
         is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)
         return words if is_named else []
 

@@ -72,7 +72,7 @@ class Deferral:
 
 
 class TasksCapability(Capability):
-    """Makes tasks of calls, tells how they stand, takes answers and cancels (SEP-2663)."""
+    """Makes tasks of calls, reports their states, takes answers and cancels (SEP-2663)."""
 
     name = TASKS_EXTENSION
     is_extension = True
@@ -134,13 +134,13 @@ class TasksCapability(Capability):
         return None
 
     def create(self, call: CallState) -> TaskCreated:
-        """Return the result that tells of a new task, which a worker is going to run."""
+        """Return the result that announces a task, which a worker is going to run."""
         context, caller = call.sent, call.caller
         exchange, deferral = get_exchange(call), TASK.get(call)
         assert context is not None
         assert deferral is not None
         params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}
-        # A worker is always told how far the work is.
+        # A worker always gets reports of progress.
         params["_meta"] = {**context.message.meta, "progressToken": 0}
         request = {
             "params": params,
@@ -166,7 +166,10 @@ class TasksCapability(Capability):
                 sent = True
             finally:
                 if not sent:
-                    error = {"code": InternalError.code, "message": _("No worker could be told.")}
+                    error = {
+                        "code": InternalError.code,
+                        "message": _("No worker could be notified."),
+                    }
                     self.ledger.finish(row, FAILED, {"error": error})
 
         # Outside of a transaction that is at once: a worker has to find the row.

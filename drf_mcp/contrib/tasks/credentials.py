@@ -28,7 +28,7 @@ class CallerGone(Exception):
 
 
 def keep_environ(request: Any) -> dict[str, str]:
-    """Return what the request of a caller says beside its body and its credentials."""
+    """Return what the request of a caller says besides its body and its credentials."""
     kept = {
         name: value
         for name, value in request.META.items()

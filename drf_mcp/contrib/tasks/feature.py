@@ -31,7 +31,7 @@ class TasksFeature(Feature):
     capability_classes = ("drf_mcp.contrib.tasks.capability.TasksCapability",)
     expires = {
         "tasks": (
-            "drf_mcp.contrib.tasks.feature.expire",
+            "drf_mcp.contrib.tasks.feature.expire_tasks",
             ngettext_lazy("Deleted %(count)d task.", "Deleted %(count)d tasks.", "count"),
         )
     }
@@ -60,7 +60,7 @@ class TasksFeature(Feature):
         return outcome
 
 
-def expire() -> int:
+def expire_tasks() -> int:
     """Delete the tasks whose time is over, and return their number."""
     from drf_mcp.contrib.tasks.ledger import Ledger
 

@@ -118,7 +118,7 @@ class Ledger:
     # --- What the worker does ------------------------------------------------------------------
 
     def begin(self, task_id: str) -> Any:
-        """Return the row of a task that nobody runs yet, None if there is none."""
+        """Return the row of a task that waits for a worker, None if there is none."""
         waiting = self.rows.filter(task_id=task_id, status=WORKING, started=None)
         now = django_timezone.now()
         if not waiting.filter(expires__gt=now).update(started=now):
@@ -171,7 +171,7 @@ class Ledger:
     # --- What the client does ------------------------------------------------------------------
 
     def cancel(self, row: Any) -> None:
-        """End a task that nobody runs, and have the others asked to stop."""
+        """End a task that no worker runs, and ask the others to stop."""
         now = django_timezone.now()
         unfinished = self.rows.filter(task_id=row.task_id, status__in=[WORKING, INPUT_REQUIRED])
         ended = {"status": CANCELLED, "request": {}, "message": ""}

@@ -33,7 +33,7 @@ def make_error(code: int, message: str) -> dict[str, Any]:
 
 
 class TaskChannel(Channel):
-    """Keeps what a running call tells, and whether it looked when it was cancelled.
+    """Keeps what a running call reports, and whether it looked when it was cancelled.
 
     Attributes:
         message: how far the call is, "" for nothing new.
@@ -66,7 +66,7 @@ class TaskChannel(Channel):
 class Watch:
     """Looks after a running call from a thread with database connections of its own.
 
-    The call's own may be in a transaction, out of which nobody sees anything before its end.
+    The call's own may be in a transaction, which shows nothing outside before its end.
 
     Attributes:
         interval: seconds between two looks.
@@ -148,13 +148,13 @@ class Run:
 
     @classmethod
     def begin(cls, task_id: str) -> Run | None:
-        """Return the run of a task that nobody runs yet, None if there is none."""
+        """Return the run of a task that waits for a worker, None if there is none."""
         row = Ledger().begin(task_id)
         return None if row is None else cls(row)
 
     @property
     def principal(self) -> str:
-        """Who called, as the caller's credential told."""
+        """Who called, by the caller's credential."""
         owner: str = self.row.owner
         return owner
 

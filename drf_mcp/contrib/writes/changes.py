@@ -25,7 +25,7 @@ WRITES = rf"(?P<verb>{INTO}|UPDATE(?:\s+ONLY)?|DELETE\s+FROM(?:\s+ONLY)?|MERGE\s
 WRITE = re.compile(rf"{LEAD}{WRITES}", re.IGNORECASE | re.DOTALL)
 # A statement that begins with WITH may write further down, and may only lock rows for it.
 COMMON = re.compile(rf"{LEAD}WITH\b.*?(?<!FOR )(?<!KEY )(?<!DO )\b{WRITES}", WRITE.flags)
-# What changes more than rows, or rows in a way that nothing tells.
+# What changes more than rows, or rows in a way that leaves no trace.
 OTHER = re.compile(
     rf"{LEAD}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b", WRITE.flags
 )
@@ -207,7 +207,7 @@ class Changes:
             shown: the keys of the rows that the caller may see, by model; no others are counted.
             shows_all: whether the caller sees every row of a model.
         """
-        # A table without a model is listed by nobody.
+        # No tool lists a table without a model.
         counts: Counts = cache(lambda model: model is not None and shows_all(model))
 
         def count(rows: Mapping[Any, set[Any]]) -> Iterator[tuple[Any, int | None]]:

@@ -21,7 +21,7 @@ REMEDY = (
 
 @register_check()
 def check_versions(project: Project) -> Iterator[CheckMessage]:
-    # One option may be about all tools of a view, of which those that write one object are meant.
+    # One option may be about all tools of a view, and counts for those that write one object.
     for name, tool in project.tools.items():
         if fault := find_version_fault(tool):
             yield Error(

@@ -22,7 +22,7 @@ from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
-# What the answer of the client's user is found by, beside those to a view's own questions.
+# The key of the client's user's answer, among those to a view's own questions.
 KEY = "confirm_call"
 CONTROL = "confirmation"
 SALT = "drf_mcp.contrib.writes.confirmation"
@@ -82,7 +82,7 @@ class Confirmation:
         return next(differing, "") or ("" if self.claim(max_age) else USED)
 
     def claim(self, max_age: int) -> bool:
-        """Return whether nobody has used the confirmation before; nobody else will."""
+        """Return whether the confirmation is unused, and use it up."""
         expires = timezone.now() + timedelta(seconds=max_age)
         try:
             with transaction.atomic(using=self.rows.db):
@@ -103,7 +103,7 @@ class Confirmation:
         return UsedConfirmation._default_manager.using(router.db_for_write(UsedConfirmation))
 
 
-def expire() -> int:
+def forget_confirmations() -> int:
     """Delete the confirmations that can be used no more, and return their number."""
     from drf_mcp.contrib.writes.models import UsedConfirmation
 

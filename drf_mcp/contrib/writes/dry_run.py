@@ -109,7 +109,7 @@ class Rollback:
                 contain(partial(self.release, connections[alias], savepoint), self.find_kept)
 
     def release(self, connection: Any, savepoint: Any) -> None:
-        # A savepoint ends with its transaction, whoever ended that.
+        # A savepoint ends with its transaction, whatever ended that.
         is_broken, connection.needs_rollback = connection.needs_rollback, False
         if savepoint is None:
             return
@@ -168,7 +168,7 @@ class Rollback:
                 )
 
 
-class Reading(CallTarget):
+class ObjectReading(CallTarget):
     """Reads the object of a call, and its answer."""
 
     def read_fields(self) -> Mapping[str, Any]:
@@ -266,7 +266,7 @@ class DryRunGuard(Guard):
     ) -> Outcome:
         # Within the transactions, which still hold what the answer reads as it is written.
         before = self.read_object(call)
-        reading = Reading(call)
+        reading = ObjectReading(call)
         outcome: Outcome = rollback.watch(call, lambda: reading.settle(proceed(call)))
         if rollback.obstacle or outcome.failure is not None:
             return mark(outcome, note=_(NOTE))
@@ -287,7 +287,7 @@ class DryRunGuard(Guard):
         changes = rollback.changes
         for rows in (changes.deleted_keys, changes.updated):
             self.find_shown(call, rows, shown)
-        listings = Reading(call).listings
+        listings = ObjectReading(call).listings
         counts = changes.report(shown, listings.shows_all)
         uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
         note = f"{_(NOTE)} {_(UNCOUNTED)}" if uncounted else _(NOTE)
@@ -295,7 +295,7 @@ class DryRunGuard(Guard):
         return mark(outcome, **{"note": note, **counts, **known})
 
     def find_shown(self, call: CallState, rows: Mapping[Any, set[Any]], shown: Shown) -> None:
-        listings = Reading(call).listings
+        listings = ObjectReading(call).listings
         for model, keys in rows.items():
             known = shown.setdefault(model, set())
             if missing := keys - known:
@@ -307,7 +307,7 @@ class DryRunGuard(Guard):
         """Return the object of a call as the caller sees it, {} if they may not."""
         # A read that fails may not spoil the transaction.
         with undoing(self.get_databases(call)):
-            fields: Mapping[str, Any] = Reading(call).read_fields()
+            fields: Mapping[str, Any] = ObjectReading(call).read_fields()
             return fields
 
     def compare(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

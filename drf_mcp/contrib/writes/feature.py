@@ -122,9 +122,9 @@ class WritesFeature(Feature):
 
 def expire_confirmations() -> int:
     """Delete the confirmations that can be used no more, and return their number."""
-    from drf_mcp.contrib.writes.confirmation import expire
+    from drf_mcp.contrib.writes.confirmation import forget_confirmations
 
-    return expire()
+    return forget_confirmations()
 
 
 def expire_changes() -> int:

@@ -109,7 +109,7 @@ class WriteBatch(Batch):
             recoverable=failure.recoverable,
             context=failure.context,
         )
-        # What a refusal tells of the object goes with its first problem.
+        # What a refusal says of the object goes with its first problem.
         first, *others = failure.problems or (whole,)
         first = replace(first, context={**first.context, **outcome.meta})
         locate = self.tool.arguments.items.locate
@@ -286,8 +286,8 @@ class Items:
 
     def misplaced(self, argument: Argument, into: bool) -> Problem:
         # Translators: the items are the name of the argument that holds several objects.
-        message = _("With '%(items)s', '%(name)s' goes beside '%(items)s'.")
-        remediation = _("Put '%(name)s' beside '%(items)s'.")
+        message = _("With '%(items)s', '%(name)s' goes next to '%(items)s'.")
+        remediation = _("Put '%(name)s' next to '%(items)s'.")
         if into:
             message = _("With '%(items)s', '%(name)s' goes into each of '%(items)s'.")
             remediation = _("Put '%(name)s' into each of '%(items)s'.")

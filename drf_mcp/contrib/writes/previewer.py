@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.response import Response
 
-from drf_mcp.contrib.writes.dry_run import Reading, Rollback
+from drf_mcp.contrib.writes.dry_run import ObjectReading, Rollback
 from drf_mcp.dispatch.approach import find_written_databases
 from drf_mcp.dispatch.blockers import MOST_ROWS, Listings, Rows
 from drf_mcp.dispatch.encoding import encode_data
@@ -72,7 +72,7 @@ class Cascade:
         keys: dict[type[Model], set[Any]] = {}
         for model, rows in found:
             if isinstance(rows, QuerySet):
-                # One more than are counted tells that they are too many.
+                # One more than are counted shows that they are too many.
                 own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_ROWS + 1])
             else:
                 own = {row.pk for row in (rows if isinstance(rows, Iterable) else (rows,))}
@@ -263,7 +263,7 @@ class Previewer:
     def get_label(self, target: Target) -> str:
         if target.instance is None:
             return ""
-        kwargs, reading = self.call.bound.kwargs, Reading(self.call)
+        kwargs, reading = self.call.bound.kwargs, ObjectReading(self.call)
         # The URL captures parents first.
         names = [name for name in self.tool.endpoint.route.kwargs if name in kwargs]
         # Where a tool reads the object, the label has nothing that the tool does not show.

@@ -34,7 +34,7 @@ def add_undo(outcome: Outcome, call: CallState) -> Outcome:
         return outcome
 
     def go_without(exc: Exception) -> Outcome:
-        logger.warning("What takes %s back cannot be told", tool.name, exc_info=exc)
+        logger.warning("How to take %s back cannot be said", tool.name, exc_info=exc)
         return outcome
 
     return contain(lambda: Undo(tool, inverse).add_to(outcome), go_without)

@@ -23,7 +23,7 @@ PRECONDITION: Slot[Precondition] = Slot()
 
 
 def find_precondition(tool: Any) -> Precondition | None:
-    """Return what tells the versions of a tool's objects, None where nothing does."""
+    """Return what distinguishes the versions of a tool's objects, None where nothing does."""
     if not tool.options.if_match:
         return None
     if PRECONDITION.get(tool) is None:
@@ -32,7 +32,7 @@ def find_precondition(tool: Any) -> Precondition | None:
 
 
 class Precondition:
-    """What tells the versions of a tool's objects from one another.
+    """What distinguishes the versions of a tool's objects.
 
     Args:
         tool: a `drf_mcp.tools.tool.Tool` with the option ``if_match``.
@@ -48,7 +48,7 @@ class Precondition:
 
     @functools.cached_property
     def guards_tool(self) -> bool:
-        """Whether the tool changes one object whose version can be told."""
+        """Whether the tool changes one object that has a version."""
         endpoint = self.tool.endpoint
         if self.tool.reads or endpoint.key_kwarg is None:
             return False
@@ -74,7 +74,7 @@ class Precondition:
 
     @property
     def parameter(self) -> Parameter:
-        # What a read does not show is beside it in the read's meta.
+        # What a read does not show is in the read's meta.
         shown = (
             self.name if self.name in self.tool.schema.output.get("properties", ()) else IF_MATCH
         )

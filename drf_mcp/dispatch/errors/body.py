@@ -144,7 +144,7 @@ class ErrorBody:
 
 
 class ErrorObject:
-    """An object of an error body that tells of one error, in one of the common forms."""
+    """An object of an error body with one error, in one of the common forms."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
@@ -170,7 +170,7 @@ class ErrorObject:
             return (source["parameter"],)
         if isinstance(data.get("pointer"), str):
             return self._read_pointer(data["pointer"])
-        # Null stands for the request as a whole.
+        # Null is the request as a whole.
         names = [data[key] or "" for key in NAME_KEYS if key in data]
         if not names or not isinstance(names[0], str):
             return None

@@ -47,7 +47,7 @@ class Blockers(dict[type[Model], tuple[Any, ...]]):
         return join_values(map(get_plural_name, self))
 
 
-class Rule(enum.Enum):
+class DatabaseRule(enum.Enum):
     """What a driver's error code says was broken: the message, and what to do, in English."""
 
     UNIQUE = (
@@ -65,7 +65,7 @@ class Rule(enum.Enum):
     )
 
     @classmethod
-    def from_exception(cls, exc: IntegrityError) -> Rule | None:
+    def from_exception(cls, exc: IntegrityError) -> DatabaseRule | None:
         cause: Any = exc.__cause__
         if cause is None:
             return None
@@ -85,18 +85,30 @@ class Rule(enum.Enum):
 
 
 # Restrict, foreign key and unique violation (PostgreSQL, appendix A).
-SQLSTATES = {"23001": Rule.REFERENCE, "23503": Rule.REFERENCE, "23505": Rule.UNIQUE}
+SQLSTATES = {
+    "23001": DatabaseRule.REFERENCE,
+    "23503": DatabaseRule.REFERENCE,
+    "23505": DatabaseRule.UNIQUE,
+}
 # SQLITE_CONSTRAINT_FOREIGNKEY, _PRIMARYKEY, _UNIQUE and _ROWID.
-SQLITE_CODES = {787: Rule.REFERENCE, 1555: Rule.UNIQUE, 2067: Rule.UNIQUE, 2579: Rule.UNIQUE}
+SQLITE_CODES = {
+    787: DatabaseRule.REFERENCE,
+    1555: DatabaseRule.UNIQUE,
+    2067: DatabaseRule.UNIQUE,
+    2579: DatabaseRule.UNIQUE,
+}
 # What SQLite says on Python 3.10, whose driver does not give the code.
 SQLITE_TEXTS = {
-    "FOREIGN KEY constraint failed": Rule.REFERENCE,
-    "UNIQUE constraint failed": Rule.UNIQUE,
+    "FOREIGN KEY constraint failed": DatabaseRule.REFERENCE,
+    "UNIQUE constraint failed": DatabaseRule.UNIQUE,
 }
 # ER_DUP_ENTRY, then rows that are referred to and references to no row.
-MYSQL_CODES = {1062: Rule.UNIQUE, **dict.fromkeys((1216, 1217, 1451, 1452), Rule.REFERENCE)}
+MYSQL_CODES = {
+    1062: DatabaseRule.UNIQUE,
+    **dict.fromkeys((1216, 1217, 1451, 1452), DatabaseRule.REFERENCE),
+}
 # ORA-00001, ORA-02291 and ORA-02292.
-ORACLE_CODES = {1: Rule.UNIQUE, 2291: Rule.REFERENCE, 2292: Rule.REFERENCE}
+ORACLE_CODES = {1: DatabaseRule.UNIQUE, 2291: DatabaseRule.REFERENCE, 2292: DatabaseRule.REFERENCE}
 
 
 def find_violation(
@@ -117,7 +129,7 @@ def find_violation(
                 "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
                 " then call again."
             ) % {"rows": names}
-    elif isinstance(exc, IntegrityError) and (rule := Rule.from_exception(exc)):
+    elif isinstance(exc, IntegrityError) and (rule := DatabaseRule.from_exception(exc)):
         message, remediation = map(_, rule.value)
     else:
         return None

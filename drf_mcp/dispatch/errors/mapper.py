@@ -70,7 +70,7 @@ class ArgumentLocator(Protocol):
         return False
 
     def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return the arguments with other query parameters, None if none stands for one."""
+        """Return the arguments with other query parameters, None if one has no argument."""
         return None
 
 
@@ -198,7 +198,7 @@ class ErrorMapper:
         problems: Sequence[Problem] = (),
         context: Mapping[str, Any] | None = None,
     ) -> str:
-        """Return one sentence that tells the caller what to do."""
+        """Return one sentence that says what the caller can do."""
         seconds = (context or {}).get("retry_after_seconds")
         if seconds is not None:
             # A view's own context may have anything in its place.
@@ -217,10 +217,10 @@ class ErrorMapper:
         return _(remedy) if remedy else HANDLING[category].remediation
 
     def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
-        """Return one sentence that tells the caller what to do about one argument.
+        """Return one sentence that says what the caller can do about one argument.
 
-        A pointer of "" stands for all arguments. What is accepted need not be repeated: every
-        envelope has it beside the sentence, or adds it.
+        A pointer of "" is all arguments. What is accepted need not be repeated: every
+        envelope has it next to the sentence, or adds it.
         """
         name = JSONPointer(pointer).dotted
         text = get_problem_remedy(code, is_named=bool(name))
@@ -228,7 +228,7 @@ class ErrorMapper:
             text = FILE_REMEDIES[code]
         elif name and code == "null" and self.arguments.optional(pointer):
             text = OPTIONAL_NULL
-        # Translators: stands for {name} in sentences such as "Correct {name}."
+        # Translators: replaces {name} in sentences such as "Correct {name}."
         return translate(text).format(name=f"'{name}'" if name else _("the arguments"))
 
     def make_failure(
@@ -239,7 +239,7 @@ class ErrorMapper:
         problems: Sequence[Problem] = (),
         context: Mapping[str, Any] | None = None,
     ) -> Failure:
-        # The status has a message of its own where nobody else has one.
+        # The status has a message of its own where nothing else has one.
         category = self.get_category(error_code, status)
         context = context or {}
         advice = get_status_advice(status)

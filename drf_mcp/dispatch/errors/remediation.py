@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop as _
 
 from drf_mcp.codes import HANDLING, Category
 
-# Each is translated where it is told.
+# Each is translated where it is used.
 CORRECT = _("Correct {name}.")
 PROBLEM_REMEDIES = {
     "required": _("Provide {name}."),

@@ -148,7 +148,7 @@ class MethodDescriber(FieldDescriber):
         hint = getattr(method, "__annotations__", {}).get("return", Any)
         written = hint if isinstance(hint, str) else inspect.formatannotation(hint)
         name = re.sub(r"\b\w+\.", "", written)
-        # Nothing enforces a hint, so that it is told in words alone.
+        # Nothing enforces a hint, so that it is in words alone.
         return {} if name == "Any" else explain({}, _("Meant to be %(value)s") % {"value": name})
 
 

@@ -20,7 +20,7 @@ from drf_mcp.introspection.text import clean_text, join_values
 SAFE_INTEGER = 2**53 - 1
 NUMBERS = ("integer", "number")
 LENGTHS = {"string": "Length", "array": "Items"}
-# Where no keyword fits: a sentence, and the words beside others.
+# Where no keyword fits: a sentence, and the words that go with others.
 LIMITS = {
     "minimum": (gettext_noop("At least %(limit)s"), gettext_lazy("at least %(limit)s")),
     "maximum": (gettext_noop("At most %(limit)s"), gettext_lazy("at most %(limit)s")),
@@ -81,8 +81,8 @@ class ConstraintReader:
         kind = self.schema.get("type")
         if kind not in NUMBERS:
             sentence, words = LIMITS[keyword]
-            told = _(sentence) % {"limit": limit}
-            self.schema = self.schema.with_limit(told, Limit(words, limit))
+            text = _(sentence) % {"limit": limit}
+            self.schema = self.schema.with_limit(text, Limit(words, limit))
             return
         number = limit if isinstance(limit, (int, float)) else float(limit)
         number = to_whole(limit) if kind == "integer" else number

@@ -38,7 +38,7 @@ JSON_TYPES: dict[str, Any] = {
 
 
 class NamedField:
-    # A member of an object that is told in words, where its name is all that is told.
+    # A member of an object that is described in words, where only its name is known.
 
     input_schema = FieldSchema()
 
@@ -139,8 +139,8 @@ class DescribedField:
             return FieldSchema()
         own = "" if words.kind_name else schema.get("description", "")
         null = _("May be null") if self.field.allow_null else ""
-        meant = _("Meant to be %(value)s") % {"value": words.intention}
-        return FieldSchema(explain({}, meant, own, null)).with_meaning(intention=words.intention)
+        hint = _("Meant to be %(value)s") % {"value": words.intention}
+        return FieldSchema(explain({}, hint, own, null)).with_meaning(intention=words.intention)
 
     def introduce(self, schema: FieldSchema) -> FieldSchema:
         label = clean_text(getattr(self.field, "label", None))

@@ -20,8 +20,8 @@ from drf_mcp.introspection.field_schema import (
     IP_ADDRESS,
     WHOLE_NUMBER,
     FieldSchema,
-    Kind,
     Limit,
+    ValueKind,
     explain,
     join_sentences,
     make_own_format,
@@ -78,7 +78,7 @@ class DecimalDescriber(FieldDescriber):
             Limit(PLACES, self.field.decimal_places),
         )
         known = tuple(each for each in limits if each.limit is not None)
-        # The digits are part of the sentence, since the pattern tells them too.
+        # The digits are part of the sentence, since the pattern has them too.
         sentence = join_sentences(_(DECIMAL.sentence), self.describe_digits())
         kind = replace(DECIMAL, sentence=sentence, pattern=self.get_pattern())
         return FieldSchema(self.get_output_schema()).with_kind(kind).with_meaning(limits=known)
@@ -202,7 +202,7 @@ class DurationDescriber(StringDescriber):
 
 class FileDescriber(StringDescriber):
     field_classes = (fields.FileField,)
-    kind: ClassVar[Kind] = FILE
+    kind: ClassVar[ValueKind] = FILE
 
     def get_input_schema(self) -> Schema:
         limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")

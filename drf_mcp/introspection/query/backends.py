@@ -40,7 +40,7 @@ FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 # django-filter is optional: the module that imports it is loaded for a filter set only.
 FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
 NO_MODEL = gettext_noop(
-    "filterset_fields are fields of a model that neither queryset nor serializer tells."
+    "filterset_fields are fields of a model that neither queryset nor serializer names."
 )
 # What a view, its backends and its filter set override to give callers different filters.
 VIEW_HOOKS = (

@@ -57,7 +57,7 @@ class FilterWords:
 
     def get_help_text(self) -> str:
         # That of the model field: a filter has its label alone, which may be its name. Django's own
-        # models speak to somebody who fills in a form ("Required. 150 characters or fewer.").
+        # models speak to people who fill in a form ("Required. 150 characters or fewer.").
         if self.item is None or self.model is None or not self.item.field_name:
             return ""
         field = ModelValue.at(self.model, self.item.field_name).field

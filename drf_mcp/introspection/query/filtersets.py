@@ -71,7 +71,7 @@ class FilterParameters:
     def get_parameters(self) -> Parameters:
         if isinstance(self.item, (filters.AllValuesFilter, filters.AllValuesMultipleFilter)):
             return (self.get_stored_value(),)
-        form_field = FormField(self.item.field, self.item)
+        form_field = FilterField(self.item.field, self.item)
         if isinstance(form_field.field, forms.MultiValueField):
             return self.get_parts(form_field.field)
         schema, multiple = form_field.get_value_schema()
@@ -95,7 +95,7 @@ class FilterParameters:
         )
 
     def get_closed(
-        self, form_field: FormField, schema: Schema, multiple: str | None
+        self, form_field: FilterField, schema: Schema, multiple: str | None
     ) -> ClosedSet | None:
         item, column = self.item, self.column
         longest = getattr(column, "max_length", None)
@@ -132,7 +132,7 @@ class FilterParameters:
         return not own and find_package(type(item), "filter") in PACKAGES
 
     def get_related_rows(self) -> Parameters:
-        # Rows that need a caller cannot be asked: the model alone tells the type of their key.
+        # Rows that need a caller cannot be asked: the type of their key is read from the model.
         item = self.item
         if not isinstance(item, filters.QuerySetRequestMixin):
             return ()
@@ -156,7 +156,7 @@ class FilterParameters:
         return self.get_parameter(value, several=several)
 
     def get_purpose(self, extra: Mapping[str, Any]) -> str:
-        # Of a filter whose form field would ask the database, or somebody.
+        # Of a filter whose form field would ask the database, or the caller.
         words = FilterWords(self.item, self.name)
         return clean_text(extra.get("help_text")) or words.name_purpose(self.item.label, {})
 
@@ -178,7 +178,7 @@ class FilterParameters:
         is_range = isinstance(self.item, filters.RangeFilter) and self.is_plain
         ends = ("lower", "upper") if is_range and len(names) == 2 else ("",) * len(names)
         for part, part_name, end in zip(field.fields, names, ends, strict=False):
-            schema = FormField(field, self.item).explain(FormField(part).get_schema(), name)
+            schema = FilterField(field, self.item).explain(FilterField(part).get_schema(), name)
             # One end of a range is enough, a value without its lookup is not.
             if part_name == name and isinstance(field, fields.LookupChoiceField):
                 schema = explain(schema, _("Needs %(name)s") % {"name": names[-1]})
@@ -187,7 +187,7 @@ class FilterParameters:
         return tuple(found)
 
 
-class FormField:
+class FilterField:
     def __init__(self, field: Any, item: filters.Filter | None = None) -> None:
         self.field = field
         self.item = item

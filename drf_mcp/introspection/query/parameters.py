@@ -97,7 +97,7 @@ class QueryParameters:
 
     def is_called(self, hook: str) -> bool:
         # An extra action inherits the viewset's filters and paginator whether it uses them or not,
-        # and so does a standard one that a project wrote anew: only its source tells. Looking up
+        # and so does a standard one that a project wrote anew: only its source shows it. Looking up
         # a single object, which filters as well, does not count.
         inspection = self.inspection
         if not isinstance(self.view, GenericAPIView):

@@ -40,7 +40,7 @@ from drf_mcp.introspection.types import (
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 OPEN = Body("open", schema={})
-BESIDE = gettext_noop("Read beside the fields of the serializer.")
+FURTHER = gettext_noop("Read in addition to the fields of the serializer.")
 ANYTHING = gettext_noop("The request body, any JSON value.")
 PARSE_JSON = gettext_noop("Add rest_framework.parsers.JSONParser to the view's parser_classes.")
 PARSE_FILES = gettext_noop(
@@ -142,9 +142,9 @@ class RequestBody:
         for member in members:
             handling = member.handling.under(member.name).union(handling)
         schema = explain({}, _(ANYTHING), words, form) if words or form else {}
-        # Beside what people wrote of the body the keys are members of their own.
-        beside = () if self.inspection.heeds_request else members
-        return Body("open", fields=beside, schema=schema, handling=handling)
+        # Where people described the body, the keys are members of their own.
+        further = () if self.inspection.heeds_request else members
+        return Body("open", fields=further, schema=schema, handling=handling)
 
     def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
         # By default nothing is required of a PATCH.
@@ -273,7 +273,7 @@ class SerializerBody:
             found = [*found, *filter(None, DeclaredClass(type(self.serializer)).added)]
         known = {field.name for field in fields}
         further = (key for key in dict.fromkeys((*found, *keys.names)) if key not in known)
-        return tuple(keys.get_parameter(key, _(BESIDE)) for key in further)
+        return tuple(keys.get_parameter(key, _(FURTHER)) for key in further)
 
     def is_built_on_fields(self) -> bool:
         # Its own conversions call those of REST framework somewhere.

@@ -84,7 +84,7 @@ class FieldHandling:
         return Handling(uploads, forms, frozenset(secrets), related, types, nested)
 
     def has_known_members(self, field: Any) -> bool:
-        # The outermost serializer's are arguments, or rows of them. Whoever converts in an own
+        # The outermost serializer's are arguments, or rows of them. Code that converts in an own
         # way, here or further out, may read any member.
         serializer = (field, *FieldNode(field).enclosing)
         is_nested = any(isinstance(part, serializers.Serializer) for part in serializer[1:])

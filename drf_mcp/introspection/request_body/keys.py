@@ -1,4 +1,4 @@
-"""The members of a body that code reads by key, without or beside the fields of a serializer."""
+"""The members of a body that code reads by key, with or without the fields of a serializer."""
 
 from __future__ import annotations
 

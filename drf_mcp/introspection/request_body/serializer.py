@@ -47,7 +47,7 @@ class InputSerializer:
 
     @property
     def is_inherited(self) -> bool:
-        # The view's serializer stands for a body that no code is seen to read in standard actions,
+        # The view's serializer describes a body that no code is seen to read in standard actions,
         # and in an extra action that names one itself. Any other body has its own shape.
         if self.inspection.is_extra_action:
             return "serializer_class" in vars(self.view)

@@ -45,7 +45,7 @@ class FunctionReadings:
 
     def get_steps(self, owner: type) -> tuple[Step, ...]:
         for answers, steps in self.known:
-            if all(question(owner, *rest) == told for (question, *rest), told in answers.items()):
+            if all(question(owner, *rest) == known for (question, *rest), known in answers.items()):
                 return steps
         questions = Questions(owner)
         found = tuple(FunctionReader(questions, *self.source).read())
@@ -84,7 +84,7 @@ class FunctionReader:
             self.note("note_open")
             return self.steps
         nodes = self.source.nodes
-        # Names may be used in an inner function that stands before their assignment.
+        # An inner function may use names that are assigned after it.
         for node in nodes:
             self.meanings.learn(node)
         for node in nodes:

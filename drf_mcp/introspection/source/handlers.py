@@ -50,7 +50,7 @@ class SerializerCall:
 
 class HandlerReading:
     # What extra actions, and handlers that a project wrote anew, use of their view's serializer,
-    # filters and paginator stands nowhere else. hands_on: the request goes where reading could
+    # filters and paginator is nowhere else. hands_on: the request goes where reading could
     # not follow. reads_parts: the view's own serializer is given something else to read.
     # lists: the keys of which every value is read. asked: the serializers of questions to the
     # user. writes_before_asking: what a round wrote would be written again in the next.

@@ -18,7 +18,7 @@ from drf_mcp.introspection.source.trees import (
     is_request,
 )
 
-# The values of parameters, beside texts.
+# The values of parameters that are no texts.
 THE_REQUEST, THE_QUERY = object(), object()
 UNKNOWN = object()
 COLLECTIONS = (tuple, list, set, frozenset, dict)

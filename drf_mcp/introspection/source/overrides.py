@@ -1,4 +1,4 @@
-"""Whose code stands behind a member of a class, and what its source rules out."""
+"""Whose code a member of a class runs, and what its source rules out."""
 
 from __future__ import annotations
 
@@ -216,6 +216,6 @@ def is_same_without_flag(owner: type, name: str) -> bool:
 
 
 def forget_trees() -> None:
-    """Free the syntax trees; whoever reads a function again parses it again."""
+    """Free the syntax trees; a function that is read again is parsed again."""
     for reader in (parse_function, list_overrides):
         reader.cache_clear()

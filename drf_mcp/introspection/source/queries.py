@@ -1,4 +1,4 @@
-"""Query parameters that code reads by itself, beside those of filters and paginators.
+"""Query parameters that code reads by itself, besides those of filters and paginators.
 
 Serves views, serializers and backends that ask ``request.query_params`` and declare nothing.
 """

@@ -92,7 +92,7 @@ class MappingReads:
 
     @functools.cached_property
     def keys_by_variable(self) -> dict[str, list[str]]:
-        # A variable that is the value of several keys tells of none of them.
+        # A variable that is the value of several keys names none of them.
         known: dict[str, list[str]] = {}
         for name, value in self.find_assignments(ast.AST):
             keys = list(self.find_keys(value))

@@ -60,7 +60,7 @@ class Command(MCPCommand):
             help="""its arguments: page=2 tier='["gold"]' address.city=Bonn, or as JSON: """
             """'{"page": 2}'""",
         )
-        self.add_user_argument(add, "the user who calls, by USERNAME_FIELD; nobody by default")
+        self.add_user_argument(add, "the user who calls, by USERNAME_FIELD; anonymous by default")
         add(
             "--revision",
             choices=REVISIONS,
@@ -178,7 +178,7 @@ class Command(MCPCommand):
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
-            raise UsageError(_("No HTTP request stands for this call."))
+            raise UsageError(_("This call has no HTTP request."))
         return request.to_curl(options["http"], *self._find_credential(options["username"]))
 
     def _find_credential(self, username: str | None) -> tuple[str | None, str | None]:

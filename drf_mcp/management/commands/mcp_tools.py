@@ -68,7 +68,7 @@ class Command(MCPCommand):
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print the definitions as JSON, with another option what that option tells",
+            help="print the definitions as JSON, with another option what that option prints",
         )
         self.add_endpoint_argument(parser.add_argument)
         add = parser.add_mutually_exclusive_group().add_argument

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.management.tool_list import find_example, write_call
+from drf_mcp.management.tool_list import find_example_call, write_call
 from drf_mcp.tools import registry
 
 ROOT = Path(__file__).parents[3]
@@ -60,7 +60,7 @@ def command(expose, settings):
             **mcp_settings,
         )
         (tool,) = registry.tools().values()
-        return write_call(tool, find_example(tool, user))
+        return write_call(tool, find_example_call(tool, user))
 
     return command
 

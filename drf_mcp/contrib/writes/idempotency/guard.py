@@ -103,7 +103,7 @@ class IdempotencyGuard(Guard):
         """Return the key of a call, "" for none.
 
         Raises:
-            ArgumentsRefused: if it is no key, is missing, or nothing tells who is calling.
+            ArgumentsRefused: if it is no key, is missing, or the caller is unknown.
         """
         view_class, controls = call.tool.endpoint.view_class, call.bound.controls
         pointer = call.tool.arguments.get_control_pointer(self.control)

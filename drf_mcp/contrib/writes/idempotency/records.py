@@ -84,9 +84,7 @@ def read_outcome(text: str) -> Outcome:
 
 # 1 to 255 visible characters of ASCII.
 KEY = re.compile(r"[!-~]{1,255}")
-ANONYMOUS = gettext_noop(
-    "A key needs a caller who is signed in: nothing tells anonymous callers apart."
-)
+ANONYMOUS = gettext_noop("A key needs a caller who is signed in: anonymous callers look alike.")
 OWNER_LENGTH, OPERATION_LENGTH = 255, 255
 # How many answers an owner may have kept at once, and their characters together.
 MAX_RECORDS, MAX_SIZE = 1_000, 20_000_000
@@ -124,7 +122,7 @@ class Taken(Exception):
 
 
 def fingerprint(value: Any) -> str:
-    """Return a hash of a JSON value that tells nobody the value, be it a short secret."""
+    """Return a hash of a JSON value that does not reveal the value, be it a short secret."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return salted_hmac("drf_mcp.idempotency", text, algorithm="sha256").hexdigest()[:32]
 

@@ -42,7 +42,7 @@ REPLAYED_HEADER = "Idempotency-Replayed"
 class IdempotencyKeyMixin:
     """Lets a view take the header ``Idempotency-Key`` of requests that change something.
 
-    Stands before the view's other base classes. A tool of the view takes the key as its argument
+    List it before the view's other base classes. A tool of the view takes the key as its argument
     ``idempotency_key``; both doors have one record of a change. Refused are a key of another
     request (422), and a missing one where it is required (400); a request whose first is still
     running waits for the answer (IETF draft-ietf-httpapi-idempotency-key-header).
@@ -106,7 +106,7 @@ class IdempotencyKeyMixin:
         return key
 
     def get_intended_change(self, request: Request, key: str) -> IntendedChange:
-        """Return what the key stands for; another method, path, query or body is another change."""
+        """Return what the key identifies; another method, path, query or body is another change."""
         owner = get_caller_key(request.user, request.auth, request._request)
         if not owner:
             raise ParseError(_(ANONYMOUS))
@@ -150,7 +150,7 @@ def keep_refusal(exc: Exception) -> Exception:
 
 
 class KeptResponse:
-    """A response and what the view said beside it, as text.
+    """A response and the notes of the view, as text.
 
     Args:
         request: the request that is answered.

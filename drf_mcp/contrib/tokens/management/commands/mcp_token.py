@@ -57,7 +57,7 @@ class Command(MCPCommand):
         revoke = commands.add_parser("revoke", help="revoke tokens for good")
         revoke.add_argument("tokens", nargs="+", metavar="TOKEN", help="as listed: mcp_ab12cd34")
         for each in (create, listed, why, revoke):
-            each.add_argument("--json", action="store_true", help="print what is told as JSON")
+            each.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, options["action"])(options)
@@ -79,7 +79,7 @@ class Command(MCPCommand):
             raise UsageError(" ".join(exc.messages)) from exc
         token.save()
         # The token alone goes to the output, so that a script can keep it.
-        notice = _("Keep it now: it is shown this once, and nobody can look it up.")
+        notice = _("Keep it now: it is shown this once, and cannot be looked up.")
         self.stderr.write(notice, self.style.NOTICE)
         self.write_data({"token": key, **self.as_data(token)}, [key], options)
 
