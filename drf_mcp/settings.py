@@ -156,7 +156,7 @@ SETTINGS: dict[str, Setting] = {
     # always ask. 0: each list asks. See docs/many_tools.md.
     "LIST_CACHE_TTL": Setting(30, Number(0)),
     # --- Results --------------------------------------------------------------
-    # The shape of every result: an envelope of drf_mcp.envelopes, or your own. It is for the
+    # The shape of every result: an envelope of drf_mcp.envelopes, or your own. It replaces the
     # flag response_contract_v2 of the guide to "response-v2".
     # See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(

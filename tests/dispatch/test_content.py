@@ -323,7 +323,7 @@ def test_encoded_content_is_a_link_that_says_so(serve, media_type, encoding):
         {
             "code": "CONTENT_NOT_DECODED",
             "severity": "warning",
-            "message": f"A link stands for the content: its encoding '{encoding}' is not undone.",
+            "message": f"A link replaces the content: its encoding '{encoding}' is not undone.",
             "context": {"content_encoding": encoding},
         }
     ]

@@ -113,7 +113,7 @@ def test_json_that_was_cut_is_a_link_that_says_so(serve):
     assert result.data == {"media_type": "application/json", "name": "thing", "uri": KEPT}
     assert meta(result)["content_fidelity"] == "reference_only"
     assert truncated(result)["message"] == (
-        "A link stands for the content: it has more bytes than the 100 that are taken at most. "
+        "A link replaces the content: it has more bytes than the 100 that are taken at most. "
         "Ask again for less: filter, or fetch smaller pages."
     )
 
@@ -122,7 +122,7 @@ def test_a_file_over_the_limit_says_its_size(serve):
     result = serve(sending(b"x" * 300, "application/pdf"), MAX_CONTENT_BYTES=100).call()
     assert meta(result)["content_fidelity"] == "reference_only"
     assert truncated(result)["message"] == (
-        "A link stands for the content: it has 300 bytes, of which 100 are taken at most."
+        "A link replaces the content: it has 300 bytes, of which 100 are taken at most."
     )
     assert truncated(result)["context"]["size"] == 300
 

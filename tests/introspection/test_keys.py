@@ -84,7 +84,9 @@ def test_a_key_that_a_field_reads_beside_its_own_is_a_member():
 def test_keys_of_the_initial_data_are_members():
     assert names(Confirmed) == {"name": True, "uid": False, "token": False, "why": False}
     fields = by_name(described(Create, "POST").body.fields)
-    assert fields["uid"].schema == {"description": "Read beside the fields of the serializer."}
+    assert fields["uid"].schema == {
+        "description": "Read in addition to the fields of the serializer."
+    }
 
 
 def test_keys_that_an_own_conversion_reads_are_members():

@@ -165,7 +165,7 @@ def test_what_the_urlconf_mode_leaves_out_is_told(subtests, printed, expose):
     for view, told in [
         (SpectacularAPIView, "a description of the API; agents read tools/list instead"),
         (extend_schema(exclude=True)(type("Out", (Guarded,), {})), "leaves it out\n"),
-        (type("Unsure", (Guarded,), {"schema": Unsure()}), "as far as can be told: LookupError"),
+        (type("Unsure", (Guarded,), {"schema": Unsure()}), "as far as can be seen: LookupError"),
     ]:
         with subtests.test(view=view, told=told):
             expose(path("thing/", view.as_view()))

@@ -96,7 +96,7 @@ def test_a_valid_credential_that_stands_for_no_user_is_told_what_decides(db, exp
     response = sent(agent, params={"name": tool, "arguments": {}})
     assert response.status_code == 403
     message = response.json()["error"]["message"]
-    assert message.startswith("The credential is valid, but stands for no user")
+    assert message.startswith("The credential is valid, but belongs to no user")
     assert "PERMISSION_CLASSES" in message
 
 

@@ -256,7 +256,7 @@ def test_samples_of_files_are_of_a_type_that_is_taken(thing):
 
 def test_arguments_for_which_no_request_stands_are_no_parity(thing):
     thing(Upload)
-    with pytest.raises(AssertionError, match=r"no request stands for .* image: The file is not"):
+    with pytest.raises(AssertionError, match=r"no HTTP request matches .* image: The file is not"):
         assert_tool_parity(MCPClient(), "thing", {"image": 1, "sheet": "", "notes": []})
 
 

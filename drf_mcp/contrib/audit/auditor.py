@@ -17,7 +17,7 @@ from django.utils import timezone
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import get_address
 from drf_mcp.codes import standard_code
-from drf_mcp.contrib.audit.batches import Batch, Record
+from drf_mcp.contrib.audit.batches import Record, RecordBatch
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.contrib.audit.recording import CALLS, Audit, make_row, report_unwritten
 from drf_mcp.exceptions import contain
@@ -151,8 +151,8 @@ class Auditor:
         return tool.sanitize_arguments(arguments)
 
     @cached_property
-    def batch(self) -> Batch:
-        return Batch(self.write)
+    def batch(self) -> RecordBatch:
+        return RecordBatch(self.write)
 
     def keep(self, record: Record) -> None:
         """Have a row written: soon, or at once in strict mode and in a transaction of the caller's.

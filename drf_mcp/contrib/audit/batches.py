@@ -21,7 +21,7 @@ logger = logging.getLogger("drf_mcp")
 Record: TypeAlias = Mapping[str, Any]
 
 
-class Batch:
+class RecordBatch:
     """Keeps records until a thread of the process writes them together, within a second.
 
     Args:
@@ -87,7 +87,7 @@ class Batch:
                     logger.error("The audit of %d calls is lost: the database is away", lost)
 
 
-batches: WeakSet[Batch] = WeakSet()
+batches: WeakSet[RecordBatch] = WeakSet()
 
 
 def flush_at_exit() -> None:
@@ -115,7 +115,7 @@ def flush_at_signal() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     def stop(number: int, frame: Any) -> None:
-        Batch.is_stopping.set()
+        RecordBatch.is_stopping.set()
         # Not here: the signal may interrupt a statement of this very thread.
         for thread in [batch.thread for batch in batches]:
             if thread is not None:

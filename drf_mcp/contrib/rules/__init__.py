@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drf_mcp.contrib import import_on_use
+from drf_mcp import import_on_use
 
 if TYPE_CHECKING:
     from drf_mcp.contrib.rules.ruling import RuleCall, Ruling, rule

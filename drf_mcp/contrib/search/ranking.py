@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from drf_mcp.contrib.search.tool_words import read_properties
-from drf_mcp.contrib.search.words import READ, Language, Question, get_language
+from drf_mcp.contrib.search.words import READ, SearchLanguage, SearchQuestion, get_language
 
 # Words of a question whose spelling is compared, and how like another word a word has to be.
 MOST_SPELLINGS, LEAST_LIKENESS = 12, 0.5
@@ -46,7 +46,7 @@ class FieldRanking:
     asked = 0.5
 
     def __init__(
-        self, tools: Mapping[str, Mapping[str, Any]], language: Language | None = None
+        self, tools: Mapping[str, Mapping[str, Any]], language: SearchLanguage | None = None
     ) -> None:
         self.tools = tools
         self.language = language or get_language("en")
@@ -128,7 +128,7 @@ class FieldRanking:
                 scores[name] += value
         return scores
 
-    def get_factor(self, name: str, question: Question, said: set[str]) -> float:
+    def get_factor(self, name: str, question: SearchQuestion, said: set[str]) -> float:
         """Return how well a tool does what is asked for: what reads comes before what writes."""
         tool, asks = self.tools[name], question.asks
         if "reads" not in tool:

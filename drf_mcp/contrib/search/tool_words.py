@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.search.words import Language
+from drf_mcp.contrib.search.words import SearchLanguage
 from drf_mcp.introspection.text import get_names
 from drf_mcp.tools.descriptions import SENTENCES
 from drf_mcp.tools.signatures import Signature
@@ -33,7 +33,7 @@ class ToolWords:
         language: of the project's texts.
     """
 
-    def __init__(self, tool: Tool, language: Language) -> None:
+    def __init__(self, tool: Tool, language: SearchLanguage) -> None:
         self.tool = tool
         self.language = language
         self.action = tool.endpoint.standard_action or ""

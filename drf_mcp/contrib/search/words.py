@@ -14,7 +14,7 @@ from drf_mcp.contrib.search.synonyms import ASKING, GROUPS
 WORDS = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 APOSTROPHES = re.compile(r"(?<=\w)['\u2019](?:s|re|ve|ll|d|m)?\b")
-# Question words that are about a field.
+# SearchQuestion words that are about a field.
 ASKED_FOR = frozenset({"when", "where", "wann", "wo"})
 CLAUSES = re.compile(r"[,;:.!?]+(?=\s|$)")
 READ = "read"
@@ -136,7 +136,7 @@ STEMS = {"de": strip_german}
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchQuestion:
     """What a question says.
 
     Attributes:
@@ -149,7 +149,7 @@ class Question:
 
 
 @dataclass
-class Language:
+class SearchLanguage:
     """The words of a language.
 
     Args:
@@ -192,13 +192,13 @@ class Language:
         phrases = (self.find_phrase(stems, place, between=0) for place in range(len(stems)))
         return said + [" ".join(stems[place] for place in phrase) for phrase in phrases if phrase]
 
-    def read(self, text: str) -> Question:
+    def read(self, text: str) -> SearchQuestion:
         """Return what a question says."""
         asks: dict[str, float] = {READ: 1.0} if "?" in text else {}
         found: list[Mapping[str, float]] = []
         for clause in CLAUSES.split(APOSTROPHES.sub("", text)):
             self.read_clause(split_raw(clause), asks, found)
-        return Question(found, asks or guess(split_raw(text)))
+        return SearchQuestion(found, asks or guess(split_raw(text)))
 
     def read_clause(
         self, words: Sequence[str], asks: dict[str, float], found: list[Mapping[str, float]]
@@ -259,9 +259,9 @@ def split_raw(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def get_language(code: str) -> Language:
+def get_language(code: str) -> SearchLanguage:
     """Return the words of a language, such as ``de``; of its variants the same."""
-    return Language(code.partition("-")[0])
+    return SearchLanguage(code.partition("-")[0])
 
 
 def split_words(text: str, code: str = "en") -> list[str]:

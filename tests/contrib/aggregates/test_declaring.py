@@ -290,7 +290,7 @@ def test_a_decorator_around_the_callback_is_refused(expose):
         return checked
 
     expose(path("journeys/", locked(viewset(["kind"]).as_view(LIST))))
-    with pytest.raises(ImproperlyConfigured, match="a decorator stands around its callback"):
+    with pytest.raises(ImproperlyConfigured, match="its callback has a decorator"):
         registry.tools()
 
 

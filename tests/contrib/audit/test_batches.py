@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import DataError, OperationalError, transaction
 from rest_framework.authtoken.models import Token
 
-from drf_mcp.contrib.audit.batches import Batch, begin_in_child, flush_at_exit
+from drf_mcp.contrib.audit.batches import RecordBatch, begin_in_child, flush_at_exit
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.test import MCPClient
 from tests.contrib.audit.test_records import TOOL
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def patient(monkeypatch, auditor):
     """The thread writes nothing within the test, and nothing after it."""
-    monkeypatch.setattr(Batch, "seconds", 60.0)
+    monkeypatch.setattr(RecordBatch, "seconds", 60.0)
     yield
     auditor.batch.waiting.clear()
 
@@ -58,7 +58,7 @@ def test_the_thread_writes_by_itself_and_ends(agent, auditor, monkeypatch):
     # Another connection finds the tables of a database in memory locked.
     rows: list[AuditedCall] = []
     monkeypatch.setattr(auditor, "save_rows", rows.extend)
-    monkeypatch.setattr(Batch, "seconds", 0.01)
+    monkeypatch.setattr(RecordBatch, "seconds", 0.01)
     agent.call(TOOL, name="a")
     wait_until(lambda: rows and auditor.batch.thread is None)
     assert [row.tool for row in rows] == [TOOL]
@@ -139,7 +139,7 @@ def test_a_row_that_cannot_be_judged_takes_no_other_with_it(agent, auditor, monk
 
 
 def test_of_too_many_the_oldest_are_lost_and_said_to_be(agent, auditor, monkeypatch, caplog):
-    monkeypatch.setattr(Batch, "max_waiting", 2)
+    monkeypatch.setattr(RecordBatch, "max_waiting", 2)
     monkeypatch.setattr(auditor, "save_rows", fail_with(OperationalError("away")))
     for name in ("a", "b", "c"):
         agent.call(TOOL, name=name)
@@ -153,7 +153,7 @@ def test_of_too_many_the_oldest_are_lost_and_said_to_be(agent, auditor, monkeypa
 
 def test_where_no_thread_runs_a_request_writes(agent, auditor, monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", lambda thread: None)
-    monkeypatch.setattr(Batch, "max_seconds", 0.0)
+    monkeypatch.setattr(RecordBatch, "max_seconds", 0.0)
     agent.call(TOOL, name="a")
     time.sleep(0.001)
     agent.call(TOOL, name="b")
@@ -186,8 +186,8 @@ def test_at_the_exit_what_cannot_be_written_is_said_to_be_lost(agent, auditor, m
 
 
 def test_a_process_that_stops_writes_at_once(agent, monkeypatch):
-    monkeypatch.setattr(Batch, "is_stopping", threading.Event())
-    Batch.is_stopping.set()
+    monkeypatch.setattr(RecordBatch, "is_stopping", threading.Event())
+    RecordBatch.is_stopping.set()
     agent.call(TOOL, name="a")
     assert tools_written() == [TOOL]
 

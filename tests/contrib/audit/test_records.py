@@ -216,7 +216,7 @@ def test_a_user_without_a_name_keeps_the_row(agent, auditor, monkeypatch, caplog
     monkeypatch.setattr(auditor, "get_user", fail)
     agent.call(TOOL, name="a")
     assert (row().tool, row().user_pk) == (TOOL, "")
-    assert "Part of an audit could not be told" in caplog.text
+    assert "Part of an audit could not be written" in caplog.text
 
 
 @pytest.mark.django_db

@@ -164,7 +164,12 @@ def in_the_project(monkeypatch):
     [
         (Failing, "open-body", "        return self.request.user.no_such_attribute", "no_such"),
         (Open, "open-body", "class Open(APIView):", "without a known serializer"),
-        (Open, "unguarded-write", "    def post(self, request) -> Response:  # open", "nobody for"),
+        (
+            Open,
+            "unguarded-write",
+            "    def post(self, request) -> Response:  # open",
+            "no permission",
+        ),
         (Open, "no-description", "class Open(APIView):", "Nothing was written about open."),
         (Stock, "stock-docstring", "class Stock(ModelViewSet):", "of stock_list, stock_create"),
         (Heir, "inherited-description", "class Heir(Base):", "of heir is inherited from Base."),
