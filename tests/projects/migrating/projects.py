@@ -6,7 +6,7 @@ import difflib
 import importlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,15 @@ from typing import Any
 from tests.documentation.pages import DOCS
 
 FOLDER = Path(__file__).parent
+PAGE = DOCS / "migrating.md"
+HEADINGS = {
+    "django_drf_mcp": "django-drf-mcp",
+    "django_mcp_server": "django-mcp-server",
+    "django_rest_framework_mcp": "django-rest-framework-mcp",
+    "fastmcp_openapi": "FastMCP's from_openapi",
+}
+# The files whose changes the section shows.
+SHOWN = ("settings.py", "urls.py")
 ROW = re.compile(
     r"^\| `(\w+)` \| (?:`(\w+)`|(none)[^|]*) \| (?:`(\w+) (\S+)`)? ?\| (.*?) ?\|$", re.M
 )
@@ -23,11 +32,11 @@ ROW = re.compile(
 
 @dataclass(frozen=True)
 class Move:
-    """A row of a page's table of tools.
+    """A row of a project's table of tools, ``moves.md``.
 
     Attributes:
         before: the tool of the other package.
-        after: the tool here; None where the page says that there is none.
+        after: the tool here; None where the row says that there is none.
         renamed: arguments with the name that each has here, None where it is no longer taken.
     """
 
@@ -61,7 +70,7 @@ def find_leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, An
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with ``before`` and ``after``, and the page that tells how it moved."""
+    """A folder with ``before`` and ``after``; the documentation has a section on how it moved."""
 
     name: str
 
@@ -70,8 +79,10 @@ class Project:
         return FOLDER / self.name
 
     @property
-    def page(self) -> Path:
-        return DOCS / f"migrating_{self.name}.md"
+    def section(self) -> str:
+        """The text under the heading of the package."""
+        after = PAGE.read_text().split(f"\n## {HEADINGS[self.name]}\n")[1]
+        return after.split("\n## ")[0]
 
     @cached_property
     def recorded(self) -> dict[str, Any]:
@@ -82,7 +93,9 @@ class Project:
     def moves(self) -> list[Move]:
         return [
             Move(before, after or None, method, path, self.renamed(told))
-            for before, after, _, method, path, told in ROW.findall(self.page.read_text())
+            for before, after, _, method, path, told in ROW.findall(
+                (self.folder / "moves.md").read_text()
+            )
         ]
 
     @staticmethod
@@ -93,10 +106,10 @@ class Project:
     def module(self, name: str) -> ModuleType:
         return importlib.import_module(f"tests.projects.migrating.{self.name}.{name}")
 
-    def diff(self) -> Iterator[str]:
-        """The lines of a unified diff of all files, without their places."""
-        names = {path.name for path in self.folder.glob("*/*.py")} - {"__init__.py"}
-        for name in sorted(names):
+    def diff(self, names: Iterable[str] = ()) -> Iterator[str]:
+        """The lines of a unified diff of these files or of all, without their places."""
+        found = {path.name for path in self.folder.glob("*/*.py")} - {"__init__.py"}
+        for name in sorted(names or found):
             old, new = self.lines("before", name), self.lines("after", name)
             changes = [*difflib.unified_diff(old, new, name, name, lineterm="", n=1)]
             yield from (f"--- {name}" if line.startswith("--- ") else line for line in changes[:1])

@@ -1,7 +1,8 @@
-"""Projects that moved here from other packages: the same tools, by the tables of the pages."""
+"""Projects that moved here from other packages: the same tools, by their tables."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -13,8 +14,7 @@ from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
 from tests.agents import Agent
-from tests.documentation.pages import blocks
-from tests.projects.migrating.projects import PROJECTS, Project
+from tests.projects.migrating.projects import PROJECTS, SHOWN, Project
 from tests.projects.migrating.record import REQUIREMENTS
 
 # Serves what was cut from long answers, and is of no project.
@@ -137,15 +137,15 @@ def rows_of(told: Any) -> Any:
 
 
 def test_the_page_shows_what_was_changed_and_counts_it(project):
-    [shown] = [block.text for block in blocks(project.page) if block.language == "diff"]
-    assert shown.splitlines() == [*project.diff()]
+    [shown] = re.findall(r"```diff\n(.*?)```", project.section, re.S)
+    assert shown.splitlines() == [*project.diff(SHOWN)]
     gone, new = project.counted()
     assert f"**{gone} lines gone, {new} new**" in said(project)
 
 
 def said(project: Project) -> str:
-    """The page's words, wherever its lines end."""
-    return " ".join(project.page.read_text().split())
+    """The words of the project's section, wherever its lines end."""
+    return " ".join(project.section.split())
 
 
 def test_the_page_names_the_version_that_was_recorded(project):
