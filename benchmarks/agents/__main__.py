@@ -59,10 +59,12 @@ def set_up(asked: argparse.Namespace) -> None:
 
 def fill_database() -> None:
     from benchmarks.__main__ import seed
+    from benchmarks.agents.domains.seeding import seed_domains
     from benchmarks.agents.loans.seeding import seed_loans
 
     seed()
     seed_loans()
+    seed_domains()
 
 
 def search(asked: argparse.Namespace) -> int:
@@ -71,7 +73,9 @@ def search(asked: argparse.Namespace) -> int:
     from benchmarks.agents.tokens import Tokens
 
     every = finding.search_all(*([find_projects(asked.project)] if asked.project else []))
-    lines = list(finding.make_lines(every, Tokens()))
+    tokens = Tokens()
+    pairs = finding.do_all(*([find_projects(asked.project)] if asked.project else []))
+    lines = [*finding.make_lines(every, tokens), "", *finding.compare(pairs, tokens)]
     if asked.details:
         lines += ["", *finding.describe_misses(every)]
     sys.stdout.write("\n".join([*lines, ""]))

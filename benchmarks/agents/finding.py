@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 from django.test import override_settings
 
+from benchmarks.agents.judge import SHOWN
 from benchmarks.agents.projects import DOMAINS, KEPT, PROJECTS, Endpoint, Project
+from benchmarks.agents.tasks import Reading, Tasks
 from benchmarks.agents.tokens import Tokens
+from drf_mcp.test import MCPRefused
+from drf_mcp.tools import registry
 
 SEARCH = "tools_search"
+LISTED, SEARCHED = "listed", "by searches"
 
 
 @dataclass
@@ -53,7 +60,10 @@ def search_one(project: Project) -> Iterator[Found]:
             endpoint.send(SEARCH, {"query": "anything"})
             for subject in project.subjects:
                 found = Found(subject, subject in KEPT)
-                for entry in project.read_all("questions", subject):
+                entries = project.read_all("questions", subject)
+                if missing := [e for e in entries if not {*e["tools"]} & registry.tools().keys()]:
+                    raise LookupError(missing)
+                for entry in entries:
                     ask(endpoint, entry["question"], entry["tools"], found)
                 yield found
 
@@ -62,10 +72,94 @@ def ask(endpoint: Endpoint, question: str, right: list[str], found: Found) -> No
     start = time.perf_counter()
     result = endpoint.send(SEARCH, {"query": question})
     found.seconds = max(found.seconds, time.perf_counter() - start)
-    names = [hit["signature"].partition("(")[0] for hit in result.data["tools"]]
+    names = [get_name(hit) for hit in result.data["tools"]]
     place = next((n for n, name in enumerate(names, 1) if name in right), 0)
     found.places.append((question, right, place, names))
     found.texts.append(result.text)
+
+
+# --- Tasks of several steps ------------------------------------------------------------------
+
+
+class SearchedTasks(Tasks):
+    """Does tasks with a search before each step, as an agent does that is listed few tools."""
+
+    def work(self, task: Mapping[str, Any]) -> Reading:
+        texts: list[str] = []
+        answers: list[Any] = []
+        for step in task["steps"]:
+            search = self.endpoint.send(SEARCH, {"query": step["search"]})
+            texts.append(search.text)
+            found = {get_name(hit): hit for hit in search.data["tools"]}
+            if step["tool"] not in found:
+                return Reading(task, tuple(texts), f"{step['search']} finds {[*found]}.")
+            arguments = self.resolve(step["arguments"], answers)
+            sent = {"name": step["tool"], "arguments": arguments}
+            result = self.endpoint.call(found[step["tool"]]["run_with"], sent)
+            if isinstance(result, MCPRefused) or result.is_error:
+                return Reading(task, tuple(texts), getattr(result, "text", str(result)))
+            texts.append(result.text)
+            answers.append(result.data)
+        missing = [answer for answer in task["answer"] if answer not in "".join(texts)]
+        return Reading(task, tuple(texts), f"{missing} is missing." if missing else "")
+
+
+def get_name(hit: Mapping[str, Any]) -> str:
+    return str(hit["signature"].partition("(")[0])
+
+
+@dataclass
+class Done:
+    """What the tasks of a project gave to read.
+
+    Attributes:
+        project: the project.
+        shown: by how the tools are offered, the list as a model sees it.
+        readings: by the same, what each task gave to read.
+    """
+
+    project: str
+    shown: dict[str, str] = field(default_factory=dict)
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+
+
+def do_all(projects: Sequence[Project] = DOMAINS) -> list[Done]:
+    """Do the tasks of each project, with all tools listed and by searches."""
+    return [done for project in projects if (done := do_one(project)).readings[LISTED]]
+
+
+def do_one(project: Project) -> Done:
+    done = Done(project.name)
+    for way, kind in ((LISTED, Tasks), (SEARCHED, SearchedTasks)):
+        with project.serving():
+            few = {**settings.DRF_MCP, "TOOL_SEARCH": kind is SearchedTasks}
+            with override_settings(DRF_MCP=few):
+                endpoint = Endpoint(project, project.user)
+                tools = endpoint.page["tools"]
+                seen = [{key: tool[key] for key in SHOWN if key in tool} for tool in tools]
+                done.shown[way] = json.dumps(seen, separators=(",", ":"), ensure_ascii=False)
+                tasks = [task for task in project.read("tasks") if "search" in task["steps"][0]]
+                done.readings[way] = list(kind(endpoint).run(tasks))
+    return done
+
+
+def compare(every: Sequence[Done], tokens: Tokens) -> Iterator[str]:
+    """Yield a table of what the tasks give to read, with the list that comes before them."""
+    yield "| Tasks of several steps | done, listed | done by searches | listed | by searches |"
+    yield "|---|--:|--:|--:|--:|"
+    for done in every:
+        counts, sums = [], []
+        for way, readings in done.readings.items():
+            texts = [text for reading in readings for text in reading.texts]
+            listed, *read = tokens.count_all([done.shown[way], *texts])
+            counts.append(f"{sum(not reading.failure for reading in readings)} of {len(readings)}")
+            sums.append(f"{listed} + {sum(read) // len(readings)} a task")
+        yield f"| {' | '.join([done.project, *counts, *sums])} |"
+    for done in every:
+        for way, readings in done.readings.items():
+            for reading in readings:
+                if reading.failure:
+                    yield f"failed, {way}: {reading.task['task']}: {reading.failure}"
 
 
 def make_lines(every: Sequence[Found], tokens: Tokens) -> Iterator[str]:

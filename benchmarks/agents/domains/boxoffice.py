@@ -138,7 +138,7 @@ class BookingViewSet(
     filter_backends = [DjangoFilterBackend, SearchFilter]
     filterset_fields = ["event", "status", "buyer_email"]
     search_fields = ["buyer_name", "buyer_email"]
-    change = ObjectViewSet.change
+    read, change = ObjectViewSet.read, ObjectViewSet.change
 
     @step()
     def cancel(self, request, pk=None):
@@ -155,6 +155,7 @@ class BookingViewSet(
 
     @step(serializer_class=SeatChange)
     def change_seats(self, request, pk=None):
+        self.read()
         return Response(status=204)
 
 
@@ -170,7 +171,7 @@ class TicketViewSet(
     lookup_field = "code"
     filter_backends = [DjangoFilterBackend]
     filterset_fields = {"booking": ["exact"], "checked_in_at": ["isnull"]}
-    change = ObjectViewSet.change
+    read, change = ObjectViewSet.read, ObjectViewSet.change
 
     @step(url_path="check-in")
     def check_in(self, request, code=None):
@@ -179,7 +180,7 @@ class TicketViewSet(
     @step(serializer_class=Transfer)
     def transfer(self, request, code=None):
         """Transfer the ticket to another holder."""
-        return self.change(holder_name=request.data["holder_name"])
+        return self.change(holder_name=self.read()["holder_name"])
 
 
 class VenueViewSet(ObjectViewSet):

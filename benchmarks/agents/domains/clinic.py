@@ -201,7 +201,7 @@ class AppointmentViewSet(ObjectViewSet):
 
     @step(serializer_class=Reschedule)
     def reschedule(self, request, pk=None):
-        return self.change(starts_at=request.data["starts_at"])
+        return self.change(starts_at=self.read()["starts_at"])
 
 
 class EncounterViewSet(ObjectViewSet):
@@ -278,7 +278,8 @@ class InvoiceViewSet(ObjectViewSet):
 
     @step(serializer_class=Payment, url_path="record-payment")
     def record_payment(self, request, pk=None):
-        return Response({"status": Invoice.Status.PAID})
+        self.read()
+        return self.change(status=Invoice.Status.PAID)
 
 
 urlpatterns = make_urls(

@@ -141,12 +141,12 @@ class TicketViewSet(ObjectViewSet):
 
     @step(serializer_class=Assignment)
     def assign(self, request, pk=None):
-        return self.change(assignee_id=request.data["assignee"])
+        return self.change(assignee=self.read()["assignee"])
 
     @step(serializer_class=Merge)
     def merge(self, request, pk=None):
         """Move the comments into another ticket and close this one."""
-        self.get_object().comments.update(ticket=request.data["into"])
+        self.get_object().comments.update(ticket=self.read()["into"])
         return self.change(status=Ticket.Status.CLOSED)
 
     @step()
@@ -198,7 +198,7 @@ class AttachmentViewSet(OfTicket):
 
 
 class AgentViewSet(ObjectViewSet):
-    queryset = Agent.objects.all()
+    queryset = Agent.objects.order_by("id")
     serializer_class = make_serializer(Agent)
     filter_backends = [DjangoFilterBackend]
     filterset_fields = ["team", "is_active"]

@@ -30,12 +30,18 @@ class ObjectViewSet(viewsets.ModelViewSet):
     pagination_class = Pages
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
+    def read(self) -> Any:
+        """Return what was sent, as the serializer of the action reads it."""
+        serializer = self.get_serializer(data=self.request.data)
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
     def change(self, **values: Any) -> Response:
         instance = self.get_object()
         for name, value in values.items():
             setattr(instance, name, value)
         instance.save()
-        return Response(self.get_serializer(instance).data)
+        return Response(type(self).serializer_class(instance).data)
 
 
 def step(**options: Any) -> Any:

@@ -160,16 +160,19 @@ class StockViewSet(viewsets.ReadOnlyModelViewSet):
     """On-hand quantities by item and location."""
 
     queryset = Stock.objects.order_by("id")
+    read = ObjectViewSet.read
     serializer_class = make_serializer(Stock)
     filter_backends = [DjangoFilterBackend]
     filterset_fields = ["item", "location"]
 
     @action(detail=False, methods=["post"], serializer_class=Transfer)
     def transfer(self, request):
+        self.read()
         return Response(status=204)
 
     @action(detail=False, methods=["post"], serializer_class=WriteOff, url_path="write-off")
     def write_off(self, request):
+        self.read()
         return Response(status=204)
 
     @action(detail=False)
@@ -269,11 +272,12 @@ class StockCountViewSet(
 ):
     queryset = StockCount.objects.order_by("id")
     serializer_class = make_serializer(StockCount, read_only=("closed",))
-    change = ObjectViewSet.change
+    read, change = ObjectViewSet.read, ObjectViewSet.change
 
     @step(serializer_class=CountedQuantity)
     def record(self, request, pk=None):
         """Record a counted quantity."""
+        self.read()
         return Response(status=204)
 
     @step()

@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from drf_mcp.contrib.search.tool_words import read_properties
-from drf_mcp.contrib.search.words import READ, SearchLanguage, SearchQuestion, get_language
+from drf_mcp.contrib.search.words import (
+    GUESS,
+    READ,
+    SearchLanguage,
+    SearchQuestion,
+    get_language,
+)
 
 # Words of a question whose spelling is compared, and how like another word a word has to be.
 MOST_SPELLINGS, LEAST_LIKENESS = 12, 0.5
@@ -52,10 +59,14 @@ class FieldRanking:
         self.language = language or get_language("en")
         split = self.language.split
         objects = {name: {*split(tool.get("object", ""))} for name, tool in tools.items()}
-        every: set[str] = set().union(*objects.values())
-        self.own = {n: {*split(tool.get("own", ""))} - every for n, tool in tools.items()}
-        self.said = {n: {*split(t.get("description", ""))} - every for n, t in tools.items()}
-        self.parents = {n: {*split(t["name"])} & every - objects[n] for n, t in tools.items()}
+        self.nouns: set[str] = set().union(*objects.values())
+        self.own = {n: {*split(tool.get("own", ""))} - self.nouns for n, tool in tools.items()}
+        self.said = {n: {*split(t.get("description", ""))} - self.nouns for n, t in tools.items()}
+        self.parents = {n: {*split(t["name"])} & self.nouns - objects[n] for n, t in tools.items()}
+        # What the project's own actions that change something are called.
+        self.verbs = {
+            v for n, verbs in self.own.items() if not tools[n].get("reads") for v in verbs
+        }
         # What each word counts in each of the tools that hold it.
         self.holders: dict[str, dict[str, float]] = defaultdict(dict)
         for name, document in self.count_words().items():
@@ -99,6 +110,8 @@ class FieldRanking:
         """Return the names of the tools with a word of a question, the best first."""
         question = self.language.read(text)
         words = question.words[:MOST_WORDS]
+        if question.asks == GUESS and words and self.is_verb(words[0]):
+            question = replace(question, asks={})
         scores = self.get_scores(words)
         said = {stem for near in words for stem in near}
         for name, tool in self.tools.items():
@@ -110,13 +123,16 @@ class FieldRanking:
                 scores[name] *= self.nested if self.parents[name] else 1.0
         return sorted(scores, key=lambda name: -scores[name])
 
+    def is_verb(self, near: Mapping[str, float]) -> bool:
+        """Return whether a word is what an action is called, and nothing that there is."""
+        return find_itself(near) not in self.nouns and not self.verbs.isdisjoint(near)
+
     def get_scores(self, words: Sequence[Mapping[str, float]]) -> dict[str, float]:
         """Return how well tools hold the words, those with none left out."""
         scores: dict[str, float] = defaultdict(float)
         for near in words:
             # A synonym that is rarer than the word itself says no more than the word does.
-            itself = max(near, key=lambda word: near[word], default="")
-            most = self.weights.get(itself, math.inf)
+            most = self.weights.get(find_itself(near), math.inf)
             # A tool that holds several synonyms says the same thing several times.
             best: dict[str, float] = {}
             for word in near.keys() & self.weights.keys():
@@ -175,6 +191,11 @@ class FieldRanking:
             for piece in cut_pieces(word):
                 pieces[piece].append(word)
         return pieces
+
+
+def find_itself(near: Mapping[str, float]) -> str:
+    """Return the word among its synonyms, each with what it counts."""
+    return max(near, key=lambda word: near[word])
 
 
 def cut_pieces(word: str) -> set[str]:

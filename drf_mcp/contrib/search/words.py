@@ -18,6 +18,8 @@ APOSTROPHES = re.compile(r"(?<=\w)['\u2019](?:s|re|ve|ll|d|m)?\b")
 ASKED_FOR = frozenset({"when", "where", "wann", "wo"})
 CLAUSES = re.compile(r"[,;:.!?]+(?=\s|$)")
 READ = "read"
+# What a question without a verb asks for, not quite surely.
+GUESS = {READ: 0.5}
 PREPOSITIONS = frozenset(
     re.findall(
         r"\w+",
@@ -250,7 +252,7 @@ def guess(words: Sequence[str]) -> Mapping[str, float]:
     "Call the customer" and "The customer cannot come" ask to do something, "unpaid fines" to read.
     """
     is_command = not DETERMINERS.isdisjoint(words[:3])
-    return {} if is_command else {READ: 0.5}
+    return {} if is_command else GUESS
 
 
 def split_raw(text: str) -> list[str]:

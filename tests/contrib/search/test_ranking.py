@@ -114,6 +114,7 @@ def test_the_verb_says_what_is_asked_for(question, asked):
         ("Call off an order", "orders_cancel"),
         ("Give the money back for an order", "orders_refund"),
         ("Which complaints are urgent?", "tickets_list"),
+        ("Reopen what was cancelled", "orders_reopen"),
     ],
 )
 def test_a_question_finds_the_tool_that_does_what_it_asks_for(question, best):
