@@ -238,7 +238,7 @@ class StoredAnswer:
         )
 
     def find_withheld(
-        self, terms: Mapping[str, Any], rows: Iterable[Any], archived: Any = None
+        self, terms: Mapping[str, Any], rows: Sequence[Any], archived: Any = None
     ) -> frozenset[Any]:
         """Return the keys of those rows that the caller may not read.
 
