@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
-from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, CallFailed, UnknownFunction, WrongArguments
+from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, RaisedInProgram
 from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.encoding import AnswerEncoder
@@ -29,7 +29,10 @@ from drf_mcp.outcomes import PAGE_MEMBERS, Category, Failure, Outcome, Warning
 from drf_mcp.tools.signatures import Signature
 from drf_mcp.tools.tool import Tool
 
+FAILED = "PROGRAM_FAILED"
 SIGNATURES, KEPT = "signatures", "kept"
+# Texts that these two take, and characters of a text.
+MOST_TEXTS, MAX_NAME = 20, 128
 # Those of an error that a program gets in words.
 MOST_PROBLEMS = 3
 # The attributes of paginators that name a parameter of theirs.
@@ -74,12 +77,18 @@ class ProgramStopped(Exception):
         self.reopened = reopened
 
 
-class LimitReached(Exception):
-    """A program made too many calls, or took too long for another one."""
+class Ended(Exception):
+    """A program may not go on.
 
+    Args:
+        status: of the outcome, as of an HTTP response.
+        failure: why it may not.
+    """
 
-class Diverged(Exception):
-    """A program that goes on makes another call than it made before."""
+    def __init__(self, status: int, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.status = status
+        self.failure = failure
 
 
 @dataclass
@@ -111,33 +120,36 @@ class ProgramCalls:
     Args:
         call: the call of the tool that runs the program.
         limits: those of COMPOSE_LIMITS.
+
+    Attributes:
         earlier: the answers that the program had before it stopped.
         reopened: the call at which it stopped.
+        answers: those that the program has.
+        warnings: those of its calls, each once.
+        failures: what was wrong, by the text of the error that the program got.
+        is_untrusted: whether an answer holds texts of others.
     """
 
-    def __init__(
-        self,
-        call: CallState,
-        limits: Mapping[str, int],
-        earlier: Sequence[CallAnswer] = (),
-        reopened: Reopened | None = None,
-    ) -> None:
+    def __init__(self, call: CallState, limits: Mapping[str, int]) -> None:
         assert call.context is not None
         self.call = call
         self.context = call.context
         self.limits = limits
-        self.earlier = earlier
-        self.reopened = reopened
+        self.earlier: Sequence[CallAnswer] = ()
+        self.reopened: Reopened | None = None
         self.keeper = Keeper(call.caller)
         self.tools = get_functions(call.server, self.context)
         self.writes = get_mode(call.server.view_attributes) == "writes"
+        self.visibility = Visibility(call.caller)
         self.ends = time.monotonic() + limits["seconds"]
         self.answers: list[CallAnswer] = []
+        # Characters of the answers.
+        self.size = 0
         # The terms of results that other programs left, which this one read.
         self.borrowed: list[tuple[str, Mapping[str, Any]]] = []
         self.warnings: dict[tuple[str, str], Warning] = {}
-        # The texts of the errors that the program got, each with what was wrong.
         self.failures: dict[str, Outcome] = {}
+        self.is_untrusted = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -158,35 +170,50 @@ class ProgramCalls:
         """Return what a function of the program gives.
 
         Raises:
-            CallFailed, UnknownFunction, WrongArguments: which the program can catch.
-            ProgramStopped, LimitReached, Diverged, Gone: which end it.
+            RaisedInProgram: what the program can catch.
+            ProgramStopped, Ended: what ends it.
         """
-        if name == SIGNATURES:
-            return self.get_signatures(*map(str, args))
-        if name == KEPT:
-            return self.read_kept(*map(str, args))
+        self.check_time()
+        if name in (SIGNATURES, KEPT):
+            # Longer patterns take the time of the process, which no limit of the program counts.
+            fits = all(isinstance(each, str) and len(each) <= MAX_NAME for each in args)
+            if kwargs or not fits or len(args) > MOST_TEXTS:
+                message = _("%(name)s takes at most %(count)d texts of %(most)d characters.")
+                facts = {"name": name, "count": MOST_TEXTS, "most": MAX_NAME}
+                raise RaisedInProgram(TypeError(message % facts))
+            return self.get_signatures(*args) if name == SIGNATURES else self.read_kept(*args)
         tool = self.find_tool(name)
         if args:
             signature = Signature(tool).get_arguments()
             message = _("%(tool)s takes arguments by name: %(arguments)s")
-            raise WrongArguments(message % {"tool": name, "arguments": signature})
+            raise RaisedInProgram(TypeError(message % {"tool": name, "arguments": signature}))
         try:
             arguments = AnswerEncoder().plain(kwargs)
         except (TypeError, ValueError, RecursionError) as exc:
-            raise WrongArguments(str(exc)) from exc
+            raise RaisedInProgram(TypeError(str(exc))) from exc
         return self.collect(tool, arguments)
+
+    def check_time(self) -> None:
+        channel = self.call.channel
+        if time.monotonic() >= self.ends or (channel is not None and channel.is_cancelled):
+            message = _("The program took longer than %(seconds)d seconds.")
+            raise self.limit(message % {"seconds": self.limits["seconds"]})
+
+    def limit(self, message: str) -> Ended:
+        advice = _("Ask for less: filter, or let a tool count. Or call the tools themselves.")
+        return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))
 
     def find_tool(self, name: str) -> Tool:
         tool = self.tools.get(name)
-        visibility = Visibility(self.context.caller)
-        if tool is None or (not tool.reads and not self.writes and not visibility.of([tool])):
-            nearest = visibility.find_nearest(name, self.tools)
-            message = _("There is no function or tool %(name)s.") % {"name": name[:128]}
-            raise UnknownFunction(f"{message} {ask_nearest(nearest)}".strip())
+        if tool is None or not (tool.reads or self.writes or self.visibility.of([tool])):
+            nearest = self.visibility.find_nearest(name, self.tools)
+            message = _("There is no function or tool %(name)s.") % {"name": name[:MAX_NAME]}
+            raise RaisedInProgram(NameError(f"{message} {ask_nearest(nearest)}".strip()))
         if not tool.reads and not self.writes:
             message = _("%(tool)s changes something, and programs only read here. Call it itself.")
             failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message % {"tool": name}, "")
-            raise CallFailed(self.describe(tool, Outcome(name, 403, failure=failure)))
+            text = self.describe(Outcome(name, 403, failure=failure))
+            raise RaisedInProgram(RuntimeError(text))
         return tool
 
     # --- Rows of several pages ---------------------------------------------------------------
@@ -198,6 +225,7 @@ class ProgramCalls:
             return answer.value
         rows = list(answer.value)
         while answer.following is not None:
+            self.check_time()
             answer = self.ask(tool, answer.following)
             rows += answer.value
         return rows
@@ -207,10 +235,8 @@ class ProgramCalls:
         own = getattr(endpoint.view_class, "pagination_class", None)
         paginator = endpoint.route.initkwargs.get("pagination_class", own)
         paging = {getattr(paginator, name, None) for name in PAGING}
-        sent = {
-            argument.parameter.name for argument, _value in tool.arguments.get_values(arguments)
-        }
-        return not paging.isdisjoint(sent)
+        sent = tool.arguments.get_values(arguments)
+        return not paging.isdisjoint(argument.parameter.name for argument, _value in sent)
 
     # --- One call ------------------------------------------------------------------------------
 
@@ -218,41 +244,47 @@ class ProgramCalls:
         number = len(self.answers)
         if number >= self.limits["calls"]:
             message = _("The program made %(most)d calls, which is the most that it may make.")
-            raise LimitReached(message % {"most": number})
-        if time.monotonic() >= self.ends or self.is_cancelled:
-            message = _("The program took longer than %(seconds)d seconds.")
-            raise LimitReached(message % {"seconds": self.limits["seconds"]})
-        known = CallAnswer(tool.name, hash_json(arguments))
+            raise self.limit(message % {"most": number})
+        answer = CallAnswer(tool.name, hash_json(arguments))
         if number < len(self.earlier):
-            known = self.replay(tool, known, self.earlier[number])
+            answer = self.replay(tool, answer, self.earlier[number])
         else:
-            self.make(tool, arguments, known)
-        self.answers.append(known)
+            self.make(tool, arguments, answer)
+        self.answers.append(answer)
+        self.is_untrusted = self.is_untrusted or bool(tool.untrusted_fields.paths)
         if self.call.progress is not None:
             self.call.progress.report(len(self.answers), None, tool.name)
-        if known.error:
-            raise CallFailed(known.error)
-        return known
-
-    @property
-    def is_cancelled(self) -> bool:
-        channel = self.call.channel
-        return channel is not None and channel.is_cancelled
+        if answer.error:
+            raise RaisedInProgram(RuntimeError(answer.error))
+        return answer
 
     def replay(self, tool: Tool, asked: CallAnswer, earlier: CallAnswer) -> CallAnswer:
-        if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
-            raise Diverged(tool.name)
-        self.keeper.check_terms(tool, earlier.terms or {})
+        self.check_same(asked, earlier)
+        try:
+            self.keeper.check_terms(tool, earlier.terms or {})
+        except Gone:
+            message = _("An answer from before the stop cannot be given again: rights changed.")
+            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, self.advice)
+            raise Ended(403, failure) from None
         return earlier
 
-    def make(self, tool: Tool, arguments: Mapping[str, Any], known: CallAnswer) -> None:
-        sent, reopened = arguments, Reopened(known.tool, known.arguments)
+    def check_same(self, asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
+        if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
+            message = _("The program called %(tool)s otherwise than before it stopped.")
+            message %= {"tool": asked.tool}
+            raise Ended(409, Failure("CONFLICT", Category.CONFLICT, message, self.advice))
+
+    @property
+    def advice(self) -> str:
+        return _("Send a program anew, without what this one has done already.")
+
+    def make(self, tool: Tool, arguments: Mapping[str, Any], answer: CallAnswer) -> None:
+        sent, reopened = arguments, Reopened(answer.tool, answer.arguments)
         slots: dict[Slot[Any], Any] = {PROGRAM: self}
         if self.reopened is not None:
             # It is the first call after the answers that were kept.
             reopened, self.reopened = self.reopened, None
-            if (known.tool, known.arguments) != (reopened.tool, reopened.arguments):
-                raise Diverged(tool.name)
+            self.check_same(answer, reopened)
             for name, value in reopened.further.items():
                 sent = tool.arguments.replace_control(sent, name, value)
             replies = {key: Reply(reply) for key, reply in reopened.replies.items()}
@@ -267,13 +299,13 @@ class ProgramCalls:
             close_broken_connections()
         if outcome.questions or self.lacks_control(tool, outcome):
             raise ProgramStopped(tool, arguments, outcome, reopened)
-        known.call = outcome.call
+        answer.call = outcome.call
         if outcome.failure is not None:
-            known.error = self.describe(tool, outcome)
+            answer.error = self.describe(outcome)
             return
-        self.read(tool, outcome, known)
+        self.read(outcome, answer)
         if not tool.reads and not outcome.is_trial:
-            known.changed = tool.sanitize_arguments(arguments)
+            answer.changed = tool.sanitize_arguments(arguments)
 
     def lacks_control(self, tool: Tool, outcome: Outcome) -> bool:
         """Return whether the call was refused for nothing but arguments that guards read."""
@@ -283,7 +315,7 @@ class ProgramCalls:
             problem.code == "required" and problem.pointer in pointers for problem in problems
         )
 
-    def describe(self, tool: Tool, outcome: Outcome) -> str:
+    def describe(self, outcome: Outcome) -> str:
         """Return the text of a failure: its code, where it is, and what is wrong."""
         failure = outcome.failure
         assert failure is not None
@@ -292,7 +324,7 @@ class ProgramCalls:
         self.failures[text] = outcome
         return text
 
-    def read(self, tool: Tool, outcome: Outcome, known: CallAnswer) -> None:
+    def read(self, outcome: Outcome, answer: CallAnswer) -> None:
         """Note the data of an outcome, and what its caller should know of it."""
         for warning in outcome.warnings:
             self.warnings.setdefault((warning.code, warning.message), warning)
@@ -301,19 +333,20 @@ class ProgramCalls:
             rest = {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
             following = page.next if page is not None else None
             if rest.keys() == {"results"}:
-                data, known.following = rest["results"], following
+                data, answer.following = rest["results"], following
             else:
                 data = rest if following is None else {**rest, "next": following}
+        encoder = AnswerEncoder()
         try:
-            text = AnswerEncoder().encode(data)
+            text = encoder.encode(data)
         except (TypeError, ValueError, RecursionError) as exc:
-            known.error = f"INTERNAL_ERROR {exc}"
+            answer.error = f"INTERNAL_ERROR {exc}"
             return
-        # Of a character three bytes at most are ASCII's.
-        if len(text) > self.limits["memory"] * 1_000_000 or is_nested_deeper(text, MAX_DEPTH):
-            known.error = _("CONTENT_TRUNCATED The answer is too long for a program.")
+        self.size += len(text)
+        if self.size > self.limits["memory"] * MEGABYTE or is_nested_deeper(text, MAX_DEPTH):
+            answer.error = _("CONTENT_TRUNCATED The answers are too long for a program.")
             return
-        known.value = AnswerEncoder().plain(data)
+        answer.value = encoder.plain(data)
 
     # --- Functions that call no tool -----------------------------------------------------------
 
@@ -325,21 +358,21 @@ class ProgramCalls:
             if (tool.reads or self.writes)
             and (not patterns or any(fnmatch.fnmatchcase(name, each) for each in patterns))
         )
-        visible = Visibility(self.context.caller).of(list(matching))
+        visible = self.visibility.of(list(matching))
         return "\n".join(Signature(tool).write() for tool in visible)
 
     def read_kept(self, *ids: str) -> Any:
         """Return the result that was too long, of an earlier program of the caller."""
         try:
             state = self.keeper.read("".join(ids))
-            if "result" not in state:
+            if "result" not in state or not self.tools.keys() >= {n for n, _t in state["terms"]}:
                 raise Gone
             for name, terms in state["terms"]:
-                if (tool := self.tools.get(name)) is None:
-                    raise Gone
-                self.keeper.check_terms(tool, terms)
+                self.keeper.check_terms(self.tools[name], terms)
+                self.is_untrusted |= bool(self.tools[name].untrusted_fields.paths)
         except Gone:
-            raise CallFailed(_("NOT_FOUND There is no such result, or no more.")) from None
+            text = _("NOT_FOUND There is no such result, or no more.")
+            raise RaisedInProgram(RuntimeError(text)) from None
         self.borrowed += state["terms"]
         return state["result"]
 

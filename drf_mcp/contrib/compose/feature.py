@@ -58,6 +58,18 @@ class ComposeFeature(Feature):
         program = PROGRAM.get(call) if call.slots else None
         if program is None and call.tool.name != COMPOSE:
             return ()
-        from drf_mcp.contrib.compose.guards import find_program_guards
+        from drf_mcp.contrib.compose.run import find_program_guards
 
         return find_program_guards(call, program)
+
+    def finish_result(
+        self, result: dict[str, Any], outcome: Any, call: CallState
+    ) -> dict[str, Any]:
+        program = PROGRAM.get(call)
+        if program is None or not program.is_untrusted:
+            return result
+        from drf_mcp.tools.hints import UNTRUSTED_KEY
+
+        # A program may write what it read anywhere.
+        label = {UNTRUSTED_KEY: ["result", "output"]}
+        return {**result, "_meta": {**result.get("_meta", {}), **label}}

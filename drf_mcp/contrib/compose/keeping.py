@@ -22,8 +22,9 @@ from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json
 
 SALT = "drf_mcp.contrib.compose"
-# Programs and results of one owner at a time; the oldest makes room for one more.
-MOST_KEPT = 20
+# Programs and results of one owner at a time, of which the oldest makes room for one more; and the
+# most characters of each.
+MOST_KEPT, MAX_STATE = 20, 1_000_000
 
 
 class Gone(Exception):
@@ -58,9 +59,16 @@ class Keeper:
         return hash_json([fingerprint, narrowings])
 
     def keep(self, state: Mapping[str, Any]) -> str:
-        """Keep a state, and return its id, which is signed and cannot be guessed."""
-        rows, now, nonce = get_rows(), timezone.now(), secrets.token_urlsafe(12)
+        """Keep a state, and return its id, which is signed and cannot be guessed.
+
+        The id is "" where nothing is kept: of anonymous callers, and of what is too long.
+        """
+        if not self.keeps:
+            return ""
         text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
+        if len(text) > MAX_STATE:
+            return ""
+        rows, now, nonce = get_rows(), timezone.now(), secrets.token_urlsafe(12)
         rows.create(
             nonce=nonce,
             owner=self.owner,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,24 +31,16 @@ pools: dict[int, monty.Monty] = {}
 lock = threading.Lock()
 
 
-class CallFailed(Exception):
-    """A call that failed, as the program gets it."""
+class RaisedInProgram(Exception):
+    """A function of a program raises an exception there, which the program can catch.
 
+    Args:
+        exception: one of Python's: RuntimeError is `ToolError` to the program.
+    """
 
-class UnknownFunction(Exception):
-    """A program calls what is neither a tool nor a function of the interpreter."""
-
-
-class WrongArguments(Exception):
-    """A program calls a function with arguments that it does not take."""
-
-
-# The classes of the interpreter that stand for ours.
-RAISED: Mapping[type[Exception], type[Exception]] = {
-    CallFailed: RuntimeError,
-    UnknownFunction: NameError,
-    WrongArguments: TypeError,
-}
+    def __init__(self, exception: Exception) -> None:
+        super().__init__(exception)
+        self.exception = exception
 
 
 class ProgramFailed(Exception):
@@ -81,84 +73,38 @@ class Printed:
         self.text += text[:room]
 
 
-@dataclass(frozen=True)
-class Sandbox:
-    """Runs one program.
+@contextmanager
+def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.MontySession]:
+    """Open a process for one program.
 
     Args:
-        functions: the names of the functions that a program has.
-        answer: returns what a function of the program gives: gets its name, and its arguments by
-            position and by name.
-        now: the time that the program sees, and the seed of what is random to it: the same
-            program does the same when it runs again.
-        seconds: how long the program may run, without its calls.
-        memory: megabytes that the program may have.
-        calls: how many functions it may call.
-        printed: gets what the program prints.
+        limits: those of COMPOSE_LIMITS.
+        now: the time that the program sees, and the seed of what is random to it: the same program
+            does the same when it runs again.
+
+    Raises:
+        Unavailable: if too many programs are running.
     """
-
-    functions: Collection[str]
-    answer: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]
-    now: datetime
-    seconds: float
-    memory: int
-    calls: int
-    printed: Printed
-
-    def run(self, program: str) -> Any:
-        """Return the value of the last expression.
-
-        Raises:
-            ProgramFailed: if the program ends with an exception, or exceeds a limit.
-            Unavailable: if too many programs are running.
-        """
-        with ExitStack() as stack:
-            try:
-                session = stack.enter_context(self.open_session())
-            except TimeoutError as exc:
-                raise Unavailable(_("Too many programs are running.")) from exc
-            try:
-                session.feed_run(PRELUDE)
-                step = session.feed_start(program, print_callback=self.printed)
-                while not isinstance(step, monty.MontyComplete):
-                    step = self.go_on(step)
-            except (monty.MontyRuntimeError, monty.MontySyntaxError) as exc:
-                raise read_failure(exc) from exc
-            except monty.MontyError as exc:
-                message = _("The program took too long, or needed too much memory.")
-                raise ProgramFailed(message) from exc
-            return read_result(step)
-
-    def open_session(self) -> monty.MontySession:
-        return get_pool().checkout(
-            limits={
-                "max_feed_duration_secs": self.seconds,
-                "max_memory": self.memory * MEGABYTE,
-                "max_recursion_depth": MAX_RECURSION,
-                # Names that are looked up, and imports, count as well.
-                "max_suspensions": self.calls * 4 + 1000,
-            },
-            os_policy={
-                "datetime": self.now,
-                "random_start": {"seed": self.now.timestamp()},
-                "sleep": "zero",
-            },
-        )
-
-    def go_on(self, step: Any) -> Any:
-        if isinstance(step, monty.NameLookupSnapshot):
-            # Such as `f = orders_list`, whose name the call of f has.
-            known = step.variable_name in self.functions
-            return step.resume(value=refer_to(step.variable_name)) if known else step.resume()
-        if not isinstance(step, monty.FunctionSnapshot):
-            raise ProgramFailed(_("A program cannot wait for several calls at once."))
-        if step.is_os_function:
-            return step.resume_not_handled()
+    checkout = get_pool().checkout(
+        limits={
+            "max_feed_duration_secs": limits["seconds"],
+            "max_memory": limits["memory"] * MEGABYTE,
+            "max_recursion_depth": MAX_RECURSION,
+            # Names that are looked up, and imports, count as well.
+            "max_suspensions": limits["calls"] * 4 + 1000,
+        },
+        os_policy={
+            "datetime": now,
+            "random_start": {"seed": now.timestamp()},
+            "sleep": "zero",
+        },
+    )
+    with ExitStack() as stack:
         try:
-            value = self.answer(str(step.function_name), step.args, step.kwargs)
-        except tuple(RAISED) as exc:
-            return step.resume({"exception": RAISED[type(exc)](str(exc))})
-        return step.resume({"return_value": value})
+            session = stack.enter_context(checkout)
+        except TimeoutError as exc:
+            raise Unavailable(_("Too many programs are running.")) from exc
+        yield session
 
 
 def get_pool() -> monty.Monty:
@@ -177,22 +123,38 @@ def get_pool() -> monty.Monty:
         return pool
 
 
-def refer_to(name: str) -> Callable[[], None]:
-    """Return the value of a function's name until the program calls it."""
+def run_program(
+    session: monty.MontySession,
+    program: str,
+    functions: Collection[str],
+    answer: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any],
+    printed: Printed,
+) -> Any:
+    """Return the value of the last expression, as JSON.
 
-    def function() -> None:
-        pass
-
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
-def read_result(step: monty.MontyComplete) -> Any:
-    """Return the value of a program, as JSON.
+    Args:
+        functions: the names of the functions that the program has.
+        answer: returns what a function gives: gets its name, and its arguments by position and by
+            name; raises `RaisedInProgram`, or what ends the program.
+        printed: gets what the program prints.
 
     Raises:
-        ProgramFailed: if it is nothing that JSON can write.
+        ProgramFailed: if the program ends with an exception, exceeds a limit, or gives what JSON
+            cannot write.
     """
+    try:
+        session.feed_run(PRELUDE)
+        step: Any = session.feed_start(program, print_callback=printed)
+        while not isinstance(step, monty.MontyComplete):
+            step = go_on(step, functions, answer)
+    except (monty.MontyRuntimeError, monty.MontySyntaxError) as exc:
+        frames = exc.traceback()
+        kind, _colon, message = exc.display("type-msg").partition(": ")
+        line = frames[-1].line if frames else None
+        raise ProgramFailed(message or kind, kind, line) from exc
+    except monty.MontyError as exc:
+        message = _("The program took too long, or needed too much memory.")
+        raise ProgramFailed(message) from exc
     try:
         text = AnswerEncoder().encode(step.output)
         if is_nested_deeper(text, MAX_DEPTH):
@@ -203,7 +165,28 @@ def read_result(step: monty.MontyComplete) -> Any:
         raise ProgramFailed(message, type(exc).__name__) from exc
 
 
-def read_failure(exc: monty.MontyRuntimeError | monty.MontySyntaxError) -> ProgramFailed:
-    frames = exc.traceback()
-    kind, _colon, message = exc.display("type-msg").partition(": ")
-    return ProgramFailed(message or kind, kind, frames[-1].line if frames else None)
+def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> Any:
+    """Give the interpreter what it waits for, and return where it waits next."""
+    if isinstance(step, monty.NameLookupSnapshot):
+        # Such as `f = orders_list`, whose name the call of f has.
+        name = step.variable_name
+        return step.resume(value=refer_to(name)) if name in functions else step.resume()
+    if not isinstance(step, monty.FunctionSnapshot):
+        raise ProgramFailed(_("A program cannot wait for several calls at once."))
+    if step.is_os_function:
+        return step.resume_not_handled()
+    try:
+        value = answer(str(step.function_name), step.args, step.kwargs)
+    except RaisedInProgram as exc:
+        return step.resume({"exception": exc.exception})
+    return step.resume({"return_value": value})
+
+
+def refer_to(name: str) -> Callable[[], None]:
+    """Return the value of a function's name until the program calls it."""
+
+    def function() -> None:
+        pass
+
+    function.__name__ = function.__qualname__ = name
+    return function

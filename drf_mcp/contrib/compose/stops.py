@@ -17,7 +17,7 @@ from drf_mcp.contrib.compose.tool import Sent
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, get_exchange
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Question
+from drf_mcp.outcomes import Failure, Outcome, Problem, Question
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 # What an agent can answer in the place of the client's user.
@@ -73,8 +73,8 @@ class Stop:
         return cls(program, now.isoformat(), calls.answers, reopened, questions, lacking, suffix)
 
     @classmethod
-    def find(cls, call: CallState, sent: Sent, keeper: Keeper) -> tuple[str, Stop] | None:
-        """Return the stop at which a call goes on, with its id; None for a new program.
+    def find(cls, call: CallState, sent: Sent, keeper: Keeper) -> tuple[str, Stop | None]:
+        """Return the id and the stop at which a call goes on; "" and None for a new program.
 
         Raises:
             Gone: if there is no such stop.
@@ -84,7 +84,7 @@ class Stop:
         carried = [each for each in exchange.memory.values() if isinstance(each, list)]
         name = max(carried)[1] if carried else sent.resume
         if not name:
-            return None
+            return "", None
         state = keeper.read(name)
         if "program" not in state:
             raise Gone
@@ -105,7 +105,7 @@ class Stop:
         return name, stop
 
     def take(self, answers: Mapping[str, Any]) -> None:
-        """Answer the call with what an agent sends."""
+        """CallAnswer the call with what an agent sends."""
         known = [*self.names, *(name for each in self.questions for name in each["fields"])]
         advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(known)}
         advice = advice if known else _("Leave the answers out: nothing was asked for.")
@@ -139,8 +139,7 @@ class Stop:
             **({"changed": calls.changes} if calls.changes else {}),
         }
         questions: tuple[Question, ...] = ()
-        if calls.keeper.keeps:
-            name = calls.keeper.keep(asdict(self))
+        if name := calls.keeper.keep(asdict(self)):
             fields = [*self.names, *(field for q in self.questions for field in q["fields"])]
             data |= {"resume": name, **({"answers": fields} if fields else {})}
             data["expires_in_seconds"] = ANSWER_SECONDS
@@ -155,19 +154,13 @@ class Stop:
                 for each in inner.questions
             )
         else:
-            advice = _(
-                "Call %(tool)s itself: a program waits only for a caller who is signed in."
-            ) % {"tool": tool.name}
+            advice = _("Call %(tool)s itself: nothing can be kept of this program.")
+            advice %= {"tool": tool.name}
         code, category = inner.failure.code, inner.failure.category
         message = _("The program stopped at %(tool)s. %(reason)s")
+        if calls.changes:
+            message = _("The program stopped at %(tool)s, after changes that stay. %(reason)s")
         message %= {"tool": tool.name, "reason": inner.failure.message}
         failure = Failure(code, category, message, advice, soft=True)
         body = {"detail": f"{message} {advice}", "data": data}
         return Outcome(COMPOSE, 200, data=data, body=body, failure=failure, questions=questions)
-
-
-def describe_gone() -> Failure:
-    message = _("No program of yours waits under this id: it has expired, or has gone on before.")
-    advice = _("Send the program anew, without what it has done already.")
-    problem = Problem("not_found", message, "/resume", remediation=advice)
-    return Failure("NOT_FOUND", Category.NOT_FOUND, message, advice, (problem,))
