@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from types import SimpleNamespace
 
 import pytest
 from rest_framework.authtoken.models import Token
@@ -41,6 +43,16 @@ ATTACKS = {
         "        pass",
         "the most that it",
     ),
+    "a pattern that takes long": ("signatures('[' * 10 ** 6)", "takes at most"),
+    "many patterns": ("signatures(*['*'] * 10 ** 5)", "takes at most"),
+    "huge integer as a pattern": ("signatures(10 ** 5000)", "takes at most"),
+    "huge integer as an id": ("kept(10 ** 5000)", "takes at most"),
+    "huge integer as an argument": ("customers_list(page=10 ** 5000)", "4300 digits"),
+    "half a character as an id": ("kept('\\ud800:x')", "NOT_FOUND"),
+    "bytes as an argument": ("customers_list(name=b'\\xff')", "can't decode"),
+    "a tool as a callback": ("list(map(customers_list, [1]))", "cannot suspend"),
+    "exit": ("raise SystemExit(1)", "Error"),
+    "long error": ("raise ValueError('x ' * 10 ** 6)", "ValueError: x x"),
     "another caller's customer": ("customers_retrieve(id=BOBS)", "NOT_FOUND"),
     "a tool that the caller may not call": ("products_partial_update(items=[])", "FORBIDDEN"),
     "itself": ("tools_compose(program='1')", "There is no function"),
@@ -57,6 +69,7 @@ def test_an_attack_ends_in_an_error(composer, configure, name):
     before, started = Customer.objects.count(), time.monotonic()
     result = composer.run(program.replace("BOBS", str(bobs)))
     assert end in result.envelope["error"]
+    assert len(result.envelope["error"]) < 10_000
     assert time.monotonic() - started < 5
     assert Customer.objects.count() == before
 
@@ -64,6 +77,23 @@ def test_an_attack_ends_in_an_error(composer, configure, name):
 def test_output_is_cut(composer, configure):
     configure(COMPOSE_LIMITS={"output": 100})
     assert composer.run("print('a' * 10 ** 6)").data["output"] == "a" * 100 + "…"
+
+
+@pytest.mark.parametrize("function", ["signatures()", "kept('x')", "customers_list(page=1)"])
+def test_the_time_of_functions_counts(composer, monkeypatch, function):
+    # Each look at the clock is a second later.
+    clock = SimpleNamespace(monotonic=itertools.count().__next__)
+    monkeypatch.setattr("drf_mcp.contrib.compose.calls.time", clock)
+    program = f"while True:\n    try:\n        {function}\n    except Exception:\n        pass"
+    result = composer.run(program)
+    assert result.envelope["error"] == "The program took longer than 20 seconds."
+
+
+def test_the_answers_of_a_program_have_to_fit_together(composer, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.compose.calls.MEGABYTE", 100)
+    composer.value("customers_list(page_size=20, page=1)")
+    result = composer.run("for i in range(9):\n    customers_list(page_size=20, page=1)")
+    assert "CONTENT_TRUNCATED" in result.envelope["error"]
 
 
 def test_a_program_waits_for_nothing(composer):
@@ -111,7 +141,8 @@ def test_a_stopped_program_goes_on_once(staff, configure):
     stopped, customer = stop(staff)
     assert not staff.go_on(stopped).is_error
     assert not Customer.objects.filter(pk=customer.pk).exists()
-    assert staff.go_on(stopped).code == "NOT_FOUND"
+    again = staff.go_on(stopped)
+    assert (again.code, again.data["details"]["field"]) == ("NOT_FOUND", "resume")
 
 
 def test_a_stopped_program_does_not_go_on_under_fewer_rights(staff, configure):
@@ -131,3 +162,33 @@ def test_one_caller_keeps_so_many_programs(staff, configure, monkeypatch):
     assert KeptProgram.objects.count() == 2
     assert staff.go_on(stopped[0]).code == "NOT_FOUND"
     assert not staff.go_on(stopped[2]).is_error
+
+
+def test_what_is_too_long_is_not_kept(staff, configure, monkeypatch):
+    configure(CONFIRM=True)
+    monkeypatch.setattr("drf_mcp.contrib.compose.keeping.MAX_STATE", 100)
+    stopped, _customer = stop(staff)
+    assert "resume" not in stopped.data
+    assert "Call customers_destroy itself" in stopped.data["remediation"]
+    assert KeptProgram.objects.count() == 0
+
+
+def test_a_stopped_program_waits_while_others_have_all_processes(staff, configure, monkeypatch):
+    configure(CONFIRM=True)
+    stopped, customer = stop(staff)
+    with monkeypatch.context() as patch:
+        patch.setattr("drf_mcp.contrib.compose.sandbox.get_pool", FullPool)
+        assert staff.go_on(stopped).code == "UNAVAILABLE"
+    assert not staff.go_on(stopped).is_error
+    assert not Customer.objects.filter(pk=customer.pk).exists()
+
+
+class FullPool:
+    def checkout(self, **options):
+        return self
+
+    def __enter__(self):
+        raise TimeoutError
+
+    def __exit__(self, *exc):
+        pass

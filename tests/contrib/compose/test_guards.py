@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.urls import path
 from rest_framework import serializers
 from rest_framework.authentication import TokenAuthentication
-from rest_framework.generics import CreateAPIView
+from rest_framework.generics import CreateAPIView, ListAPIView
+from rest_framework.permissions import BasePermission
+from rest_framework.routers import SimpleRouter
 
 from drf_mcp import mcp_tool
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.contrib.compose.models import KeptProgram
+from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.contrib.writes.idempotency.view import IdempotencyKeyMixin
 from example_project.shop.models import Customer, Order
+from tests.contrib.compose.conftest import Composer
+from tests.interaction.views import RefundViewSet
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +49,62 @@ def test_a_confirmation_stops_the_program_and_nothing_runs_twice(staff, configur
     assert (result.is_error, result.data["result"]) == (False, 0)
     assert "customers_create" not in calls
     assert not Customer.objects.filter(email="zoe@example.com").exists()
+
+
+def test_a_program_stops_as_often_as_it_has_to(staff, configure, calls):
+    configure(CONFIRM=True)
+    one, two = Customer.objects.exclude(orders__isnull=False).values_list("pk", flat=True)[:2]
+    stopped = staff.run(f"customers_destroy(id={one})\ncustomers_destroy(id={two})\n'both'")
+    again = staff.go_on(stopped)
+    assert again.data["changed"] == [{"tool": "customers_destroy", "arguments": {"id": one}}]
+    assert "after changes that stay" in again.envelope["error"]
+    calls.clear()
+    assert staff.go_on(again).data["result"] == "both"
+    assert calls == ["customers_destroy", "tools_compose"]
+    assert not Customer.objects.filter(pk__in=[one, two]).exists()
+
+
+def test_errors_before_a_stop_are_the_same_after_it(staff, configure, calls):
+    configure(CONFIRM=True)
+    pk = Customer.objects.exclude(orders__isnull=False).first().pk
+    program = f"""
+errors = []
+for arguments in [{{"foo": 1}}, {{"page": 99}}]:
+    try:
+        customers_list(**arguments)
+    except ToolError as error:
+        errors.append(str(error))
+customers_destroy(id={pk})
+errors
+"""
+    stopped = staff.run(program)
+    calls.clear()
+    errors = staff.go_on(stopped).data["result"]
+    codes = [text.split()[0] for text in errors]
+    assert codes == ["VALIDATION_ERROR", "NOT_FOUND"]
+    assert "customers_list" not in calls
+
+
+def as_client_with_forms(staff, **params):
+    capabilities = {"elicitation": {"form": {}}}
+    meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
+    return staff.result("tools/call", name="tools_compose", _meta=meta, **params)
+
+
+@pytest.mark.parametrize("action", ["accept", "decline"])
+def test_the_user_of_a_client_with_forms_is_asked(staff, configure, calls, action):
+    configure(CONFIRM=True)
+    arguments = {"program": PROGRAM}
+    asked = as_client_with_forms(staff, arguments=arguments)
+    [(key, request)] = asked["inputRequests"].items()
+    assert request["params"]["message"].startswith("Delete a customer?")
+    calls.clear()
+    replies = {key: {"action": action, "content": {}}}
+    further = {"requestState": asked["requestState"], "inputResponses": replies}
+    as_client_with_forms(staff, arguments=arguments, **further)
+    assert "customers_create" not in calls
+    exists = Customer.objects.filter(email="zoe@example.com").exists()
+    assert exists is (action == "decline")
 
 
 def test_what_changed_since_is_asked_anew(staff, configure):
@@ -98,6 +163,49 @@ def test_what_is_taken_away_from_the_endpoint_is_taken_from_programs(composer, c
     assert Order.objects.get(pk=pk).status == "pending"
 
 
+@pytest.fixture
+def holder_of(composer_of):
+    """Composers with a token that takes tools away: ``holder_of(read_only=True)``."""
+
+    def make(**narrowing):
+        token = AgentToken(user=User.objects.get(username="carol"), name="desk", **narrowing)
+        key = token.issue()
+        token.save()
+        return Composer(Client(headers={"authorization": f"Bearer {key}"}), path="/mcp/compose")
+
+    return make
+
+
+@pytest.mark.parametrize("narrowing", [{"read_only": True}, {"tools": ["customers_list"]}])
+def test_a_token_takes_tools_from_programs(holder_of, narrowing):
+    holder = holder_of(**narrowing)
+    assert holder.value("len(customers_list(page_size=2, page=1))") == 2
+    assert "customers_create" not in holder.value("signatures()")
+    result = holder.run(PROGRAM)
+    assert "There is no function or tool customers_create" in result.envelope["error"]
+    assert not Customer.objects.filter(email="zoe@example.com").exists()
+
+
+def test_a_narrower_token_does_not_go_on_with_a_program(staff, holder_of, configure):
+    configure(CONFIRM=True)
+    stopped = holder_of().run(PROGRAM)
+    assert holder_of(tools=["customers_*"]).go_on(stopped).code == "NOT_FOUND"
+    assert holder_of().go_on(stopped).data["result"] == 0
+
+
+def test_a_program_only_reads_at_an_endpoint_that_only_reads(composer_of, configure):
+    configure(COMPOSE="writes")
+    reader = composer_of("carol", "/mcp/readonly")
+    assert reader.tools()["tools_compose"]["annotations"]["readOnlyHint"] is True
+    assert "There is no function" in reader.run(PROGRAM).envelope["error"]
+
+
+def test_texts_of_others_keep_their_label(composer):
+    key = "io.github.drf-mcp/untrusted"
+    assert key not in composer.run("customers_list(page=1)").raw["_meta"]
+    assert composer.run("tickets_list(page=1)").raw["_meta"][key] == ["result", "output"]
+
+
 def test_a_call_that_fails_leaves_what_was_done_and_says_it(staff):
     result = staff.run(
         "c = customers_create(name='Zoe', email='zoe@example.com', country='DE')\n"
@@ -131,3 +239,74 @@ def test_a_key_is_asked_for_and_sent_when_the_program_goes_on(composer_of, expos
     # Sent with another program, the key has its first answer.
     again = agent.value("make_group(name='one', idempotency_key='first')['name']")
     assert (again, Group.objects.filter(name="one").count()) == ("one", 1)
+
+
+class IsOpen(BasePermission):
+    opens = True
+
+    def has_permission(self, request, view):
+        return self.opens
+
+
+@mcp_tool(name="read_groups")
+class ReadGroups(ListAPIView):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    authentication_classes = (TokenAuthentication,)
+    permission_classes = (IsOpen,)
+
+
+@pytest.fixture
+def reader(composer_of, expose):
+    """An agent whose program reads groups, and has a result of 30 of them."""
+    Group.objects.bulk_create(Group(name=f"{n} {'x' * 90}") for n in range(60))
+    patterns = [path("groups/", ReadGroups.as_view()), path("new/", MakeGroup.as_view())]
+    expose(*patterns, COMPOSE="writes", MAX_RESULT_TOKENS=1000, **BY_TOKEN)
+    return composer_of("alice", "/mcp")
+
+
+def test_an_answer_is_not_given_again_to_who_may_not_read_it_any_more(reader, monkeypatch):
+    stopped = reader.run("groups = read_groups()\nmake_group(name='one')\ngroups[0]")
+    monkeypatch.setattr(IsOpen, "opens", False)
+    result = reader.go_on(stopped, idempotency_key="first")
+    assert (result.code, Group.objects.filter(name="one").exists()) == ("FORBIDDEN", False)
+
+
+def test_a_kept_result_is_not_given_to_who_may_not_read_it_any_more(reader, monkeypatch):
+    name = reader.run("read_groups()").data["kept"]
+    assert reader.value(f"len(kept({name!r}))") == 60
+    again = reader.run(f"kept({name!r}) * 2").data["kept"]
+    monkeypatch.setattr(IsOpen, "opens", False)
+    for each in (name, again):
+        assert "NOT_FOUND" in reader.run(f"len(kept({each!r}))").envelope["error"]
+
+
+@pytest.mark.parametrize("place", ["answers", "reopened"])
+def test_another_call_than_before_the_stop_is_not_made(reader, place):
+    stopped = reader.run("read_groups()\nmake_group(name='one')")
+    row = KeptProgram.objects.get()
+    state = json.loads(row.state)
+    (state["answers"][0] if place == "answers" else state["reopened"])["arguments"] = "other"
+    row.state = json.dumps(state)
+    row.save()
+    result = reader.go_on(stopped, idempotency_key="first")
+    assert (result.code, Group.objects.filter(name="one").exists()) == ("CONFLICT", False)
+
+
+def test_a_question_of_a_view_stops_the_program(composer_of, expose):
+    router = SimpleRouter()
+    router.register("refunds", RefundViewSet, basename="refunds")
+    expose(*router.urls, COMPOSE="writes", **BY_TOKEN)
+    agent = composer_of("alice", "/mcp")
+    stopped = agent.run("refunds_create()['reason']")
+    assert set(stopped.data["answers"]) == {"reason", "amount", "note"}
+    assert agent.go_on(stopped, reason="late", amount=12.5).data["result"] == "late"
+
+
+def test_a_wrong_answer_is_asked_for_again(composer_of, expose):
+    router = SimpleRouter()
+    router.register("refunds", RefundViewSet, basename="refunds")
+    expose(*router.urls, COMPOSE="writes", **BY_TOKEN)
+    agent = composer_of("alice", "/mcp")
+    again = agent.go_on(agent.run("refunds_create()['reason']"), reason="bored", amount=1)
+    assert agent.go_on(again, reason="late", amount=1).data["result"] == "late"

@@ -85,6 +85,11 @@ def test_signatures_leave_out_what_the_caller_may_not_call(composer, staff):
     assert "products_partial_update" not in composer.value(program)
 
 
+def test_signatures_take_no_arguments_by_name(composer):
+    result = composer.run("signatures(pattern='orders_*')")
+    assert "signatures takes at most 20 texts" in result.envelope["error"]
+
+
 def test_a_program_that_says_nothing_is_told_how(composer):
     result = composer.run("x = 1")
     assert result.data == {"result": None}
