@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from drf_mcp.settings import DEFAULTS
+from drf_mcp.settings import DEFAULTS, mcp_settings
 from tests.documentation.test_threats import TESTS, is_collected
 
 PAGE = TESTS.parent / "docs" / "security.md"
@@ -17,6 +17,8 @@ ROWS = [
 
 
 def find_default(name: str) -> int:
+    if found := re.fullmatch(r"(\w+)\[\"(\w+)\"\]", name):
+        return getattr(mcp_settings, found[1])[found[2]]
     if "." not in name:
         return DEFAULTS[name]
     path, _, attribute = name.rpartition(".")

@@ -25,8 +25,8 @@ class ComposeFeature(Feature):
         # "writes" over all tools. See docs/compose.md.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
         # The most that a program may have: calls, seconds, memory in megabytes, characters that it
-        # prints. Those left out are 50, 20, 64 and 4000.
-        "COMPOSE_LIMITS": Setting({}, ProgramLimits()),
+        # prints. Those left out are these.
+        "COMPOSE_LIMITS": Setting(LIMITS, ProgramLimits()),
     }
     view_attributes = {
         # As COMPOSE, for one endpoint.

@@ -105,7 +105,7 @@ class Stop:
         return name, stop
 
     def take(self, answers: Mapping[str, Any]) -> None:
-        """CallAnswer the call with what an agent sends."""
+        """Answer the call with what an agent sends."""
         known = [*self.names, *(name for each in self.questions for name in each["fields"])]
         advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(known)}
         advice = advice if known else _("Leave the answers out: nothing was asked for.")
