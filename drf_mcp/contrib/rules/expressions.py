@@ -334,7 +334,7 @@ def precedes(compare: Callable[[Any, Any], bool], left: Any, right: Any) -> bool
 
 def equals(left: Any, right: Any) -> bool | Unknown:
     left, right = align(left, right)
-    if left is UNKNOWN or right is UNKNOWN:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
         return UNKNOWN
     if left is None or right is None:
         return left is right

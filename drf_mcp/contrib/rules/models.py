@@ -66,7 +66,8 @@ class CallRule(models.Model):
     @property
     def label(self) -> str:
         """What the rule says, in one line."""
-        return f"{self.condition or _('every call')}: {self.Verdict(self.verdict).label}"
+        condition = self.condition or _("every call")
+        return f"{condition}: {self.Verdict(self.verdict).label}"
 
     def clean(self) -> None:
         """Check the rule against the tools that it is about: their schemas and their models."""

@@ -196,7 +196,8 @@ class ToolNames:
             return known[name]
         facts = {"place": place, "name": name or place}
         asked = ask_nearest(find_nearest(name, known))
-        raise ExpressionError(f"{_('%(place)s has no %(name)s.') % facts} {asked}".strip())
+        message = _("%(place)s has no %(name)s.") % facts
+        raise ExpressionError(f"{message} {asked}".strip())
 
 
 class CallValues:
