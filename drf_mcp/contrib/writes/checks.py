@@ -15,7 +15,7 @@ from drf_mcp.tools.tool import Tool
 
 REMEDY = (
     "A change and its record are committed together or not at all. Leave the option out: "
-    "idempotency_key=False. See docs/idempotency.md."
+    "idempotency_key=False. See docs/writes.md."
 )
 
 

@@ -19,7 +19,7 @@ class WritesFeature(Feature):
         # is made and rolled back. @mcp_tool(dry_run=True) for one tool. See docs/writes.md.
         "DRY_RUN": Setting(False, Flag()),
         # True gives tools that change something an argument "idempotency_key": the same key changes
-        # it once, and has the first answer again. See docs/idempotency.md.
+        # it once, and has the first answer again. See docs/writes.md.
         "IDEMPOTENCY_KEYS": Setting(False, Flag()),
         # Seconds for which the answer to a key is given again.
         "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
