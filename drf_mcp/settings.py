@@ -138,7 +138,7 @@ SETTINGS: dict[str, Setting] = {
     "EXTRA_QUERY": Setting(False, Flag()),
     # True keeps the schemas of arguments to what every client and model provider accepts;
     # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
-    # See docs/schemas.md.
+    # See docs/arguments_and_schemas.md.
     "PORTABLE": Setting(True, Flag()),
     # Largest file that an argument may carry, in bytes; its base64, a third larger, has
     # to fit into MAX_BODY_BYTES as well. See docs/files.md.
@@ -169,7 +169,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open)
     # or "full" (its data as far as stock fields guarantee it). Each schema takes more tokens
-    # than the rest of its tool. See docs/schemas.md.
+    # than the rest of its tool. See docs/arguments_and_schemas.md.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", none=True)),
     # True gives reads an argument "fields", which asks for some fields of the answer only.
     # See docs/large_results.md.
