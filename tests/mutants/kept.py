@@ -564,6 +564,13 @@ MUTANTS = (
         ("contrib/tasks/test_quota.py",),
     ),
     Mutant(
+        "tasks of workers that were killed",
+        "contrib/tasks/ledger.py",
+        "lapsed = rows.filter(status=WORKING, leased__lt=now)",
+        "lapsed = rows.none()",
+        ("contrib/tasks/test_lifecycle.py",),
+    ),
+    Mutant(
         "how many streams a caller has",
         "contrib/subscriptions/listening.py",
         "            if self.taken[owner] >= most:",

@@ -15,5 +15,5 @@ class CallTaskAdmin(ReadOnlyAdmin):
     search_fields = ("task_id", "owner")
     ordering = ("-created",)
     date_hierarchy = "created"
-    fields = (*list_display, "is_cancelled", "started", "updated")
+    fields = (*list_display, "is_cancelled", "started", "leased", "updated")
     readonly_fields = fields

@@ -13,14 +13,19 @@ from typing import Any
 from django.db import router, transaction
 from django.utils import timezone as django_timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import Throttled
 
+from drf_mcp.exceptions import InternalError
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.settings import mcp_settings
 
 # Milliseconds after which a client asks again.
 POLL_INTERVAL = 2000
+# Seconds that a worker may be silent before its task fails, and between two signs of life.
+LEASE, RENEWAL = 60, 10
+STOPPED = gettext_noop("The work was stopped.")
 WORKING, INPUT_REQUIRED = "working", "input_required"
 COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
 
@@ -78,6 +83,7 @@ class Ledger:
     def check_quota(self, owner: str) -> None:
         """Raise Throttled if an owner has as many tasks as they may have."""
         kept = self.rows.filter(owner=owner, expires__gt=django_timezone.now())
+        self.end_lapsed(kept)
         unfinished = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).count()
         if unfinished >= self.max_unfinished:
             text = _("%(count)d tasks of yours have not ended. Wait for one, or cancel one.")
@@ -91,7 +97,10 @@ class Ledger:
     def find(self, task_id: Any, owner: str) -> Any:
         """Return the row of a caller's task, None where there is none."""
         found = self.rows.filter(expires__gt=django_timezone.now(), owner=owner)
-        return found.filter(task_id=str(task_id)).first()
+        row = found.filter(task_id=str(task_id)).first()
+        if row is not None and self.end_lapsed(found.filter(pk=row.pk, leased=row.leased)):
+            row.refresh_from_db()
+        return row
 
     def describe(self, row: Any) -> dict[str, Any]:
         """Return a task as the protocol has it, without what came of it."""
@@ -121,9 +130,24 @@ class Ledger:
         """Return the row of a task that waits for a worker, None if there is none."""
         waiting = self.rows.filter(task_id=task_id, status=WORKING, started=None)
         now = django_timezone.now()
-        if not waiting.filter(expires__gt=now).update(started=now):
+        leased = now + timedelta(seconds=LEASE)
+        if not waiting.filter(expires__gt=now).update(started=now, leased=leased):
             return None
         return self.rows.get(task_id=task_id)
+
+    def renew(self, row: Any) -> None:
+        """Say that the worker of a task is alive."""
+        leased = django_timezone.now() + timedelta(seconds=LEASE)
+        self.rows.filter(task_id=row.task_id, status=WORKING).update(leased=leased)
+
+    def end_lapsed(self, rows: Any) -> int:
+        """End those tasks whose worker was killed, and return their number."""
+        now = django_timezone.now()
+        lapsed = rows.filter(status=WORKING, leased__lt=now)
+        ended = {"request": {}, "message": "", "leased": None, "updated": now}
+        error = {"error": {"code": InternalError.code, "message": _(STOPPED)}}
+        count: int = lapsed.filter(is_cancelled=True).update(status=CANCELLED, **ended)
+        return count + int(lapsed.update(status=FAILED, answer=error, **ended))
 
     def tell(self, row: Any, message: str) -> None:
         """Keep how far the work is."""
@@ -146,7 +170,13 @@ class Ledger:
             rounds["memory"][question.key] = question.memory
             rounds["used"].append(question.key)
         rounds["number"] += 1
-        asking = {"status": INPUT_REQUIRED, "rounds": rounds, "started": None, "message": ""}
+        asking = {
+            "status": INPUT_REQUIRED,
+            "rounds": rounds,
+            "started": None,
+            "leased": None,
+            "message": "",
+        }
         running = self.rows.filter(task_id=row.task_id, is_cancelled=False)
         if not running.update(**asking, updated=django_timezone.now()):
             self.finish(row, CANCELLED)
@@ -163,7 +193,7 @@ class Ledger:
         Args:
             terms: what has to hold when the answer is read.
         """
-        ended = {"status": status, "answer": answer, "request": {}, "message": ""}
+        ended = {"status": status, "answer": answer, "request": {}, "message": "", "leased": None}
         ended["terms"] = terms or {}
         running = self.rows.filter(task_id=row.task_id, status=WORKING)
         running.update(**ended, updated=django_timezone.now())

@@ -23,6 +23,8 @@ class CallTask(models.Model):
     created = models.DateTimeField(_("created"))
     updated = models.DateTimeField(_("updated"))
     started = models.DateTimeField(_("started"), null=True)
+    # Until when a running call counts as alive; its worker writes it anew as long as it runs.
+    leased = models.DateTimeField(_("alive until"), null=True)
     expires = models.DateTimeField(_("expires"), db_index=True)
     # What the call is made from again, until it has ended; what was asked; what came of it.
     request = models.JSONField(_("request"), default=dict)

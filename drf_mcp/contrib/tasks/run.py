@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,7 +15,14 @@ from django.db import Error, connections
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential
-from drf_mcp.contrib.tasks.ledger import CANCELLED, COMPLETED, FAILED, Ledger
+from drf_mcp.contrib.tasks.ledger import (
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    RENEWAL,
+    STOPPED,
+    Ledger,
+)
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import CallState
@@ -77,6 +85,7 @@ class Watch:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.is_over = threading.Event()
+        self.renewed = time.monotonic()
         self.thread = threading.Thread(target=self.watch, daemon=True)
 
     def __enter__(self) -> None:
@@ -102,6 +111,9 @@ class Watch:
                 channel.message = ""
             if ledger.is_cancelled(row):
                 channel.cancel()
+            if time.monotonic() - self.renewed >= RENEWAL:
+                ledger.renew(row)
+                self.renewed = time.monotonic()
         except Error:
             # A database that one writes at a time is busy: the next look may find it free.
             connections.close_all()
@@ -189,7 +201,7 @@ class Run:
             self.ledger.finish(self.row, CANCELLED)
         else:
             if answer is None:
-                answer = make_error(InternalError.code, _("The work was stopped."))
+                answer = make_error(InternalError.code, _(STOPPED))
             status = COMPLETED if "result" in answer else FAILED
             self.ledger.finish(self.row, status, answer, self.terms)
 

@@ -12,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 from django_tasks_db.backend import DatabaseBackend
 
+from drf_mcp.contrib.tasks.ledger import RENEWAL, Ledger
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tasks.run import Run, Watch
 from tests.contrib.tasks import views
@@ -129,6 +130,52 @@ def test_a_task_expires(agent, work, settings):
     assert views.SEEN == []
     call_command("mcp_expire", verbosity=0)
     assert not CallTask.objects.exists()
+
+
+def test_the_task_of_a_worker_that_was_killed_fails_when_its_lease_runs_out(agent):
+    task = agent.start("groups_create", name="editors")
+    assert Run.begin(task["taskId"]) is not None
+    assert agent.get(task)["status"] == "working"
+    CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
+    done = agent.get(task)
+    assert (done["status"], done["error"]["message"]) == ("failed", "The work was stopped.")
+    assert CallTask.objects.get().request == {}
+
+
+def test_a_cancelled_task_of_a_worker_that_was_killed_is_cancelled(agent):
+    task = agent.start("report")
+    Run.begin(task["taskId"])
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
+    assert agent.get(task)["status"] == "cancelled"
+
+
+def test_a_worker_that_runs_renews_its_lease(agent):
+    task = agent.start("report")
+    run = Run.begin(task["taskId"])
+    CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
+    watch = Watch(run)
+    watch.look()
+    assert CallTask.objects.get().leased < timezone.now()
+    watch.renewed -= RENEWAL
+    watch.look()
+    assert agent.get(task)["status"] == "working"
+
+
+def test_a_task_that_waits_for_a_worker_or_an_answer_has_no_lease(agent, work):
+    task = agent.start("deletion")
+    assert CallTask.objects.get().leased is None
+    work()
+    assert agent.get(task)["status"] == "input_required"
+    assert CallTask.objects.get().leased is None
+
+
+def test_tasks_of_killed_workers_count_for_no_quota(agent, monkeypatch):
+    monkeypatch.setattr(Ledger, "max_unfinished", 1)
+    Run.begin(agent.start("report")["taskId"])
+    assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
+    CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
+    agent.start("report")
 
 
 # --- Who does not take a task ------------------------------------------------------------------
