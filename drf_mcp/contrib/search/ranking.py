@@ -38,7 +38,7 @@ class FieldRanking:
 
     # BM25F (Zaragoza and others, TREC-13, 2004), with what found the most for those questions in
     # benchmarks/agents that are not kept out of tuning. Half and double find nearly as much.
-    k1 = 8.0
+    k1 = 4.9
     fields: Mapping[str, tuple[float, float]] = {
         # The weight of a field, and how much its length matters.
         "object": (12.0, 0.6),

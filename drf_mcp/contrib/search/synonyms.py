@@ -6,6 +6,7 @@ one project's own things do not belong here: a project gives them as the ``keywo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 ENGLISH = """
@@ -230,38 +231,47 @@ next upcoming
 last previous recent
 """
 
+# Code is mostly English: each group has its words, too.
 GERMAN = """
-kunde klient käufer auftraggeber besteller
-benutzer nutzer konto mitglied person
-mitarbeiter angestellter kollege personal bearbeiter
-arzt ärztin behandler
-lieferant händler verkäufer hersteller
-artikel produkt ware gegenstand
-bestellung auftrag order kauf
-buchung reservierung termin
-rechnung faktura
-ticket anfrage fall vorgang problem beschwerde
-kommentar notiz bemerkung antwort nachricht
-dokument datei anhang
-bild foto
-ort lagerplatz standort adresse
-lager bestand vorrat
-paket sendung lieferung
-gutschein rabatt
-preis kosten betrag gebühr
-umsatz einnahme erlös
-bericht statistik übersicht auswertung
-spät überfällig verspätet fällig
-frei verfügbar übrig
-offen unbezahlt ausstehend
-bezahlt zahlen zahlung
-stornieren absagen abbestellen
-erstatten zurückzahlen rückerstattung
-zuweisen übergeben zuordnen
-wieviel anzahl menge
-wann datum zeit
-wo ort
-heute datum tag
+kunde klient käufer auftraggeber besteller customer client
+benutzer nutzer konto mitglied person user account member
+mitarbeiter angestellter kollege personal bearbeiter employee agent staff
+arzt ärztin behandler doctor practitioner
+lieferant händler verkäufer hersteller supplier vendor
+artikel produkt ware gegenstand product item article
+bestellung auftrag order kauf purchase
+buchung reservierung booking reservation
+termin appointment meeting
+rechnung faktura invoice bill
+ticket anfrage fall vorgang problem beschwerde request case
+kommentar notiz bemerkung antwort nachricht comment note message
+dokument datei anhang document file attachment
+bild foto image photo cover
+ort lagerplatz standort adresse location place address
+lager bestand vorrat stock inventory warehouse
+paket sendung lieferung parcel shipment delivery
+gutschein rabatt voucher discount coupon
+preis kosten betrag gebühr price cost amount fee
+umsatz einnahme erlös revenue sale
+bericht statistik übersicht auswertung report statistic summary
+veranstaltung konzert vorstellung event
+platz sitz seat
+gruppe abteilung mannschaft group team
+spät überfällig verspätet fällig late overdue due
+frei verfügbar übrig free available
+offen unbezahlt ausstehend open unpaid
+bezahlt zahlen zahlung paid payment
+stornieren absagen abbestellen cancel
+erstatten zurückzahlen rückerstattung refund
+zuweisen übergeben zuordnen assign
+zurückgeben rückgabe return
+ausleihen verleihen leihen loan lend borrow
+sperren blockieren block
+versenden verschicken send ship
+wieviel anzahl menge count number quantity
+wann datum zeit date time
+wo ort where location
+heute datum tag date day
 """
 
 GROUPS: Mapping[str, str] = {"en": ENGLISH, "de": GERMAN}
@@ -290,3 +300,47 @@ ASKING: Mapping[str, str] = {
         "cancel call_off lösche löschen entferne entfernen wegwerfen"
     ),
 }
+
+# Words that say nothing about a tool; some of them ask for something all the same.
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a about an and any anything are as at be by can could did do does everything for from "
+        "get has have he her here him his how i if in into is it its just me mr mrs ms must my "
+        "need no not of on onto or our out over please s she should so some somebody someone t "
+        "tell than that the their them then there these they this to too up us want was we were "
+        "what when where which who whom whose why will with would you your already also another "
+        "else more other still yet cant couldnt doesnt didnt dont isnt wont das dem den der des "
+        "die ein eine einem einen einer für ich im in ist mit nicht oder sich sie sind und uns "
+        "unser von wir zu zum zur",
+    )
+)
+# Those that are about a field.
+ASKED_FOR = frozenset({"when", "where", "wann", "wo"})
+# Verbs that say what is asked for, and nothing else.
+PLAIN_VERBS = frozenset(
+    re.findall(
+        r"\w+",
+        "add change create delete display edit find list make new register remove search see show "
+        "update view ändere bearbeite entferne erstelle finde lösche suche zeige",
+    )
+)
+BEFORE_VERBS = frozenset({"and", "bitte", "can", "could", "please", "to", "und", "us", "you"})
+# What follows a verb: one of them among the first words makes a command of them.
+DETERMINERS = frozenset(
+    re.findall(
+        r"\w+",
+        "a all an back both down every everything he her him his i in it my off on out our over "
+        "she someone the their them these they this those two up us we your alle das dem den der "
+        "die ein eine einen es ihm ihr sie",
+    )
+)
+# What a question is about stands before them.
+PREPOSITIONS = frozenset(
+    re.findall(
+        r"\w+",
+        "about after at because before by for from in into of on onto since that to where which "
+        "who whose with without als auf aus bei bis für mit nach seit über um unter von vor wegen "
+        "zu",
+    )
+)

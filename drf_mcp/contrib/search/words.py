@@ -9,132 +9,28 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from drf_mcp.archive.search import split_unspaced
-from drf_mcp.contrib.search.synonyms import ASKING, GROUPS
+from drf_mcp.contrib.search.stems import STEMS, strip_english
+from drf_mcp.contrib.search.synonyms import (
+    ASKED_FOR,
+    ASKING,
+    BEFORE_VERBS,
+    DETERMINERS,
+    GROUPS,
+    PLAIN_VERBS,
+    PREPOSITIONS,
+    STOP_WORDS,
+)
 
 WORDS = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 APOSTROPHES = re.compile(r"(?<=\w)['\u2019](?:s|re|ve|ll|d|m)?\b")
-# SearchQuestion words that are about a field.
-ASKED_FOR = frozenset({"when", "where", "wann", "wo"})
 CLAUSES = re.compile(r"[,;:.!?]+(?=\s|$)")
 READ = "read"
 # What a question without a verb asks for, not quite surely.
 GUESS = {READ: 0.5}
-PREPOSITIONS = frozenset(
-    re.findall(
-        r"\w+",
-        "about after at because before by for from in into of on onto since that to where which "
-        "who whose with without als auf aus bei bis für mit nach seit über um unter von vor "
-        "wegen zu",
-    )
-)
-# What they ask for is all that they say.
-PLAIN_VERBS = frozenset(
-    re.findall(
-        r"\w+",
-        "add change create delete display edit find list make new register remove search see show "
-        "update view ändere bearbeite entferne erstelle finde lösche suche zeige",
-    )
-)
-BEFORE_VERBS = frozenset({"and", "bitte", "can", "could", "please", "to", "und", "us", "you"})
-DETERMINERS = frozenset(
-    re.findall(
-        r"\w+",
-        "a all an back both down every everything he her him his i in it my off on out our over "
-        "she someone the their them these they this those two up us we your "
-        "alle das dem den der die ein eine einen es ihm ihr sie",
-    )
-)
 # What a synonym counts of the word itself, and a word after the first preposition; how many words
 # a phrase may have between its own.
 SYNONYM, AFTERTHOUGHT, MOST_BETWEEN = 0.75, 0.7, 3
-# Words that say nothing about a tool; some of them ask for something all the same.
-STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a about an and any anything are as at be by can could did do does everything for from get "
-        "has have he her here him his how i if in into is it its just me mr mrs ms must my need no "
-        "not of on onto or our out over please s she should so some somebody someone t tell than "
-        "that the their them then there these they this to too up us want was we were what when "
-        "where which who whom whose why will with would you your "
-        "already also another else more other still yet "
-        "cant couldnt doesnt didnt dont isnt wont "
-        "das dem den der des die ein eine einem einen einer für ich im in ist mit nicht oder sich "
-        "sie sind und uns unser von wir zu zum zur",
-    )
-)
-INFLECTIONS = ("ings", "ing", "ied", "ies", "ed", "es", "s")
-DERIVATIONS = (
-    *("ations", "ation", "ments", "ment", "ability", "ities", "ity", "ance", "ions", "ion"),
-    *("able", "ers", "er", "or", "ly", "ic", "y", "ive"),
-)
-GERMAN = ("ungen", "ung", "innen", "in", "en", "ern", "er", "em", "es", "e", "n", "s", "te", "st")
-# Verbs and nouns that change in the middle, and one that is a noun of its own.
-IRREGULAR = {
-    "bookings": "booking",
-    "booking": "booking",
-}
-IRREGULAR |= {
-    word: group.split()[0]
-    for group in (
-        "pay paid payment payments",
-        "buy bought",
-        "sell sold",
-        "send sent",
-        "give gave given",
-        "take took taken",
-        "go went gone",
-        "come came",
-        "break broke broken",
-        "keep kept",
-        "write wrote written",
-        "find found",
-        "hold held",
-        "make made",
-        "lend lent",
-        "bring brought",
-        "lose lost",
-        "person people",
-        "child children",
-        "man men",
-        "woman women",
-        "shelf shelves",
-        "prescribe prescription",
-        "deliver delivery",
-        "subscribe subscription",
-        "describe description",
-        "receive reception",
-        "choose chose chosen",
-    )
-    for word in group.split()
-}
-
-
-def strip_english(word: str) -> str:
-    """Return a word without its endings: "orders" and "ordered" are one word."""
-    if word in IRREGULAR:
-        return IRREGULAR[word].removesuffix("e") if len(word) > 3 else IRREGULAR[word]
-    stem = strip_ending(word, INFLECTIONS, 3)
-    if stem != word and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "s":
-        stem = stem[:-1]
-    stem = IRREGULAR.get(stem, stem)
-    stem = strip_ending(stem, DERIVATIONS, 4)
-    return stem.removesuffix("e") if len(stem) > 3 else stem
-
-
-def strip_german(word: str) -> str:
-    return strip_ending(word.replace("ß", "ss"), GERMAN, 4)
-
-
-def strip_ending(word: str, endings: Sequence[str], least: int) -> str:
-    for ending in endings:
-        if word.endswith(ending) and len(word) - len(ending) >= least:
-            return word.removesuffix(ending)
-    return word
-
-
-# The languages of the package's own catalogs; others as English, whose names code has.
-STEMS = {"de": strip_german}
 
 
 @dataclass(frozen=True)

@@ -225,6 +225,22 @@ def test_no_search_finds_nothing(agent, query):
     assert answer["groups"]
 
 
+@pytest.mark.slow
+def test_the_nearest_are_tools_that_the_caller_sees(agent_of, configured):
+    configured(READ_ONLY=True)
+    agent = SurfaceAgent(agent_of("alice").http)
+    hits = agent.search("refnd")["tools"]
+    assert "orders_refund" not in {get_name(hit) for hit in hits}
+    assert {hit["run_with"] for hit in hits} == {"tools_read"}
+
+
+def test_a_project_in_german_is_searched_in_german_and_english(agent, configured):
+    configured(LANGUAGE="de")
+    registry.reload()
+    for question in ("Welche Kunden gibt es?", "Which clients are there?"):
+        assert get_name(agent.search(question)["tools"][0]) == "customers_list"
+
+
 def test_a_client_that_takes_little_gets_fewer_hits_and_can_go_on(agent):
     meta = {CLIENT_LIMIT_KEY: 1000, CLIENT_CAPABILITIES_KEY: {}}
     arguments = {"query": "order", "offset": 0, "definitions": True}
