@@ -1,4 +1,4 @@
-"""Each limit of the security page has the default of the code, and a test that exists."""
+"""Each limit of the pages that list them has the default of the code, and a test that exists."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from importlib import import_module
 from drf_mcp.settings import DEFAULTS, mcp_settings
 from tests.documentation.test_threats import TESTS, is_collected
 
-PAGE = TESTS.parent / "docs" / "security.md"
+PAGES = [TESTS.parent / "docs" / name for name in ("security.md", "compose.md")]
 HEADING = "| What | Default | Where | Beyond it | Shown by |"
 ROWS = [
     re.split(r"(?<!\\) \| ", line.strip("| "))
-    for line in PAGE.read_text().partition(HEADING)[2].partition("\n\n")[0].splitlines()[2:]
+    for page in PAGES
+    for line in page.read_text().partition(HEADING)[2].partition("\n\n")[0].splitlines()[2:]
 ]
 
 
@@ -34,4 +35,4 @@ def test_every_limit_is_that_of_the_code_and_has_a_test():
     assert told == {where: find_default(where.strip("`")) for where in told}
     assert [what for what, _, _, beyond, _ in ROWS if not beyond] == []
     assert [test for *_, test in ROWS if not is_collected(test.strip("`"))] == []
-    assert len(ROWS) > 15
+    assert len(ROWS) > 20
