@@ -85,9 +85,9 @@ class Command(MCPCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.endpoint = self.find_endpoint(options)
-        tool = self.find_tool(options["name"], self.endpoint)
         arguments = CommandLineArguments(options["arguments"]).values
         if options["http"]:
+            tool = self.find_tool(options["name"], self.endpoint)
             self.stdout.write(self._write_curl(tool, arguments, options))
             return
         console: AbstractContextManager[list[Any]]
@@ -121,6 +121,8 @@ class Command(MCPCommand):
                 return self.converse(client, params, yes=options["yes"])
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
+            # A mistyped name comes first.
+            self.find_tool(options["name"], self.endpoint)
             advice = _("Name a user with --as.")
             raise UsageError(f"{self.write_reason(exc)} {advice}") from exc
 

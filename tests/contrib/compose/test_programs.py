@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
+from django.core.management import call_command
 
 from example_project.shop.models import Customer
 
@@ -161,3 +163,10 @@ c = customers_retrieve(id=top)
     answer = json.dumps(result.envelope)
     assert result.data["result"]["unpaid"] >= 1
     assert count_tokens(program) + count_tokens(answer) < 250
+
+
+def test_the_command_runs_a_program(configure):
+    configure(COMPOSE=True)
+    out = io.StringIO()
+    call_command("mcp_call", "tools_compose", "program=1 + 1", "--as", "alice", stdout=out)
+    assert json.loads(out.getvalue())["data"] == {"result": 2}
