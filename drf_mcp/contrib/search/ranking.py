@@ -19,7 +19,7 @@ from drf_mcp.contrib.search.words import (
 )
 
 # Words of a question whose spelling is compared, and how like another word a word has to be.
-MOST_SPELLINGS, LEAST_LIKENESS = 12, 0.5
+MOST_SPELLINGS, LEAST_LIKENESS, SURE_LIKENESS = 12, 0.5, 0.7
 # Of a long question.
 MOST_WORDS = 40
 
@@ -109,7 +109,7 @@ class FieldRanking:
     def find(self, text: str) -> list[str]:
         """Return the names of the tools with a word of a question, the best first."""
         question = self.language.read(text)
-        words = question.words[:MOST_WORDS]
+        words = [self.correct(near) for near in question.words[:MOST_WORDS]]
         if question.asks == GUESS and words and self.is_verb(words[0]):
             question = replace(question, asks={})
         scores = self.get_scores(words)
@@ -122,6 +122,13 @@ class FieldRanking:
             if self.parents[name].isdisjoint(said):
                 scores[name] *= self.nested if self.parents[name] else 1.0
         return sorted(scores, key=lambda name: -scores[name])
+
+    def correct(self, near: Mapping[str, float]) -> Mapping[str, float]:
+        """Return a word that no tool has, nor a synonym of it, as one that is spelled like it."""
+        if not self.holders.keys().isdisjoint(near):
+            return near
+        spelled = self.find_spelling(find_itself(near), SURE_LIKENESS)
+        return {spelled: 0.5} if spelled else near
 
     def is_verb(self, near: Mapping[str, float]) -> bool:
         """Return whether a word is what an action is called, and nothing that there is."""
@@ -173,15 +180,14 @@ class FieldRanking:
         scores = self.get_scores(near)
         return sorted(scores, key=lambda name: -scores[name])
 
-    def find_spelling(self, word: str) -> str:
+    def find_spelling(self, word: str, least: float = LEAST_LIKENESS) -> str:
         """Return the word of the tools that shares the most with a word, "" where none does."""
         own = cut_pieces(word)
         shared = Counter(other for piece in own for other in self.pieces.get(piece, ()))
-        likeness = {
-            other: 2 * n / (len(own) + len(cut_pieces(other))) for other, n in shared.items()
-        }
+        # A word has as many pieces as letters, and one more; fewer where one comes twice.
+        likeness = {other: 2 * n / (len(own) + len(other) + 1) for other, n in shared.items()}
         best = max(likeness, key=lambda other: likeness[other], default="")
-        return best if best and likeness[best] >= LEAST_LIKENESS else ""
+        return best if best and likeness[best] >= least else ""
 
     @cached_property
     def pieces(self) -> Mapping[str, list[str]]:

@@ -128,6 +128,11 @@ def test_what_reads_comes_before_what_writes_and_what_destroys_comes_last(noun):
     assert kinds == sorted(kinds)
 
 
+def test_a_mistyped_word_is_taken_for_the_one_that_is_spelled_like_it():
+    assert find("Refnd an order")[0] == "orders_refund"
+    assert find("Which custommers are there?")[0] == "customers_list"
+
+
 # --- What is known about a tool -------------------------------------------------------------
 
 
@@ -206,7 +211,7 @@ def test_a_search_over_1500_tools_takes_less_than_50_ms():
         for n in range(30)
     ]
     ranked = ranking(*tools)
-    question = "Which orders of our customers are late today, and who has to be called about them?"
+    question = "Which ordres of our custommers are late tday, and who is to be cald about alphx12?"
     seconds = []
     for _ in range(5):
         start = time.perf_counter()

@@ -210,7 +210,7 @@ def test_a_name_of_one_word_is_also_that_word():
 
 
 def test_words_that_no_tool_has_find_the_nearest_and_the_groups(agent):
-    result = agent.call("tools_search", query="custoomer")
+    result = agent.call("tools_search", query="kusstomer")
     assert get_name(result.data["tools"][0]).startswith("customers_")
     assert result.data["groups"] == agent.search()["groups"]
     assert result.data["next_offset"] is None
