@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 PAGE = (Path(settings.BASE_DIR) / "docs" / "commands.md").read_text()
 # The apps by the names of their commands, but for those that a page of their app documents.
 COMMANDS = {name: app for name, app in get_commands().items() if str(app).startswith("drf_mcp")}
-del COMMANDS["mcp_token"], COMMANDS["mcp_rules"]
+del COMMANDS["mcp_token"], COMMANDS["mcp_rules"], COMMANDS["mcp_proposals"]
 
 
 def options_of(command: BaseCommand) -> set[str]:

@@ -1,11 +1,22 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.rules.models import CallRule
+from drf_mcp.access.principals import get_tenant_key
+from drf_mcp.admin import ReadOnlyAdmin
+from drf_mcp.contrib.rules.ledger import PERMISSION, ProposalLedger
+from drf_mcp.contrib.rules.models import CallRule, Proposal
+from drf_mcp.contrib.rules.running import enqueue
 
 
 @admin.register(CallRule)
@@ -20,3 +31,100 @@ class CallRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     @admin.display(description=_("condition"))
     def shown_condition(self, row: Any) -> str:
         return row.condition or str(_("every call"))
+
+
+SHOWN = (
+    "tool",
+    "title",
+    "user_label",
+    "credential",
+    "status",
+    "rule",
+    "reason",
+    "approvals_needed",
+    "group",
+    "shown_approvals",
+    "shown_arguments",
+    "shown_difference",
+    "message",
+    "created",
+    "updated",
+    "expires",
+)
+
+
+class DecisionForm(ActionForm):
+    reason = forms.CharField(label=_("Reason"), required=False, max_length=300)
+
+
+@admin.register(Proposal)
+class ProposalAdmin(ReadOnlyAdmin):
+    """The calls that wait for an approval, and those that waited, newest first."""
+
+    list_display = (
+        "title",
+        "user_label",
+        "shown_arguments",
+        "shown_difference",
+        "status",
+        "expires",
+    )
+    list_filter = ("status", "tool", "rule")
+    search_fields = ("proposal_id", "tool", "user_label", "reason")
+    ordering = ("-created",)
+    fields = SHOWN
+    readonly_fields = SHOWN
+    actions = ("approve", "decline")
+    action_form = DecisionForm
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_view_permission(request, obj) or self.has_approve_permission(request)
+
+    def has_approve_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm(PERMISSION))
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).filter(tenant=get_tenant_key(request))
+
+    @admin.action(description=_("Approve as shown here"), permissions=["approve"])
+    def approve(self, request: HttpRequest, queryset: Any) -> None:
+        sent = request.POST
+        for row in queryset:
+            # What the list showed, if it was another, is not approved.
+            self.decide(request, row, "approve", sent.get(f"shown-{row.pk}", ""))
+
+    @admin.action(description=_("Decline"), permissions=["approve"])
+    def decline(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self.decide(request, row, "decline", request.POST.get("reason", ""))
+
+    def decide(self, request: HttpRequest, row: Any, action: str, given: str) -> None:
+        try:
+            decide = getattr(ProposalLedger(), action)
+            row = decide(row, request.user, given, get_tenant_key(request))
+        except APIException as exc:
+            self.message_user(request, f"{row}: {exc.detail}", messages.ERROR)
+            return
+        enqueue(row)
+        self.log_change(request, row, action)
+        self.message_user(request, f"{row}: {row.Status(row.status).label}")
+
+    @admin.display(description=_("arguments"))
+    def shown_arguments(self, row: Any) -> SafeString:
+        return self.write(row.arguments)
+
+    @admin.display(description=_("what the call would do"))
+    def shown_difference(self, row: Any) -> SafeString:
+        text = self.write(row.shown)
+        hidden = format_html(
+            '<input type="hidden" name="shown-{}" value="{}">', row.pk, row.fingerprint
+        )
+        return text + hidden
+
+    @admin.display(description=_("approvals"))
+    def shown_approvals(self, row: Any) -> str:
+        given = row.approvals.filter(fingerprint=row.fingerprint)
+        return ", ".join(given.values_list("label", flat=True))
+
+    def write(self, value: Any) -> SafeString:
+        return format_html("<pre>{}</pre>", json.dumps(value, indent=1, ensure_ascii=False))

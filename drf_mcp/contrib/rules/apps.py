@@ -13,4 +13,4 @@ class RulesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.rules.feature.RulesFeature",)
     mcp_checks = "drf_mcp.contrib.rules.checks"
-    mcp_requires = ("drf_mcp.contrib.writes",)
+    mcp_requires = ("drf_mcp.contrib.tasks", "drf_mcp.contrib.writes")

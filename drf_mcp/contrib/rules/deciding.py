@@ -11,7 +11,8 @@ from django.apps import apps
 from django.db import router
 from rest_framework.exceptions import PermissionDenied
 
-from drf_mcp.contrib.rules.ruling import ALLOW, RULES, Ruling
+from drf_mcp.contrib.rules.proposing import Proposing
+from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, Ruling
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
 from drf_mcp.exceptions import contain
@@ -73,9 +74,12 @@ class RulesGuard(Guard):
         # A caller who is not let in learns of no rule.
         call.caller.authenticate()
         try:
-            ruling = Decision.of_requests(self.rules, call).ruling
+            decision = Decision.of_requests(self.rules, call)
         except ViewRefused as exc:
             return exc.outcome
+        ruling = decision.ruling
         if ruling.verdict == ALLOW:
             return proceed(call)
-        raise CallRefused(PermissionDenied(ruling.reason))
+        if ruling.verdict == REFUSE:
+            raise CallRefused(PermissionDenied(ruling.reason))
+        return Proposing(call, decision.rule, ruling).answer(proceed)

@@ -337,7 +337,7 @@ def equals(left: Any, right: Any) -> bool | Unknown:
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return UNKNOWN
     if left is None or right is None:
-        return left is right
+        return bool(left is right)
     return bool(left == right) if type(left) is type(right) else UNKNOWN
 
 

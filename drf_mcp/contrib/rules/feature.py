@@ -1,18 +1,51 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
+from drf_mcp.outcomes import Outcome
 
 
 class RulesFeature(Feature):
     """Refuses calls by rules in Python and in a table, and has people approve others."""
 
+    expires = {
+        "proposals": (
+            "drf_mcp.contrib.rules.feature.expire",
+            ngettext_lazy("Deleted %(count)d proposal.", "Deleted %(count)d proposals.", "count"),
+        )
+    }
+
+    def get_tools(self, tools: Any) -> Iterable[Any]:
+        from drf_mcp.contrib.rules.tools import make_tools
+
+        return make_tools()
+
+    def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
+        from drf_mcp.contrib.rules.proposing import note_terms
+
+        note_terms(outcome, call)
+        return outcome
+
+    def finish_result(
+        self, result: dict[str, Any], outcome: Outcome, call: CallState
+    ) -> dict[str, Any]:
+        from drf_mcp.contrib.rules.proposing import finish
+
+        finish(result, call)
+        return result
+
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         from drf_mcp.contrib.rules.deciding import RulesGuard, find_rules
+        from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW
+
+        # Whoever waits for an approval may always ask for it.
+        if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
+            return ()
 
         rules = find_rules(call.tool)
         return [RulesGuard(rules)] if rules else ()
@@ -44,3 +77,10 @@ class RulesFeature(Feature):
         rules = find_rules(tool)
         says = "; ".join(f"{each.order} {each.name}: {each.label}" for each in rules)
         return [Safeguard("rules", "rules", bool(rules), is_needed=False, order=450, says=says)]
+
+
+def expire() -> int:
+    """Delete the proposals whose time is over, and return their number."""
+    from drf_mcp.contrib.rules.ledger import ProposalLedger
+
+    return ProposalLedger().expire()

@@ -120,3 +120,80 @@ class CallRule(models.Model):
         # A tool may have changed since the rule was saved.
         expression.check(values.names.get_type)
         return expression.evaluate(lambda p: values.get_value(p) if is_known(p) else UNKNOWN)
+
+
+class Proposal(models.Model):
+    """A call that people approve before it is made, once, as its caller."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        STALE = "stale", _("to be approved anew")
+        APPROVED = "approved", _("approved")
+        RUNNING = "running", _("being made")
+        DONE = "done", _("made")
+        FAILED = "failed", _("failed")
+        DECLINED = "declined", _("declined")
+        WITHDRAWN = "withdrawn", _("withdrawn")
+        EXPIRED = "expired", _("expired")
+        UNKNOWN = "unknown", _("unknown")
+
+    proposal_id = models.CharField(_("proposal id"), max_length=32, primary_key=True)
+    tool = models.CharField(_("tool"), max_length=64)
+    title = models.CharField(_("title"), max_length=200)
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices)
+    rule = models.CharField(_("rule"), max_length=100)
+    reason = models.CharField(_("reason"), max_length=300)
+    approvals_needed = models.PositiveSmallIntegerField(_("approvals"))
+    group = models.CharField(_("group of approvers"), max_length=150, blank=True)
+    # The caller by the key of their credential, and the people whom it stands for.
+    owner = models.CharField(_("owner"), max_length=255)
+    people = models.JSONField(_("people behind the call"), default=list)
+    tenant = models.CharField(_("tenant"), max_length=200, blank=True)
+    user_label = models.CharField(_("user"), max_length=150)
+    credential = models.CharField(_("authentication class"), max_length=100, blank=True)
+    # What the call is made from again, None where only its caller can make it.
+    request = models.JSONField(_("request"), null=True)
+    arguments = models.JSONField(_("arguments"), default=dict)
+    digest = models.CharField(_("hash of the arguments"), max_length=64)
+    # What approvers are shown, and what it was before the call was stale.
+    shown = models.JSONField(_("what the call would do"), default=dict)
+    shown_before = models.JSONField(_("what was shown before"), null=True)
+    fingerprint = models.CharField(_("hash of what the dry run saw"), max_length=64)
+    answer = models.JSONField(_("answer"), null=True)
+    terms = models.JSONField(_("rights that it is read by"), default=dict)
+    message = models.CharField(_("message"), max_length=300, blank=True)
+    created = models.DateTimeField(_("created"))
+    updated = models.DateTimeField(_("updated"))
+    expires = models.DateTimeField(_("expires"), db_index=True)
+
+    class Meta:
+        verbose_name = _("proposal")
+        verbose_name_plural = _("proposals")
+        ordering = ["-created"]
+        permissions = [("approve_proposal", _("Can approve and decline proposals"))]
+        indexes = [models.Index(fields=["owner", "digest"], name="drf_mcp_proposal_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.proposal_id}"
+
+
+class Approval(models.Model):
+    """That one person approves a proposal, as it was shown to them."""
+
+    proposal = models.ForeignKey(Proposal, models.CASCADE, related_name="approvals")
+    person = models.CharField(_("person"), max_length=255)
+    label = models.CharField(_("user"), max_length=150)
+    fingerprint = models.CharField(_("hash of what the dry run saw"), max_length=64)
+    created = models.DateTimeField(_("created"))
+
+    class Meta:
+        verbose_name = _("approval")
+        verbose_name_plural = _("approvals")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["proposal", "person", "fingerprint"], name="drf_mcp_one_approval"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.label

@@ -211,31 +211,51 @@ class Run:
             request = self.make_request()
         except CallerGone:
             return make_error(GONE, _("The caller of the task is no longer let in."))
-        handler = self.handler_class()
-        handler.load_middleware()
-        response: Any = handler.get_response(request)
-        try:
-            message = json.loads(response.content)
-            return {name: message[name] for name in ("result", "error") if name in message}
-        except ValueError:
-            # Middleware answered in the place of the endpoint.
-            text = _("The call was answered with %(status)d.")
-            return make_error(InternalError.code, text % {"status": response.status_code})
+        return answer_again(request, self.handler_class)
 
     def make_request(self) -> WSGIRequest:
         """Return the request of the call, on behalf of its caller as they are known today."""
-        kept = self.row.request
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": kept["params"]}
-        body = json.dumps(message).encode()
-        request = WSGIRequest(
-            {
-                **kept["environ"],
-                "CONTENT_LENGTH": str(len(body)),
-                "CONTENT_TYPE": "application/json",
-                "wsgi.input": io.BytesIO(body),
-            }
-        )
-        Credential(**kept["credential"]).put_on(request)
+        request = make_request(self.row.request, self.principal)
         request.mcp_task = self  # type: ignore[attr-defined]
-        request.mcp_principal = self.principal  # type: ignore[attr-defined]
         return request
+
+
+def make_request(kept: Mapping[str, Any], principal: str) -> WSGIRequest:
+    """Return the request of a call that is made again for its caller, as they are known today.
+
+    Args:
+        kept: ``params`` of the message, ``environ`` and ``credential``.
+        principal: who called, as the caller's credential said.
+
+    Raises:
+        CallerGone: if the caller is no longer let in.
+    """
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": kept["params"]}
+    body = json.dumps(message).encode()
+    request = WSGIRequest(
+        {
+            **kept["environ"],
+            "CONTENT_LENGTH": str(len(body)),
+            "CONTENT_TYPE": "application/json",
+            "wsgi.input": io.BytesIO(body),
+        }
+    )
+    Credential(**kept["credential"]).put_on(request)
+    request.mcp_principal = principal  # type: ignore[attr-defined]
+    return request
+
+
+def answer_again(
+    request: WSGIRequest, handler_class: type[BaseHandler] = BaseHandler
+) -> Mapping[str, Any]:
+    """Return the ``result`` or the ``error`` of a call, made through the project's middleware."""
+    handler = handler_class()
+    handler.load_middleware()
+    response: Any = handler.get_response(request)
+    try:
+        message = json.loads(response.content)
+        return {name: message[name] for name in ("result", "error") if name in message}
+    except ValueError:
+        # Middleware answered in the place of the endpoint.
+        text = _("The call was answered with %(status)d.")
+        return make_error(InternalError.code, text % {"status": response.status_code})

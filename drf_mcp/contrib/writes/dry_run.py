@@ -239,9 +239,16 @@ class DryRunGuard(Guard):
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         if not is_dry_run(call):
             return proceed(call)
+        return self.make_trial(call, proceed, Rollback(self.get_databases(call)))
+
+    def make_trial(self, call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
+        """Return the outcome of a call of which nothing is kept.
+
+        Args:
+            rollback: has the changes of the call afterwards.
+        """
         # What finding out who is calling writes is no part of the call.
         call.caller.authenticate()
-        rollback = Rollback(self.get_databases(call))
         callback = call.tool.endpoint.route.callback
         if obstacle := rollback.find_obstacle(callback):
             return self.refuse(call, obstacle, _("Nothing was run."))

@@ -1,0 +1,243 @@
+"""The rows of proposals, and every change of their state.
+
+Each change is conditional: where two happen at once, the row decides which.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, ClassVar
+
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.core.mail import EmailMessage
+from django.db import router, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied, Throttled
+
+from drf_mcp.access.principals import get_user_key
+from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
+from drf_mcp.exceptions import Conflict, contain
+
+logger = logging.getLogger("drf_mcp")
+
+PERMISSION = "drf_mcp_rules.approve_proposal"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+WAITING, STALE, APPROVED, RUNNING = "waiting", "stale", "approved", "running"
+DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
+DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
+DECIDABLE = (WAITING, STALE)
+OPEN = (WAITING, STALE, APPROVED)
+
+
+class ProposalLedger:
+    """The proposals of all callers.
+
+    Attributes:
+        open_for: how long a call may wait to be approved and made.
+        kept_for: how long a proposal is kept after that.
+        lost_after: how long a call may be made before it is not known what became of it.
+        max_open: how many proposals of an owner may wait at once.
+    """
+
+    open_for: ClassVar[timedelta] = timedelta(days=7)
+    kept_for: ClassVar[timedelta] = timedelta(days=90)
+    lost_after: ClassVar[timedelta] = timedelta(hours=1)
+    max_open: ClassVar[int] = 50
+
+    @property
+    def rows(self) -> Any:
+        model: Any = apps.get_app_config("drf_mcp_rules").get_model("Proposal")
+        return model._default_manager.using(router.db_for_write(model))
+
+    def create(self, owner: str, **members: Any) -> Any:
+        """Return the row of a new proposal.
+
+        Raises:
+            Throttled: if the owner has as many as may wait.
+        """
+        if self.rows.filter(owner=owner, status__in=OPEN).count() >= self.max_open:
+            text = _("%(count)d calls of yours wait for an approval. Withdraw one first.")
+            raise Throttled(detail=text % {"count": self.max_open})
+        now = timezone.now()
+        row = self.rows.create(
+            proposal_id=secrets.token_urlsafe(16),
+            owner=owner,
+            status=WAITING,
+            created=now,
+            updated=now,
+            expires=now + self.open_for,
+            **members,
+        )
+        self.tell(row)
+        return row
+
+    def change(self, row: Any, *states: str, **members: Any) -> bool:
+        """Change a proposal if it is in one of some states, and return whether it was."""
+        found = self.rows.filter(pk=row.pk, status__in=states)
+        is_changed = bool(found.update(updated=timezone.now(), **members))
+        row.refresh_from_db(using=self.rows.db)
+        return is_changed
+
+    def find(self, proposal_id: str, owner: str) -> Any:
+        """Return a caller's own proposal, None where there is none."""
+        self.end_late()
+        return self.rows.filter(pk=str(proposal_id), owner=owner).first()
+
+    def find_same(self, owner: str, tool: str, digest: str) -> Any:
+        """Return the proposal of the same call that has not ended, None where there is none."""
+        self.end_late()
+        states = (*OPEN, RUNNING)
+        return self.rows.filter(owner=owner, tool=tool, digest=digest, status__in=states).first()
+
+    # --- Deciding -------------------------------------------------------------------------------
+
+    def check_approver(self, row: Any, user: Any, tenant: str | None) -> None:
+        """Check that a user may decide about a proposal.
+
+        Args:
+            tenant: that of the user's request; None for a terminal, which has all tenants.
+
+        Raises:
+            PermissionDenied: if the user may not.
+        """
+        if not user.is_active or not user.has_perm(PERMISSION):
+            raise PermissionDenied(_("You have no permission to approve calls."))
+        if get_user_key(user) in row.people:
+            raise PermissionDenied(_("Nobody approves a call of their own."))
+        if tenant is not None and tenant != row.tenant:
+            raise PermissionDenied(_("The call is one of another tenant."))
+        if row.group and not user.groups.filter(name=row.group).exists():
+            raise PermissionDenied(_("Members of %(group)s approve it.") % {"group": row.group})
+
+    def approve(self, row: Any, user: Any, fingerprint: str, tenant: str | None = None) -> Any:
+        """Approve a proposal as it was shown; with the last approval needed it can be made.
+
+        Args:
+            fingerprint: of what the user was shown.
+
+        Raises:
+            PermissionDenied: if the user may not.
+            Conflict: if it is decided, or was shown otherwise.
+        """
+        self.end_late()
+        with transaction.atomic(using=self.rows.db):
+            row = self.lock(row, user, tenant)
+            if fingerprint != row.fingerprint:
+                raise Conflict(_("What the call would do has changed since it was shown."))
+            person, label = get_user_key(user), user.get_username()
+            key = {"person": person, "fingerprint": fingerprint}
+            defaults = {"label": label, "created": timezone.now()}
+            row.approvals.get_or_create(**key, defaults=defaults)
+            given = row.approvals.filter(fingerprint=fingerprint).count()
+            if given >= row.approvals_needed:
+                self.change(row, *DECIDABLE, status=APPROVED)
+        return row
+
+    def decline(self, row: Any, user: Any, reason: str, tenant: str | None = None) -> Any:
+        """Decline a proposal for good; raises as `approve` does."""
+        self.end_late()
+        with transaction.atomic(using=self.rows.db):
+            row = self.lock(row, user, tenant)
+            self.change(row, *DECIDABLE, status=DECLINED, message=reason[:300], request=None)
+        proposal_ended.send_robust(type(row), proposal=row)
+        return row
+
+    def lock(self, row: Any, user: Any, tenant: str | None) -> Any:
+        row = self.rows.select_for_update().get(pk=row.pk)
+        self.check_approver(row, user, tenant)
+        if row.status not in DECIDABLE:
+            status = row.Status(row.status).label
+            raise Conflict(_("The call is %(status)s already.") % {"status": status})
+        return row
+
+    def withdraw(self, row: Any) -> bool:
+        """End a proposal for its caller, and return whether it was open."""
+        if not self.change(row, *OPEN, status=WITHDRAWN, request=None):
+            return False
+        proposal_ended.send_robust(type(row), proposal=row)
+        return True
+
+    # --- Making the call ------------------------------------------------------------------------
+
+    def begin(self, row: Any) -> bool:
+        """Take an approved call to be made, once; return whether it was there to be taken."""
+        return self.change(row, APPROVED, status=RUNNING)
+
+    def return_stale(self, row: Any, shown: Mapping[str, Any], fingerprint: str) -> None:
+        """Have a call approved anew, of which the dry run sees something else."""
+        before, expires = row.shown, timezone.now() + self.open_for
+        members = {"shown": shown, "shown_before": before, "fingerprint": fingerprint}
+        if self.change(row, RUNNING, status=STALE, expires=expires, **members):
+            self.tell(row)
+
+    def finish(
+        self, row: Any, answer: Mapping[str, Any], terms: Mapping[str, Any] | None = None
+    ) -> None:
+        """Keep what came of a call.
+
+        Args:
+            terms: what has to hold when the answer is read.
+        """
+        is_error = "result" not in answer or bool(answer["result"].get("isError"))
+        status = FAILED if is_error else DONE
+        ended = {"status": status, "answer": answer, "request": None}
+        ended["terms"] = terms or {}
+        if self.change(row, RUNNING, UNKNOWN, **ended):
+            proposal_ended.send_robust(type(row), proposal=row)
+
+    def end_late(self) -> None:
+        """End what was not decided in time, and say of calls that are lost that they are."""
+        now = timezone.now()
+        self.rows.filter(status__in=OPEN, expires__lte=now).update(
+            status=EXPIRED, request=None, updated=now
+        )
+        lost = self.rows.filter(status=RUNNING, updated__lte=now - self.lost_after)
+        lost.update(status=UNKNOWN, updated=now)
+
+    def expire(self) -> int:
+        """Delete the proposals whose time is over, and return their number."""
+        self.end_late()
+        old = self.rows.filter(expires__lte=timezone.now() - self.kept_for)
+        return int(old.exclude(status=RUNNING).delete()[1].get("drf_mcp_rules.Proposal", 0))
+
+    # --- Telling approvers ----------------------------------------------------------------------
+
+    def tell(self, row: Any) -> None:
+        """Send the signal and e-mails about a proposal that waits."""
+
+        def send() -> None:
+            proposal_made.send_robust(type(row), proposal=row)
+            contain(lambda: self.write_mail(row), report_unsent)
+
+        transaction.on_commit(send, using=row._state.db)
+
+    def write_mail(self, row: Any) -> None:
+        # Whose tenant a user is only the project knows.
+        if row.tenant:
+            return
+        addresses = [user.email for user in self.find_approvers(row) if user.email]
+        if addresses:
+            facts = {"title": row.title, "user": row.user_label, "reason": row.reason}
+            subject = _("To be approved: %(title)s, for %(user)s") % facts
+            text = _("%(user)s asks for a call: %(title)s. %(reason)s") % facts
+            EmailMessage(subject, f"{text}\n\n{row.proposal_id}", bcc=addresses).send()
+
+    def find_approvers(self, row: Any) -> Iterable[Any]:
+        """Yield the active users who may approve a proposal, as far as Django can list them."""
+        users: Any = get_user_model()._default_manager
+        with_perm = getattr(users, "with_perm", None)
+        found = with_perm(PERMISSION, backend=BACKEND) if with_perm else ()
+        for user in found:
+            check = partial(self.check_approver, row, user, None)
+            if contain(check, lambda exc: exc) is None:
+                yield user
+
+
+def report_unsent(exc: Exception) -> None:
+    logger.error("Approvers could not be told of a proposal", exc_info=exc)

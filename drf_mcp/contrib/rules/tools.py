@@ -1,0 +1,69 @@
+"""The tools by which a caller asks for a proposal, and withdraws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import Http404
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from drf_mcp.contrib.rules.ledger import ProposalLedger
+from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, describe_proposal, read_answer
+from drf_mcp.exceptions import Conflict
+from drf_mcp.interaction.slots import find_call
+from drf_mcp.settings import override_language
+from drf_mcp.tools.server_tools import ServerTool, ServerToolView
+
+
+class ProposalView(ServerToolView):
+    """Shows callers their own proposals, and withdraws them."""
+
+    def find(self, request: Request, proposal_id: Any) -> Any:
+        call = find_call(request)
+        owner = call.caller.principal
+        row = ProposalLedger().find(proposal_id, owner) if owner else None
+        if row is None:
+            raise Http404
+        return row
+
+    def get(self, request: Request) -> Response:
+        row, call = self.find(request, request.query_params.get("id")), find_call(request)
+        facts = describe_proposal(row)
+        tool = call.server.registry.tools().get(row.tool)
+        if tool is not None and call.caller.find_narrowing(tool) is None:
+            answer = read_answer(row, call.caller, tool)
+            facts |= {} if answer is None else {"answer": answer}
+        return Response(facts)
+
+    def post(self, request: Request) -> Response:
+        row = self.find(request, dict(request.data).get("id"))
+        if not ProposalLedger().withdraw(row):
+            status = row.Status(row.status).label
+            raise Conflict(_("The call is %(status)s already.") % {"status": status})
+        return Response(describe_proposal(row))
+
+
+@override_language()
+def make_tools() -> Iterator[ServerTool]:
+    """Yield the tools, with texts in the project's own language."""
+    argument = {"id": {"type": "string", "description": _("The proposal, as the call answered.")}}
+    yield ServerTool.make(
+        RETRIEVE,
+        ProposalView,
+        title=_("State of a proposed call"),
+        description=_("Say whether a call that waits for an approval is approved, and its result."),
+        query=argument,
+        output_schema=None,
+    )
+    yield ServerTool.make(
+        WITHDRAW,
+        ProposalView,
+        method="POST",
+        title=_("Withdraw a proposed call"),
+        description=_("Withdraw a call that waits for an approval."),
+        body=argument,
+        output_schema=None,
+    )

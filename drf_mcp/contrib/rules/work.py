@@ -1,0 +1,13 @@
+"""What a worker runs; imported where there is a backend alone."""
+
+from __future__ import annotations
+
+from drf_mcp.contrib.rules.running import run_proposal
+from drf_mcp.contrib.tasks.backends import find_framework
+from drf_mcp.settings import mcp_settings
+
+
+@find_framework().task(backend=mcp_settings.TASKS_BACKEND)  # type: ignore[untyped-decorator]
+def make_call(proposal_id: str) -> None:
+    """Make the call of an approved proposal, unless another process does."""
+    run_proposal(proposal_id)

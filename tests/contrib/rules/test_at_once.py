@@ -1,0 +1,89 @@
+"""One proposal, several connections: each decision and each run happens once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection, connections
+from django.utils import timezone
+
+from drf_mcp.contrib.rules.ledger import ProposalLedger
+from drf_mcp.contrib.rules.models import Approval, Proposal
+
+ledger = ProposalLedger()
+
+
+@pytest.fixture
+def row(request, tmp_path, django_db_blocker) -> Iterator[Proposal]:
+    """A proposal in a database that each thread has a connection of its own to."""
+    usual, usually = connections["default"], connections.databases["default"]
+    own = {"NAME": str(tmp_path / "shared.sqlite3")}
+    options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
+    with django_db_blocker.unblock():
+        if connection.vendor == "postgresql":
+            request.getfixturevalue("django_db_setup")
+        else:
+            connections.databases["default"] = {**usually, **own, "OPTIONS": options}
+            connections["default"] = connections.create_connection("default")
+            call_command("migrate", "auth", verbosity=0)
+            call_command("migrate", "drf_mcp_rules", verbosity=0)
+        now = timezone.now()
+        yield Proposal.objects.create(
+            proposal_id="one",
+            tool="orders_refund",
+            status="waiting",
+            approvals_needed=2,
+            fingerprint="seen",
+            created=now,
+            updated=now,
+            expires=now + ledger.open_for,
+        )
+        if connection.vendor == "postgresql":
+            Proposal.objects.all().delete()
+            User.objects.filter(username__startswith="approver").delete()
+        else:
+            connections["default"].close()
+            connections["default"], connections.databases["default"] = usual, usually
+
+
+def at_once(*acts: Callable[[], object]) -> list[object]:
+    """Return what acts return that begin at the same time."""
+    barrier, found = threading.Barrier(len(acts)), []
+
+    def run(act: Callable[[], object]) -> None:
+        barrier.wait()
+        try:
+            found.append(act())
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=[act]) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_two_approvers_at_once(row):
+    users = [User.objects.create_user(f"approver{number}", is_superuser=True) for number in (1, 2)]
+    acts = [lambda user=user: ledger.approve(row, user, "seen").status for user in users]
+    assert sorted(at_once(*acts)) == ["approved", "waiting"]
+    assert Approval.objects.count() == 2
+
+
+def test_one_of_many_workers_makes_the_call(row):
+    Proposal.objects.update(status="approved")
+    found = at_once(*[lambda: ledger.begin(Proposal.objects.get(pk="one"))] * 6)
+    assert sorted(found) == [False] * 5 + [True]
+
+
+def test_a_withdrawal_and_a_worker_at_once(row):
+    Proposal.objects.update(status="approved")
+    begin = lambda: ledger.begin(Proposal.objects.get(pk="one"))  # noqa: E731
+    withdraw = lambda: ledger.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
+    assert sorted(at_once(begin, withdraw)) == [False, True]

@@ -1,0 +1,486 @@
+"""Calls that wait for an approval: proposed, decided about, and made once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from rest_framework.exceptions import PermissionDenied
+
+from drf_mcp.contrib.rules.ledger import ProposalLedger
+from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.contrib.rules.running import run_proposal
+from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
+from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.exceptions import Conflict
+from drf_mcp.tools import registry
+from example_project.shop.models import Order
+from tests.agents import Agent
+
+
+@pytest.fixture
+def order(db) -> Order:
+    """An order of alice that can be refunded."""
+    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]
+
+
+@pytest.fixture
+def ask(keep_rule):
+    """Have refunds above 5 approved."""
+
+    def ask(**members):
+        condition = "coalesce(amount, object.total) > 5"
+        return keep_rule("orders_refund", "approve", condition=condition, **members)
+
+    return ask
+
+
+@pytest.fixture
+def refund(alice, order):
+    def refund(agent=alice, **arguments):
+        sent = {"reason": "late", "amount": "6.00", **arguments}
+        return agent.call("orders_refund", id=order.pk, **sent)
+
+    return refund
+
+
+@pytest.fixture
+def propose(ask, refund):
+    """Propose a refund, and return its row."""
+
+    def propose(agent=None, **rule) -> Proposal:
+        ask(**rule)
+        result = refund(agent) if agent else refund()
+        assert result.code == "APPROVAL_REQUIRED", result.envelope
+        return Proposal.objects.get()
+
+    return propose
+
+
+@pytest.fixture
+def approver(db):
+    """Return a user who may approve calls."""
+
+    def approver(name: str = "dora", **members) -> User:
+        user = User.objects.create_user(name, f"{name}@shop.example.com", **members)
+        user.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
+        return user
+
+    return approver
+
+
+ledger = ProposalLedger()
+
+
+def approve(row: Proposal, user: User, **options) -> Proposal:
+    return ledger.approve(row, user, row.fingerprint, **options)
+
+
+def is_refunded(order: Order) -> bool:
+    order.refresh_from_db()
+    return order.status == "refunded"
+
+
+def state(row: Proposal) -> str:
+    row.refresh_from_db()
+    return row.status
+
+
+# --- Proposing ---------------------------------------------------------------------------------
+
+
+def test_a_call_that_needs_an_approval_answers_what_it_would_do(ask, refund, order):
+    ask(reason="Refunds above 5 are approved.")
+    result = refund()
+    assert not result.is_error
+    assert not is_refunded(order)
+    data = result.data
+    row = Proposal.objects.get()
+    assert data["proposal"] == row.proposal_id
+    assert data["shown"]["after"]["status"] == "refunded"
+    assert data["approvals"] == {"needed": 1, "given": 0}
+    assert data["next"] == {"tool": "proposals_retrieve", "arguments": {"id": row.proposal_id}}
+    assert "Refunds above 5 are approved." in str(result.envelope)
+
+
+def test_a_call_that_needs_none_is_made(ask, refund):
+    ask()
+    assert not refund(amount="5").is_error
+    assert not Proposal.objects.exists()
+
+
+def test_the_same_call_is_proposed_once(propose, refund):
+    propose()
+    refund()
+    refund(amount="7")
+    assert Proposal.objects.count() == 2
+
+
+def test_a_call_that_the_view_refuses_is_not_proposed(ask, refund, order):
+    ask()
+    assert refund(reason="because").code == "VALIDATION_ERROR"
+    Order.objects.filter(pk=order.pk).update(status="pending")
+    assert refund().code == "CONFLICT"
+    assert not Proposal.objects.exists()
+
+
+def test_a_dry_run_needs_no_approval(ask, refund, order):
+    ask()
+    assert refund(dry_run=True).envelope["meta"]["dry_run"]
+    assert not Proposal.objects.exists()
+    assert not is_refunded(order)
+
+
+def test_an_owner_proposes_so_many(ask, refund, monkeypatch):
+    monkeypatch.setattr(ProposalLedger, "max_open", 1)
+    ask()
+    refund()
+    assert refund(amount="7").code == "RATE_LIMIT_EXCEEDED"
+
+
+def test_approvers_are_told(propose, approver, django_capture_on_commit_callbacks):
+    approver("dora")
+    User.objects.create_user("emil", "emil@shop.example.com")
+    heard = []
+    proposal_made.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
+    with django_capture_on_commit_callbacks(execute=True):
+        row = propose()
+    proposal_made.disconnect(receive)
+    assert heard == [row]
+    (message,) = mail.outbox
+    assert "dora@shop.example.com" in message.bcc
+    assert "emil@shop.example.com" not in message.bcc
+
+
+def test_secrets_are_masked_for_readers_and_whole_for_the_run(keep_rule, carol):
+    # A text that sounds like a secret is masked in what people read.
+    tool = registry.tools()["tickets_create"]
+    keep_rule("tickets_create", "approve")
+    sent = {"customer": 1, "subject": "x", "body": "y" * 600}
+    carol.call("tickets_create", **sent)
+    row = Proposal.objects.get()
+    assert row.arguments == tool.sanitize_arguments(sent)
+    assert row.request["params"]["arguments"] == sent
+
+
+# --- The caller's tools ------------------------------------------------------------------------
+
+
+def test_the_caller_asks_for_the_state(propose, alice, agent_of):
+    row = propose()
+    found = alice.call("proposals_retrieve", id=row.pk).data
+    assert (found["status"], found["call"]) == ("waiting", "orders_refund")
+    assert agent_of("bob").call("proposals_retrieve", id=row.pk).code == "NOT_FOUND"
+
+
+def test_the_caller_withdraws(propose, alice, agent_of, approver):
+    row = propose()
+    assert agent_of("bob").call("proposals_withdraw", id=row.pk).code == "NOT_FOUND"
+    assert alice.call("proposals_withdraw", id=row.pk).data["status"] == "withdrawn"
+    assert alice.call("proposals_withdraw", id=row.pk).code == "CONFLICT"
+    with pytest.raises(Conflict):
+        approve(row, approver())
+
+
+def test_no_rule_keeps_a_caller_from_asking(propose, alice, keep_rule):
+    row = propose()
+    keep_rule("*", order=1)
+    assert not alice.call("proposals_retrieve", id=row.pk).is_error
+
+
+# --- Deciding ----------------------------------------------------------------------------------
+
+
+def test_an_approved_call_is_made_once_as_its_caller(propose, approver, order, alice):
+    row = approve(propose(), approver())
+    assert row.status == "approved"
+    assert not is_refunded(order)
+    assert run_proposal(row.pk).status == "done"
+    assert is_refunded(order)
+    assert run_proposal(row.pk) is None
+    answer = alice.call("proposals_retrieve", id=row.pk).data["answer"]
+    assert answer["result"]["structuredContent"]["success"]
+    row.refresh_from_db()
+    assert row.request is None
+
+
+def test_the_caller_makes_an_approved_call_by_calling_again(propose, approver, refund, order):
+    row = approve(propose(), approver())
+    assert not refund().is_error
+    assert is_refunded(order)
+    assert state(row) == "done"
+
+
+@pytest.mark.parametrize("superuser", [True, False])
+def test_nobody_approves_a_call_of_their_own(propose, superuser):
+    row = propose()
+    alice = User.objects.get(username="alice")
+    alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
+    User.objects.filter(pk=alice.pk).update(is_superuser=superuser)
+    for decide in (approve, lambda row, user: ledger.decline(row, user, "")):
+        with pytest.raises(PermissionDenied, match="their own"):
+            decide(row, User.objects.get(pk=alice.pk))
+    assert state(row) == "waiting"
+
+
+def test_a_token_does_not_hide_the_person_behind_it(propose, approver, agent_of):
+    dora = approver(is_superuser=True)
+    token = AgentToken(user=dora, name="Agent")
+    key = token.issue()
+    token.save()
+    agent = Agent(agent_of(None).http.__class__(headers={"authorization": f"Bearer {key}"}))
+    with pytest.raises(PermissionDenied):
+        approve(propose(agent), dora)
+
+
+@pytest.mark.parametrize("lack", ["permission", "activity", "group"])
+def test_who_may_not_approve(propose, approver, lack):
+    row = propose(group="finance" if lack == "group" else "")
+    user = approver()
+    if lack == "permission":
+        user.user_permissions.clear()
+    if lack == "activity":
+        User.objects.filter(pk=user.pk).update(is_active=False)
+    with pytest.raises(PermissionDenied):
+        approve(row, User.objects.get(pk=user.pk))
+    assert state(row) == "waiting"
+
+
+def test_members_of_the_group_approve(propose, approver):
+    row, user = propose(group="finance"), approver()
+    user.groups.add(Group.objects.create(name="finance"))
+    assert approve(row, user).status == "approved"
+
+
+def test_an_approver_of_another_tenant(propose, approver):
+    row = propose()
+    Proposal.objects.update(tenant="north")
+    with pytest.raises(PermissionDenied, match="another tenant"):
+        approve(row, approver(), tenant="south")
+    with pytest.raises(PermissionDenied, match="another tenant"):
+        approve(row, User.objects.get(username="dora"), tenant="")
+    assert approve(row, User.objects.get(username="dora"), tenant="north").status == "approved"
+
+
+def test_two_approvals_are_of_two_people(propose, approver):
+    row, dora = propose(approvals=2), approver("dora")
+    assert approve(row, dora).status == "waiting"
+    assert approve(row, dora).status == "waiting"
+    assert run_proposal(row.pk) is None
+    assert approve(row, approver("emil")).status == "approved"
+
+
+def test_a_declined_call_is_never_made(propose, approver, order, alice, refund):
+    row, heard = propose(), []
+    proposal_ended.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
+    ledger.decline(row, approver(), "The order arrived.")
+    proposal_ended.disconnect(receive)
+    assert heard == [row]
+    assert run_proposal(row.pk) is None
+    assert "The order arrived." in str(alice.call("proposals_retrieve", id=row.pk).data)
+    assert refund().code == "APPROVAL_REQUIRED"
+    assert not is_refunded(order)
+
+
+def test_a_proposal_expires(propose, approver):
+    row = propose()
+    Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
+    with pytest.raises(Conflict):
+        approve(row, approver())
+    assert state(row) == "expired"
+
+
+def test_an_approval_expires_as_well(propose, approver, refund, order):
+    row = approve(propose(), approver())
+    Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
+    assert refund().code == "APPROVAL_REQUIRED"
+    assert state(row) == "expired"
+    assert not is_refunded(order)
+
+
+def test_old_proposals_are_deleted(propose):
+    propose()
+    assert ledger.expire() == 0
+    Proposal.objects.update(expires=timezone.now() - timedelta(days=100))
+    assert ledger.expire() == 1
+
+
+# --- Attacks -----------------------------------------------------------------------------------
+
+
+def test_other_arguments_than_those_that_were_approved(propose, approver, refund, order):
+    approve(propose(), approver())
+    assert refund(amount="7").code == "APPROVAL_REQUIRED"
+    assert not is_refunded(order)
+
+
+def test_arguments_that_were_changed_in_the_row(propose, approver, order):
+    row = approve(propose(), approver())
+    row.request["params"]["arguments"]["amount"] = "7.00"
+    row.save()
+    run_proposal(row.pk)
+    assert state(row) == "failed"
+    assert not is_refunded(order)
+
+
+def test_an_object_that_changed_is_approved_anew(propose, approver, order):
+    row, dora = approve(propose(), approver()), User.objects.get(username="dora")
+    shown = row.shown
+    seen = row.fingerprint
+    Order.objects.filter(pk=order.pk).update(status="shipped")
+    run_proposal(row.pk)
+    assert state(row) == "stale"
+    assert not is_refunded(order)
+    assert row.shown_before == shown
+    assert row.shown["before"]["status"] == "shipped"
+    # What was shown before cannot be approved any more.
+    with pytest.raises(Conflict, match="has changed"):
+        ledger.approve(row, dora, seen)
+    approve(row, dora)
+    assert run_proposal(row.pk).status == "done"
+    assert is_refunded(order)
+
+
+def test_a_call_that_became_impossible_fails(propose, approver, order):
+    row = approve(propose(), approver())
+    Order.objects.filter(pk=order.pk).update(status="cancelled")
+    run_proposal(row.pk)
+    assert state(row) == "failed"
+    assert "cancelled" in str(row.answer)
+
+
+def test_a_rule_that_refuses_by_now(propose, approver, keep_rule, order):
+    row = approve(propose(), approver())
+    keep_rule("orders_refund", order=1)
+    run_proposal(row.pk)
+    assert state(row) == "failed"
+    assert not is_refunded(order)
+
+
+def test_a_caller_who_lost_the_rights(propose, approver, order):
+    row = approve(propose(), approver())
+    order.customer.owner = User.objects.get(username="bob")
+    order.customer.save()
+    run_proposal(row.pk)
+    assert state(row) == "failed"
+    assert not is_refunded(order)
+
+
+def test_a_token_that_was_revoked(propose, approver, agent_of, order):
+    token = AgentToken(user=User.objects.get(username="alice"), name="Agent")
+    key = token.issue()
+    token.save()
+    agent = Agent(agent_of(None).http.__class__(headers={"authorization": f"Bearer {key}"}))
+    row = approve(propose(agent), approver())
+    token.revoke()
+    run_proposal(row.pk)
+    assert state(row) == "failed"
+    assert "no longer let in" in str(row.answer)
+    assert not is_refunded(order)
+
+
+def test_a_token_that_was_narrowed(propose, approver, agent_of, order):
+    token = AgentToken(user=User.objects.get(username="alice"), name="Agent")
+    key = token.issue()
+    token.save()
+    agent = Agent(agent_of(None).http.__class__(headers={"authorization": f"Bearer {key}"}))
+    row = approve(propose(agent), approver())
+    AgentToken.objects.update(read_only=True)
+    run_proposal(row.pk)
+    assert state(row) == "failed"
+    assert not is_refunded(order)
+
+
+def test_an_approval_is_not_another_callers(propose, approver, refund, carol, order):
+    row = approve(propose(), approver())
+    assert refund(carol).code == "APPROVAL_REQUIRED"
+    assert state(row) == "approved"
+
+
+def test_a_worker_that_was_killed(propose, approver, order, refund):
+    row = approve(propose(), approver())
+    assert ledger.begin(row)
+    assert run_proposal(row.pk) is None
+    assert refund().code == "APPROVAL_REQUIRED"
+    Proposal.objects.update(updated=timezone.now() - timedelta(hours=2))
+    ledger.end_late()
+    assert state(row) == "unknown"
+    assert run_proposal(row.pk) is None
+    assert not is_refunded(order)
+
+
+def test_a_call_that_cannot_be_tried_is_refused(keep_rule, carol, settings, monkeypatch):
+    from drf_mcp.contrib.writes.dry_run import Rollback
+
+    keep_rule("tickets_create", "approve")
+    monkeypatch.setattr(Rollback, "find_obstacle", lambda self, callback: "commits")
+    customer = Order.objects.all()[0].customer_id
+    result = carol.call("tickets_create", customer=customer, subject="x", body="y")
+    assert result.code == "FORBIDDEN"
+    assert "cannot be shown" in str(result.envelope)
+
+
+# --- The terminal and the admin ----------------------------------------------------------------
+
+
+def test_the_terminal_lists_decides_and_runs(propose, approver, order, capsys):
+    row, dora = propose(), approver()
+    call_command("mcp_proposals", "list")
+    assert row.pk in capsys.readouterr().out
+    call_command("mcp_proposals", "show", row.pk)
+    assert row.fingerprint in capsys.readouterr().out
+    with pytest.raises(CommandError, match="no permission"):
+        call_command("mcp_proposals", "approve", row.pk, username="alice")
+    call_command("mcp_proposals", "approve", row.pk, username=dora.username)
+    call_command("mcp_proposals", "run")
+    assert state(row) == "done"
+    assert is_refunded(order)
+    call_command("mcp_proposals", "run")
+    assert "No call is approved" in capsys.readouterr().out
+
+
+def test_the_terminal_declines(propose, approver):
+    row, dora = propose(), approver()
+    call_command("mcp_proposals", "decline", row.pk, reason="No.", username=dora.username)
+    assert state(row) == "declined"
+
+
+def test_the_admin_approves_what_it_shows(propose, approver, client):
+    row = propose()
+    client.force_login(approver(is_staff=True))
+    page = client.get("/admin/drf_mcp_rules/proposal/").content.decode()
+    assert f'value="{row.fingerprint}"' in page
+    chosen = {"action": "approve", "_selected_action": row.pk}
+    client.post("/admin/drf_mcp_rules/proposal/", {**chosen, f"shown-{row.pk}": "another"})
+    assert state(row) == "waiting"
+    client.post("/admin/drf_mcp_rules/proposal/", {**chosen, f"shown-{row.pk}": row.fingerprint})
+    assert state(row) == "approved"
+
+
+def test_the_admin_declines_with_a_reason(propose, approver, client):
+    row = propose()
+    client.force_login(approver(is_staff=True))
+    chosen = {"action": "decline", "_selected_action": row.pk, "reason": "Too late."}
+    client.post("/admin/drf_mcp_rules/proposal/", chosen)
+    assert (state(row), row.message) == ("declined", "Too late.")
+
+
+def test_the_admin_changes_no_proposal(propose, client):
+    row = propose()
+    client.force_login(User.objects.get(username="admin"))
+    page = client.get(f"/admin/drf_mcp_rules/proposal/{row.pk}/change/")
+    assert 'name="status"' not in page.content.decode()
+
+
+def test_staff_without_the_permission_approve_nothing(propose, client):
+    row = propose()
+    staff = User.objects.create_user("emil", is_staff=True)
+    staff.user_permissions.add(Permission.objects.get(codename="view_proposal"))
+    client.force_login(staff)
+    chosen = {"action": "approve", "_selected_action": row.pk}
+    client.post("/admin/drf_mcp_rules/proposal/", {**chosen, f"shown-{row.pk}": row.fingerprint})
+    assert state(row) == "waiting"
