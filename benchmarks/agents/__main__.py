@@ -34,10 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--markdown", type=Path, help="where the tables go, too")
     parser.add_argument("--transcript", metavar="WORDS", help="print one task, each message")
     parser.add_argument("--search", action="store_true", help="only what tools_search finds")
+    parser.add_argument("--programs", action="store_true", help="only tasks in one program")
     asked = parser.parse_args(arguments)
     set_up(asked)
     if asked.search:
         return search(asked)
+    if asked.programs:
+        return run_programs()
     return show_transcript(asked) if asked.transcript else judge(asked)
 
 
@@ -80,6 +83,14 @@ def search(asked: argparse.Namespace) -> int:
         lines += ["", *finding.describe_misses(every)]
     sys.stdout.write("\n".join([*lines, ""]))
     return 0
+
+
+def run_programs() -> int:
+    from benchmarks.agents.programs import compose_all, make_lines
+
+    every = compose_all()
+    sys.stdout.write("\n".join([*make_lines(every), ""]))
+    return int(any(any(each.failures) for each in every))
 
 
 def show_transcript(asked: argparse.Namespace) -> int:

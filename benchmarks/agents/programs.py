@@ -1,0 +1,83 @@
+"""Tasks by calls one after the other, and by one program: tokens that an agent writes and reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.test import override_settings
+
+from benchmarks.agents.projects import PROJECTS, Endpoint
+from benchmarks.agents.tasks import Tasks
+from benchmarks.agents.tokens import Tokens
+from drf_mcp.test import ToolResult
+
+COMPOSE = "tools_compose"
+
+
+class NotedEndpoint(Endpoint):
+    """An endpoint that notes what an agent writes and reads."""
+
+    written: list[str]
+    read: list[str]
+
+    def send(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        result = super().send(tool, arguments)
+        # A program is text to who writes it, and JSON only to the client.
+        alone = arguments.get("program") if len(arguments) == 1 else None
+        self.written.append(alone or json.dumps({"name": tool, "arguments": arguments}))
+        self.read.append(result.text)
+        return result
+
+
+@dataclass(frozen=True)
+class Composed:
+    """What a task took in both ways.
+
+    Attributes:
+        task: what an agent is asked.
+        calls: how many calls it took one after the other.
+        failures: why a way failed, "" where it did not: by calls, by the program.
+        tokens: those written and read: by calls, by the program.
+    """
+
+    task: str
+    calls: int
+    failures: tuple[str, str]
+    tokens: tuple[tuple[int, int], tuple[int, int]]
+
+
+def compose_all() -> list[Composed]:
+    """Do the tasks of the example shop in both ways."""
+    project, tokens = PROJECTS[0], Tokens()
+    with project.serving(), override_settings(DRF_MCP={**settings.DRF_MCP, "COMPOSE": "writes"}):
+        endpoint = NotedEndpoint(project, project.user)
+        return [compose(endpoint, task, tokens) for task in project.read_all("programs", "shop")]
+
+
+def compose(endpoint: NotedEndpoint, task: Mapping[str, Any], tokens: Tokens) -> Composed:
+    ways, failures, calls = [], [], 0
+    steps = [{"tool": COMPOSE, "arguments": {"program": task["program"]}}]
+    for way in (task["steps"], steps):
+        endpoint.written, endpoint.read = [], []
+        with endpoint.undoing():
+            failures.append(Tasks(endpoint).work({**task, "steps": way}).failure)
+        calls = calls or len(endpoint.written)
+        ways.append((sum(tokens.count_all(endpoint.written)), sum(tokens.count_all(endpoint.read))))
+    return Composed(task["task"], calls, (failures[0], failures[1]), (ways[0], ways[1]))
+
+
+def make_lines(every: list[Composed]) -> Iterator[str]:
+    """Yield the table."""
+    yield f"Tasks in several calls, and in one program; tokens counted by {Tokens().encoder}."
+    yield ""
+    yield "| task | calls | written | read | program | read |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for each in every:
+        counts = (str(count) for way in each.tokens for count in way)
+        yield f"| {' | '.join([each.task, str(each.calls), *counts])} |"
+    for each in every:
+        yield from (f"failed: {each.task}: {failure}" for failure in each.failures if failure)
