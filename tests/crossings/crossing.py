@@ -70,6 +70,7 @@ class Reply:
 
     raw: Mapping[str, Any]
     envelope_name: str
+    of_program: bool = False
 
     @property
     def text(self) -> str:
@@ -86,7 +87,8 @@ class Reply:
 
     @property
     def data(self) -> Any:
-        return self.envelope if self.envelope_name == "plain" else self.envelope["data"]
+        data = self.envelope if self.envelope_name == "plain" else self.envelope["data"]
+        return data["result"] if self.of_program and "result" in data else data
 
     @property
     def code(self) -> str | None:
@@ -103,6 +105,7 @@ class Reply:
         elif response.content:
             body = json.loads(response.content)
             wraps = isinstance(body, list) and self.envelope_name in ("v2", "status")
+            wraps = wraps and not self.of_program
             assert self.data == ({"results": body} if wraps else body)
 
 
@@ -148,6 +151,7 @@ class Crossing:
         endpoint = MCPView.as_view(
             envelope_class=ENVELOPES[self.case["envelope"]],
             tool_search=self.is_on("search"),
+            compose="writes" if self.is_on("program") else False,
             tool_options=options,
             throttle_classes=[Counted] if self.is_on("throttle") else [],
         )
@@ -233,10 +237,21 @@ class Crossing:
         if self.is_on("search"):
             arguments = {"name": name, "arguments": arguments}
             name = "tools_read" if reads else "tools_write"
+        if self.is_on("program"):
+            return self.compose({"program": f"{name}(**{dict(arguments)!r})"})
+        return Reply(self.send(name, arguments), self.case["envelope"])
+
+    def compose(self, arguments: Mapping[str, Any]) -> Reply:
+        """Run a program, or go on with one."""
+        # The call in it counts for throttles too.
+        self.sent += 1
+        message = self.send("tools_compose", arguments)
+        return Reply(message, self.case["envelope"], of_program=True)
+
+    def send(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         self.sent += 1
         doors = {"HTTP": self.by_http, "stdio": self.by_stdio, "in process": self.in_process}
-        message = doors[self.case["door"]]({"name": name, "arguments": arguments}, self.header)
-        return Reply(message, self.case["envelope"])
+        return doors[self.case["door"]]({"name": name, "arguments": arguments}, self.header)
 
     # --- Doors ---------------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "middleware": (OFF, ON),
     "tasks": (OFF, ON),
     "search": (OFF, ON),
+    # Each call is the only one of a program.
+    "program": (OFF, ON),
     "time limit": (OFF, ON),
     "throttle": (OFF, ON),
     "atomic": (OFF, ON),
@@ -41,6 +43,10 @@ def is_possible(case: Mapping[str, str]) -> bool:
     if (case.get("door"), case.get("caller")) == ("in process", "narrowed"):
         return False
     if case.get("view") == "viewset" and case.get("answer", "rows") != "rows":
+        return False
+    # A program gets rows, and what is too long of them is kept for the next program.
+    others = {"answer": "rows", "search": OFF, "over budget": OFF}
+    if case.get("program") == ON and any(case.get(n, v) != v for n, v in others.items()):
         return False
     # Django refuses them.
     return (case.get("view"), case.get("atomic")) != ("async", ON)

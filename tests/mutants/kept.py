@@ -764,8 +764,15 @@ MUTANTS = (
     Mutant(
         "programs only read unless the endpoint lets them write",
         "contrib/compose/calls.py",
-        "        if not tool.reads and not self.writes:",
-        "        if False:",
+        "        elif not tool.reads and not self.writes and self.visibility.of([tool]):",
+        "        elif False:",
+        ("contrib/compose/test_programs.py",),
+    ),
+    Mutant(
+        "programs have no tool that writes unless the endpoint lets them write",
+        "contrib/compose/calls.py",
+        "        if tool is None or not (tool.reads or self.writes):",
+        "        if tool is None:",
         ("contrib/compose/test_programs.py",),
     ),
     Mutant(

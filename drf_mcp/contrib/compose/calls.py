@@ -17,6 +17,7 @@ from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, RaisedInProgram
 from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.encoding import AnswerEncoder
+from drf_mcp.dispatch.guards import find_refusal
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.features import CallState
@@ -205,15 +206,21 @@ class ProgramCalls:
 
     def find_tool(self, name: str) -> Tool:
         tool = self.tools.get(name)
-        if tool is None or not (tool.reads or self.writes or self.visibility.of([tool])):
+        refused: Outcome | None = None
+        if tool is None:
+            # What takes a tool away says why, as for any call.
+            taken = self.call.server.tools_capability.get_tools(self.context).get(name)
+            refused = find_refusal(taken, self.call.caller) if taken else None
+        elif not tool.reads and not self.writes and self.visibility.of([tool]):
+            message = _("%(tool)s changes something, and programs only read here. Call it itself.")
+            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message % {"tool": name}, "")
+            refused = Outcome(name, 403, failure=failure)
+        if refused is not None:
+            raise RaisedInProgram(RuntimeError(self.describe(refused)))
+        if tool is None or not (tool.reads or self.writes):
             nearest = self.visibility.find_nearest(name, self.tools)
             message = _("There is no function or tool %(name)s.") % {"name": name[:MAX_NAME]}
             raise RaisedInProgram(NameError(f"{message} {ask_nearest(nearest)}".strip()))
-        if not tool.reads and not self.writes:
-            message = _("%(tool)s changes something, and programs only read here. Call it itself.")
-            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message % {"tool": name}, "")
-            text = self.describe(Outcome(name, 403, failure=failure))
-            raise RaisedInProgram(RuntimeError(text))
         return tool
 
     # --- Rows of several pages ---------------------------------------------------------------

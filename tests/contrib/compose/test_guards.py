@@ -182,7 +182,11 @@ def test_a_token_takes_tools_from_programs(holder_of, narrowing):
     assert holder.value("len(customers_list(page_size=2, page=1))") == 2
     assert "customers_create" not in holder.value("signatures()")
     result = holder.run(PROGRAM)
-    assert "There is no function or tool customers_create" in result.envelope["error"]
+    assert result.code == "FORBIDDEN"
+    assert (
+        "customers_create: FORBIDDEN customers_create is not available"
+        in (result.envelope["error"])
+    )
     assert not Customer.objects.filter(email="zoe@example.com").exists()
 
 
@@ -197,7 +201,7 @@ def test_a_program_only_reads_at_an_endpoint_that_only_reads(composer_of, config
     configure(COMPOSE="writes")
     reader = composer_of("carol", "/mcp/readonly")
     assert reader.tools()["tools_compose"]["annotations"]["readOnlyHint"] is True
-    assert "There is no function" in reader.run(PROGRAM).envelope["error"]
+    assert reader.run(PROGRAM).code == "FORBIDDEN"
 
 
 def test_texts_of_others_keep_their_label(composer):
