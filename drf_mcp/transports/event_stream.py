@@ -1,7 +1,7 @@
 """Responses as server-sent events: notifications first, the JSON-RPC response last.
 
-2026-07-28, basic/transports/streamable-http. A stream begins with the first notification. A call
-without notifications is answered in JSON, with its own HTTP status.
+2026-07-28, basic/transports/streamable-http. A call that ends soon, and without notifications, is
+answered in JSON, with its own HTTP status.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import asyncio
 import contextvars
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
+from django.core.cache import caches
 from django.db import connections
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import get_urlconf, set_urlconf
+from django.utils import timezone, translation
 
 from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol import jsonrpc
@@ -27,7 +30,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 TOKEN = b'"progressToken"'
 KEEP_ALIVE = b":\n\n"
 # Between two comments, which keep proxies and clients from closing the connection.
-KEEP_ALIVE_SECONDS = 15.0
+KEEP_ALIVE_SECONDS = 5.0
 
 Respond = Callable[[], HttpResponse]
 
@@ -56,7 +59,7 @@ def make_response(reply: Reply) -> Any:
 
 
 class BufferedStream:
-    """Sends the notifications together with the response: under WSGI a view returns once.
+    """Sends the notifications together with the response.
 
     Args:
         respond: returns the JSON response.
@@ -64,59 +67,75 @@ class BufferedStream:
 
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
-        self.events: list[bytes] = []
+        self.waiting: deque[bytes] = deque()
         self.channel = Channel(self.send)
 
     def send(self, method: str, params: Mapping[str, Any]) -> None:
-        self.events.append(encode_event(jsonrpc.encode_notification(method, params)))
+        self.waiting.append(encode_event(jsonrpc.encode_notification(method, params)))
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:
         response = self.respond()
-        if not self.events:
+        if not self.waiting:
             return response
-        content = b"".join((*self.events, encode_event(response.content)))
+        content = b"".join((*self.waiting, encode_event(response.content)))
         return HttpResponse(content, EVENT_STREAM, headers=HEADERS)
 
 
 class LiveStream(BufferedStream):
-    """Sends each notification at once: the call runs in a thread, with connections of its own."""
+    """Sends each notification at once: the call runs in a thread, with connections of its own.
+
+    The stream begins with the first notification, and at the latest after KEEP_ALIVE_SECONDS: the
+    next comment then shows whether the client is still there.
+    """
 
     def __init__(self, respond: Respond) -> None:
         super().__init__(respond)
-        self.waiting: deque[bytes] = deque()
         self.response: HttpResponse | None = None
-        # Set by the first notification, or by the answer.
-        self.begun = threading.Event()
+        # Set by each notification, and by the answer.
+        self.news = threading.Event()
         self.ended = False
-        self.wake: Callable[[], Any] = self.begun.set
+        self.wake: Callable[[], Any] = self.news.set
+        # What Django keeps for a thread; contexts alone do not carry it to another.
+        self.language = translation.get_language()
+        self.time_zone = timezone.get_current_timezone()
+        self.urlconf = get_urlconf()
+        work = contextvars.copy_context().run
+        self.thread = threading.Thread(target=work, args=(self.work,), daemon=True)
 
     def send(self, method: str, params: Mapping[str, Any]) -> None:
-        self.waiting.append(encode_event(jsonrpc.encode_notification(method, params)))
+        super().send(method, params)
         self.wake()
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:
-        work = contextvars.copy_context().run
-        threading.Thread(target=work, args=(self.work,), daemon=True).start()
-        self.begun.wait()
-        if not self.waiting:
-            assert self.response is not None
+        self.thread.start()
+        self.news.wait(KEEP_ALIVE_SECONDS)
+        if self.response is not None and not self.waiting:
             return self.response
-        return StreamingHttpResponse(
-            self.stream(), content_type=EVENT_STREAM, headers=dict(HEADERS)
-        )
+        return StreamingHttpResponse(self.drain(), content_type=EVENT_STREAM, headers=dict(HEADERS))
 
     def work(self) -> None:
+        set_urlconf(self.urlconf)
         try:
-            self.response = self.respond()
+            with translation.override(self.language), timezone.override(self.time_zone):
+                self.response = self.respond()
         except asyncio.CancelledError:
             # The client is gone, so the async view was cancelled.
             pass
         finally:
             connections.close_all()
+            caches.close_all()
             self.ended = True
             self.wake()
 
-    async def stream(self) -> AsyncIterator[bytes]:
+    def drain(self) -> AsyncIterator[bytes] | Iterator[bytes]:
+        """Return the events as they come, and comments between them."""
+        raise NotImplementedError
+
+
+class AsyncStream(LiveStream):
+    """A live stream under ASGI."""
+
+    async def drain(self) -> AsyncIterator[bytes]:
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         self.wake = lambda: loop.call_soon_threadsafe(news.set)
         try:
@@ -135,12 +154,48 @@ class LiveStream(BufferedStream):
                 yield encode_event(self.response.content)
         finally:
             # The loop may end before the call does.
-            self.wake = self.begun.set
+            self.wake = self.news.set
             if not self.ended:
                 self.channel.cancel()
 
 
+class ThreadStream(LiveStream):
+    """A live stream under WSGI: the server's thread writes what the call's thread sends."""
+
+    def get_response(self) -> HttpResponse | StreamingHttpResponse:
+        # A request has one connection to each database at a time.
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+        return super().get_response()
+
+    def drain(self) -> Iterator[bytes]:
+        try:
+            while True:
+                ended = self.ended
+                self.news.clear()
+                while self.waiting:
+                    yield self.waiting.popleft()
+                if ended:
+                    break
+                if not self.ended and not self.news.wait(KEEP_ALIVE_SECONDS):
+                    yield KEEP_ALIVE
+            if self.response is not None:
+                yield encode_event(self.response.content)
+        finally:
+            if not self.ended:
+                self.channel.cancel()
+            # The server's thread is free when the call has ended: its threads bound the calls.
+            self.thread.join()
+
+
 def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
-    """Return the stream of a response: under ASGI a live one."""
-    kind = LiveStream if hasattr(request, "scope") else BufferedStream
-    return kind(respond)
+    """Return the stream of a response: a live one, where the call can run in another thread."""
+    if hasattr(request, "scope"):
+        return AsyncStream(respond)
+    # uWSGI runs no threads unless it is told to.
+    has_threads = "uwsgi.version" not in request.META or request.META.get("wsgi.multithread")
+    # Another thread is in no transaction of this one, such as that of a test.
+    opened = connections.all(initialized_only=True)
+    if not has_threads or any(connection.in_atomic_block for connection in opened):
+        return BufferedStream(respond)
+    return ThreadStream(respond)

@@ -1,4 +1,4 @@
-"""A view tells how far it is: live under ASGI, together with the answer under WSGI."""
+"""A view tells how far it is, while it runs: under ASGI, and on the threads of WSGI servers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from django.contrib.auth.models import Group
+from django.core.handlers.wsgi import WSGIHandler
 from django.core.management import call_command
-from django.test import Client
-from django.urls import include, path
+from django.test import Client, RequestFactory
+from django.urls import include, path, resolve
+from django.utils import timezone, translation
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 from rest_framework.views import APIView
@@ -60,6 +63,36 @@ class FailingView(APIView):
 
 
 @mcp_tool()
+class SilentView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        GATE.wait(5)
+        SEEN.append("cancelled" if call_context(request).cancelled else "done")
+        return Response({})
+
+
+@mcp_tool()
+class LanguageView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        call_context(request).progress(1)
+        zone = timezone.get_current_timezone_name()
+        return Response({"language": translation.get_language(), "time_zone": zone})
+
+
+@mcp_tool()
+class GroupingView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        call_context(request).progress(1)
+        Group.objects.create(name="made on a thread")
+        return Response({})
+
+
+@mcp_tool()
 class SlowAsyncView(APIView):
     """Made asynchronous by hand: REST framework has no views of its own for it."""
 
@@ -97,6 +130,9 @@ def served(settings):
                 path("quiet/", QuietView.as_view()),
                 path("failing/", FailingView.as_view()),
                 path("slow/", SlowAsyncView.as_view()),
+                path("silent/", SilentView.as_view()),
+                path("language/", LanguageView.as_view()),
+                path("grouping/", GroupingView.as_view()),
             ]
         },
     )
@@ -123,7 +159,7 @@ def test_the_notifications_come_before_the_answer():
     response = post("export")
     assert response.headers["Content-Type"] == "text/event-stream"
     assert response.headers["Cache-Control"] == "no-store"
-    first, second, answer = read_events(response.content)
+    first, second, answer = read_events(response.getvalue())
     told = {"progressToken": "p1", "progress": 1, "total": 2, "message": "Step 1"}
     assert first == {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
     assert second["params"]["progress"] == 2
@@ -134,7 +170,7 @@ def test_a_tool_that_another_one_runs_tells_how_far_it_is(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
     body, headers = frame("tools/call", name="tools_write", arguments={"name": "export"})
     response = Client().post("/mcp", body, content_type="application/json", headers=headers)
-    told = [message["params"]["progress"] for message in read_events(response.content)[:-1]]
+    told = [message["params"]["progress"] for message in read_events(response.getvalue())[:-1]]
     assert told == [1, 2]
 
 
@@ -172,9 +208,120 @@ def test_every_revision_is_told(subtests):
             params = {"name": "export", "arguments": {}, "_meta": {"progressToken": 7}}
             message, headers = agent.frame("tools/call", params)
             response = agent.post(message, {**headers, "Accept": BOTH})
-            assert [m.get("method") for m in read_events(response.content)[:2]] == [
+            assert [m.get("method") for m in read_events(response.getvalue())[:2]] == [
                 "notifications/progress"
             ] * 2
+
+
+class WSGIConnection:
+    """One request to the project as a WSGI server makes it.
+
+    Args:
+        name: the tool that is called.
+    """
+
+    def __init__(self, name: str) -> None:
+        body, headers = frame("tools/call", name=name, arguments={})
+        request = RequestFactory().post("/mcp", body, "application/json", headers=headers)
+        self.status = ""
+        self.headers: dict[str, str] = {}
+        self.response = WSGIHandler()(request.environ, self.start)
+        self.parts = iter(self.response)
+
+    def start(self, status: str, headers: list[tuple[str, str]]) -> None:
+        self.status, self.headers = status, dict(headers)
+
+    def hang_up(self) -> None:
+        # Servers do so when they cannot write (PEP 3333).
+        opening = threading.Timer(0.1, GATE.set)
+        opening.start()
+        self.response.close()
+        opening.join()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_notification_arrives_while_the_view_runs_on_a_thread():
+    GATE.clear()
+    connection = WSGIConnection("export")
+    assert connection.headers["Content-Type"] == "text/event-stream"
+    first = next(connection.parts)
+    assert b"Step 1" in first
+    assert "done" not in SEEN
+    GATE.set()
+    answer = read_events(first + b"".join(connection.parts))[-1]
+    assert answer["result"]["structuredContent"]["data"] == {"rows": 2}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_quiet_call_on_a_thread_keeps_its_status():
+    connection = WSGIConnection("quiet")
+    assert (connection.status, connection.headers["Content-Type"]) == ("200 OK", "application/json")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failure_after_the_beginning_is_an_event_of_a_thread():
+    answer = read_events(b"".join(WSGIConnection("failing").parts))[-1]
+    assert answer["result"]["structuredContent"]["data"]["error_code"] == "INTERNAL_ERROR"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_that_is_silent_for_long_gets_comments(monkeypatch):
+    """So that a client which hung up is noticed before the first notification."""
+    monkeypatch.setattr("drf_mcp.transports.event_stream.KEEP_ALIVE_SECONDS", 0.01)
+    GATE.clear()
+    connection = WSGIConnection("silent")
+    assert next(connection.parts) == b":\n\n"
+    connection.hang_up()
+    assert SEEN == ["cancelled"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_client_that_leaves_a_thread_is_noticed():
+    GATE.clear()
+    connection = WSGIConnection("export")
+    next(connection.parts)
+    connection.hang_up()
+    assert SEEN[-1] == "cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_client_that_leaves_cancels_an_async_view_of_a_thread():
+    connection = WSGIConnection("slow")
+    next(connection.parts)
+    connection.hang_up()
+    assert SEEN == ["async view cancelled"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_on_a_thread_has_the_language_and_the_time_zone_of_its_request(settings):
+    timezone.activate("Asia/Tokyo")
+    settings.DRF_MCP = {**settings.DRF_MCP, "LANGUAGE": "de"}
+    connection = WSGIConnection("language")
+    *_, answer = read_events(b"".join(connection.parts))
+    data = answer["result"]["structuredContent"]["data"]
+    assert data == {"language": "de", "time_zone": "Asia/Tokyo"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_call_on_a_thread_writes_is_committed_and_its_connection_closed():
+    connection = WSGIConnection("grouping")
+    assert b"".join(connection.parts)
+    assert Group.objects.filter(name="made on a thread").exists()
+
+
+@pytest.mark.django_db
+def test_within_a_transaction_a_call_stays_in_it():
+    """As in the tests of a project: what the call writes is rolled back with the test."""
+    response = post("grouping")
+    assert not response.streaming
+    assert Group.objects.filter(name="made on a thread").exists()
+
+
+def test_a_uwsgi_without_threads_sends_notifications_with_the_answer():
+    body, headers = frame("tools/call", name="export", arguments={})
+    extra = {"uwsgi.version": b"2.0", "wsgi.multithread": False}
+    request = RequestFactory().post("/mcp", body, "application/json", headers=headers, **extra)
+    assert not resolve("/mcp").func(request).streaming
 
 
 # --- ASGI ---------------------------------------------------------------------------------
