@@ -68,15 +68,21 @@ def test_action_hidden_from_a_user_refuses_to_be_called(seen):
 CAPABILITIES = Path(__file__).with_name("typescript_capabilities.cjs")
 
 
-@pytest.fixture(scope="module", params=["2026-07-28", "2025-11-25"])
-def capabilities(request, uvicorn, node_modules):
+@pytest.fixture(
+    scope="module",
+    params=[("2026-07-28", "uvicorn"), ("2025-11-25", "uvicorn"), ("2025-11-25", "gunicorn")],
+    ids=" ".join,
+)
+def capabilities(request, server_of, node_modules):
     """What the second version of the SDK saw of resources, prompts, progress and forms."""
+    revision, kind = request.param
+    server = server_of(kind, settings="tests.programs.interop.described_settings")
     command = [node_modules / ".bin" / "node", CAPABILITIES]
-    command += [request.param, uvicorn.url, uvicorn.shop.tokens["alice"]]
+    command += [revision, server.url, server.shop.tokens["alice"]]
     environment = {**os.environ, "NODE_PATH": str(node_modules)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
-    return {**json.loads(run.stdout), "revision": request.param}
+    return {**json.loads(run.stdout), "revision": revision}
 
 
 def test_client_reads_resources_and_lists_prompts(capabilities):
