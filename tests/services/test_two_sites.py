@@ -84,10 +84,12 @@ def test_a_token_for_an_agent_holds_at_both_until_it_is_revoked(machines, client
 
 def test_calls_at_both_stand_in_one_audit(machines, client_at):
     subjects = [client_at(s).envelope("stats")["meta"]["request_id"] for s in machines.sites]
-    rows = machines.postgresql.execute(
-        "SELECT request_id, user_label FROM drf_mcp_audit_auditedcall WHERE request_id = ANY(%s)",
-        subjects,
+    recorded = (
+        "SELECT request_id, user_label FROM drf_mcp_audit_auditedcall WHERE request_id = ANY(%s)"
     )
+    # The thread of each process writes its records within a second.
+    wait_until(lambda: len(machines.postgresql.execute(recorded, subjects)) == len(subjects))
+    rows = machines.postgresql.execute(recorded, subjects)
     assert sorted(rows) == sorted((request_id, "admin") for request_id in subjects)
 
 
