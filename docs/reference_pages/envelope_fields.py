@@ -246,13 +246,23 @@ DESCRIBED = (
 def envelope_fields_page() -> str:
     """Return the page of the fields of envelopes and of digests."""
     parts = [FIELDS_HEAD]
+    facts: set[str] = set()
     for described in DESCRIBED:
+        own = [row for row in rows(described) if fact_of(row) not in facts]
+        facts |= {fact for row in own if (fact := fact_of(row))}
         parts += [f"## {described.title}", paragraph(described.text)]
-        parts.append(table(["Field", "Type", "Always", "Meaning"], rows(described)))
+        parts.append(table(["Field", "Type", "Always", "Meaning"], own))
     return page("Fields of envelopes", *parts)
+
+
+def fact_of(row: list[str]) -> str:
+    """Return the name of a fact below `meta` or `metadata`, "" of another field."""
+    group, _, name = row[0].strip("`").partition(".")
+    return name if group in ("meta", "metadata") else ""
 
 
 FIELDS_HEAD = """\
 Every field that a result can have, by [envelope](../envelopes.md). `PlainEnvelope` has none: it
 is the view's own body. A field that is not always there is left out when there is nothing to
-say. `[]` stands for each item of a list."""
+say. `[]` stands for each item of a list. A fact below `meta` that is described once has the same
+meaning in `meta` of `OkEnvelope` and in `metadata` of `StatusEnvelope`."""

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from docs.reference_pages.markdown import code, page, table
+from docs.reference_pages.markdown import code, page, paragraph, table
 from drf_mcp import exceptions
 from drf_mcp.codes import CAUSES, CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
-from drf_mcp.dispatch.errors.remediation import PROBLEM_REMEDIES, STATUS_ADVICE
+from drf_mcp.dispatch.errors.remediation import PROBLEM_REMEDIES
 from drf_mcp.outcomes import Severity
 
 # When a failure has a standard code, where its status and cause do not say it.
@@ -59,12 +59,9 @@ def error_codes_page() -> str:
             ["`error_type`", "Severity", "Recoverable", "What the caller is told by default"],
             category_rows(),
         ),
-        "## Statuses",
-        STATUSES_HEAD,
-        table(["HTTP", "What the caller is told"], status_rows()),
         "## Problems",
         PROBLEMS_HEAD,
-        table(["`code`", "What the caller is told"], problem_rows()),
+        paragraph(", ".join(map(code, PROBLEM_REMEDIES)) + "."),
         "## Warnings",
         WARNINGS_HEAD,
         table(["`code`", "Severity", "Meaning"], warning_rows()),
@@ -101,20 +98,6 @@ def category_rows() -> Iterator[list[str]]:
         yield [code(category.value), handling.severity.value, recoverable, handling.remediation]
 
 
-def status_rows() -> Iterator[list[str]]:
-    """Yield a row for each advice that HTTP statuses have of their own."""
-    texts = dict.fromkeys(advice.text for advice in STATUS_ADVICE.values())
-    for text in texts:
-        statuses = [str(status) for status, told in STATUS_ADVICE.items() if told.text == text]
-        yield [", ".join(statuses), text]
-
-
-def problem_rows() -> Iterator[list[str]]:
-    """Yield a row for each code of a problem that has advice of its own."""
-    for name, remedy in PROBLEM_REMEDIES.items():
-        yield [code(name), remedy.replace("{name}", "*name*")]
-
-
 def warning_rows() -> Iterator[list[str]]:
     """Yield a row for each code that warnings of the package have."""
     for name, meaning in WARNING_MEANINGS.items():
@@ -142,15 +125,10 @@ What `error_code`, `error_type`, the `code` of a problem and the `code` of a war
 FAILURES_FOOT = """\
 An exception class of your own with another `default_code` gives that code in capitals, with the
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""
-STATUSES_HEAD = """\
-For these the advice of the category, or of the code, would be wrong. Any other status below 500
-that has no code of its own tells the caller to do what the message asks for. What is wrong with
-an argument, and a `Retry-After`, come first."""
 PROBLEMS_HEAD = """\
-The code of a problem is REST framework's own, or that of your validator. These have advice of
-their own; any other tells the caller to correct the argument. What would be accepted is added
-where that is known. An argument that does not exist has the code `unknown`, one
-that answers have and requests do not, `read_only`."""
+The code of a problem is REST framework's own, or that of your validator. An argument that does not
+exist has the code `unknown`, one that answers have and requests do not, `read_only`. These have
+advice of their own; any other says to correct the argument:"""
 WARNINGS_HEAD = """\
 These are the codes that the package gives or knows the severity of.
 [`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""

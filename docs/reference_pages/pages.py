@@ -7,14 +7,17 @@ from pathlib import Path
 
 from docs.reference_pages.apps import known_names
 from docs.reference_pages.client_limits import client_limits_page
+from docs.reference_pages.command_options import command_options_page
 from docs.reference_pages.envelope_fields import envelope_fields_page
 from docs.reference_pages.error_codes import error_codes_page
-from docs.reference_pages.settings import settings_page
+from docs.reference_pages.settings import settings_page, tool_options_page
 
 DOCS = Path(__file__).resolve().parent.parent
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "settings.md": settings_page,
+    "reference/tool_options.md": tool_options_page,
+    "reference/command_options.md": command_options_page,
     "reference/error_codes.md": error_codes_page,
     "reference/envelope_fields.md": envelope_fields_page,
     "reference/client_limits.md": client_limits_page,

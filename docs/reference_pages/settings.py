@@ -1,4 +1,4 @@
-"""The page of the settings: what the sources of them and their comments say."""
+"""The pages of the settings and of the options of tools: what their sources say of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import Any
 
 from django.apps import apps
 
-from docs.reference_pages.markdown import code, page, paragraph
+from docs.reference_pages.markdown import code, page, paragraph, table
 from drf_mcp import settings
 from drf_mcp.option_types.installed import features
+from drf_mcp.tools.options import ToolOptions
 
 DOCS = Path(__file__).resolve().parent.parent
 
@@ -118,11 +119,34 @@ def default_of(default: object) -> str:
 
 def settings_page() -> str:
     """Return the page of the settings."""
-    table = settings.mcp_settings.table
-    parts = [SETTINGS_HEAD, *describe(settings_in_source(), lambda setting: table[setting.name])]
+    known = settings.mcp_settings.table
+    parts = [SETTINGS_HEAD, *describe(settings_in_source(), lambda setting: known[setting.name])]
+    return page("Settings", *parts)
+
+
+def tool_options_page() -> str:
+    """Return the page of the options of tools, and of the attributes that apps add to endpoints."""
+    documented = attributes(ToolOptions)
+    rows = [[code(name), said] for name, said in documented.items() if name != "features"]
     brought = {"Options": features.tool_options, "Attributes": features.view_attributes}
     options = describe(options_in_source(), lambda o: brought[o.group.split()[0]][o.name])
-    return page("Settings", *parts, *options)
+    # The page is in a folder of its own.
+    linked = (part.replace("](", "](../") for part in options)
+    return page("Options of tools", OPTIONS_HEAD, table(["Option", "Meaning"], rows), *linked)
+
+
+def attributes(documented: type) -> dict[str, str]:
+    """Return what a docstring says of each attribute."""
+    section = inspect.cleandoc(documented.__doc__ or "").split("Attributes:\n")[1]
+    found = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
+    return {name: as_sentence(text) for name, text in found}
+
+
+def as_sentence(text: str) -> str:
+    """Return a text of a docstring in Markdown, with a capital."""
+    plain = " ".join(text.split()).replace("``", "`").removesuffix(".")
+    marked = re.sub(CONSTANT, lambda match: code(match[0]), plain)
+    return marked[:1].upper() + marked[1:] if marked.split()[0].isalpha() else marked
 
 
 def describe(found: Iterable[Setting], look_up: Callable[[Setting], Any]) -> Iterator[str]:
@@ -132,16 +156,30 @@ def describe(found: Iterable[Setting], look_up: Callable[[Setting], Any]) -> Ite
             group = setting.group
             yield f"## {group}"
         known = look_up(setting)
-        accepted = known.kind.accepted.replace("'", '"')
-        yield f"### `{setting.name}`\n\nDefault: {default_of(known.default)}"
-        yield paragraph(f"Takes: {as_markdown(accepted)}.")
+        yield f"### `{setting.name}`\n\n{default_and_values(known)}"
         yield paragraph(as_markdown(setting.comment))
 
 
+def default_and_values(known: Any) -> str:
+    """Return the default of a setting, and what it takes where the default does not show it."""
+    accepted = known.kind.accepted.replace("'", '"')
+    default = f"Default: {default_of(known.default)}"
+    if accepted.startswith("a subclass of") or accepted == "True or False":
+        return default
+    return paragraph(f"{default}. Takes: {as_markdown(accepted)}.")
+
+
+# Names of settings in the docstrings of options.
+CONSTANT = re.compile(r"(?<![`:\w])(?:[A-Z]+_[A-Z_]+|INCLUDE|EXCLUDE|PORTABLE)\b")
+OPTIONS_HEAD = """\
+`@mcp_tool` takes all of them. `@mcp_viewset` and `registry.register` take them for every tool of a
+view, and `MCPView.as_view(tool_options={...})` for every tool of an endpoint. The nearest place
+wins. An option of an app that is not installed is an error that names the app. [Expose
+endpoints](../exposing.md#options) groups them by what you do."""
 SETTINGS_HEAD = """\
-One dict in the project's settings. A key that does not exist is an error that names the nearest
-one that does. So is a value that the setting does not take; `manage.py check` names all of them.
-A dotted path is imported when it is first used. What is not given has its default.
+One dict in the project's settings. [Which of this do I need](which.md) names the ten that matter. A
+key that does not exist, or a value that a setting does not take, is an error that says what would
+be right; `manage.py check` finds all of them.
 
 ```python
 # settings.py
