@@ -1,6 +1,6 @@
-"""Signals of a tool call, for a project's own code to connect to.
+"""Signals of tool calls, and of what clients listen for, for a project's own code to connect to.
 
-Both are sent with ``sender=Tool`` and
+The first two are sent with ``sender=Tool`` and
 
 - ``tool``: the `drf_mcp.tools.Tool` that was called, with its ``name``
 - ``outcome``: what it came to, a `drf_mcp.outcomes.Outcome`
@@ -19,3 +19,9 @@ tool_called = Signal()
 
 tool_failed = Signal()
 """Sent after `tool_called` for a call whose result has ``isError``."""
+
+subject_changed = Signal()
+"""Sent with ``kind`` and ``key`` when something changed that clients may listen for: a task.
+
+``using`` is the database that it is kept in: clients hear of the change after the commit.
+"""

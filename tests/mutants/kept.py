@@ -692,7 +692,7 @@ MUTANTS = (
     Mutant(
         "news of what a client may not read",
         "contrib/subscriptions/listening.py",
-        "elif self.capability.is_readable(subject, self.context) or is_deleted:",
+        "elif self.capability.is_readable(name, self.context) or is_deleted:",
         "else:",
         ("contrib/subscriptions/test_listening.py",),
     ),

@@ -23,9 +23,10 @@ from drf_mcp.contrib.subscriptions.topics import (
     row_topics,
     widen_topic,
     write_list_topic,
-    write_uri_topic,
+    write_topic,
 )
 from drf_mcp.settings import mcp_settings
+from drf_mcp.signals import subject_changed
 
 LISTS = ("tools", "prompts", "resources")
 # PostgreSQL takes less than 8,000 bytes.
@@ -126,7 +127,7 @@ def announce_update(subject: Any) -> None:
         subject: the URI of a resource that shows one row, or the row as an instance.
     """
     if isinstance(subject, str):
-        publish(lambda: [write_uri_topic(subject)])
+        publish(lambda: [write_topic("uri", subject)])
     else:
         publish(partial(row_topics.find, type(subject), dict(vars(subject))), subject._state.db)
 
@@ -207,7 +208,18 @@ def announce_rights(sender: Any, instance: Any, action: str, model: Any, **kwarg
         announce_list_change(user=instance if is_user else None)
 
 
-RECEIVERS = ((post_save, announce_row), (post_delete, announce_row), (m2m_changed, announce_rights))
+def announce_subject(
+    sender: Any, kind: str, key: str, using: str | None = None, **kwargs: Any
+) -> None:
+    publish(lambda: [write_topic(kind, key)], using)
+
+
+RECEIVERS = (
+    (post_save, announce_row),
+    (post_delete, announce_row),
+    (m2m_changed, announce_rights),
+    (subject_changed, announce_subject),
+)
 
 
 def follow_settings(*, setting: str = "DRF_MCP", **kwargs: Any) -> None:

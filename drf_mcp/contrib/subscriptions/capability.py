@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.limits import count_once, get_address
 from drf_mcp.contrib.subscriptions.bus import LISTS, get_bus
-from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listener
+from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listener, Subject
 from drf_mcp.contrib.subscriptions.topics import (
     find_column,
     row_topics,
     widen_topic,
     write_list_topic,
     write_row_topic,
-    write_uri_topic,
+    write_topic,
 )
 from drf_mcp.exceptions import (
     InternalError,
@@ -31,8 +31,8 @@ from drf_mcp.protocol.context import MessageStream, RequestContext
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
 URIS = "resourceSubscriptions"
-# The tasks extension sends no notifications here: clients call tasks/get.
 TASK_IDS = "taskIds"
+# URIs, and tasks, of a stream.
 MAX_URIS = 100
 
 
@@ -82,37 +82,36 @@ class SubscriptionsCapability(Capability):
         offered = self.server.get_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        rows = self.find_rows(wanted.get(URIS, []), context)
+        rows = self.find_rows(read_texts(wanted, URIS), context)
         if rows:
             agreed[URIS] = list(rows)
+        ids = read_texts(wanted, TASK_IDS)
+        if task_ids := [each for each in ids if self.read_task(each, context) is not None]:
+            agreed[TASK_IDS] = task_ids
         bus = get_bus()
         assert bus is not None
         caller = context.caller
         slot = STREAM_SLOTS.take(caller.principal or get_address(caller.request), self.max_streams)
         user_pk = getattr(caller.authenticate().user, "pk", None)
-        subjects: dict[str, set[str]] = {}
+        subjects: dict[str, set[Subject]] = {}
         for name in lists:
-            subjects.setdefault(write_list_topic(name, user_pk), set()).add(name)
+            topic = write_list_topic(name, user_pk)
+            subjects.setdefault(topic, set()).add(Subject("list", name))
         for uri, topic in rows.items():
-            subjects.setdefault(topic, set()).add(uri)
-            subjects.setdefault(write_uri_topic(uri), set()).add(uri)
+            for each in (topic, write_topic("uri", uri)):
+                subjects.setdefault(each, set()).add(Subject("uri", uri))
+        for task_id in task_ids:
+            subjects.setdefault(write_topic("task", task_id), set()).add(Subject("task", task_id))
         for topic, about in [*subjects.items()]:
             subjects.setdefault(widen_topic(topic), set()).update(about)
         return Listener(self, context, bus, subjects, slot), agreed
 
-    def find_rows(self, uris: Any, context: RequestContext) -> dict[str, str]:
+    def find_rows(self, uris: Iterable[str], context: RequestContext) -> dict[str, str]:
         """Return the topics of the rows that the caller can read, by URI.
 
         Other resources than rows cannot be listened for: no signal announces their changes.
-
-        Raises:
-            InvalidParams: if the URIs are not a list of strings, or more than 100.
         """
-        is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
-        if not is_list or len(uris) > MAX_URIS:
-            message = _('"%(member)s" must be an array of at most %(count)d URIs.')
-            raise InvalidParams(message % {"member": URIS, "count": MAX_URIS})
-        found = {uri: self.find_row(uri, context) for uri in dict.fromkeys(uris)}
+        found = {uri: self.find_row(uri, context) for uri in uris}
         return {uri: topic for uri, topic in found.items() if topic is not None}
 
     def find_row(self, uri: str, context: RequestContext) -> str | None:
@@ -129,6 +128,25 @@ class SubscriptionsCapability(Capability):
         row_topics.heard.add(column)
         (value,) = resource.path_kwargs.values()
         return write_row_topic(*column, value)
+
+    def read_task(self, task_id: str, context: RequestContext) -> Mapping[str, Any] | None:
+        """Return a task of the caller as ``tasks/get`` does, None where there is none.
+
+        Raises:
+            InternalError: if reading it fails.
+        """
+        tasks = self.server.find_capability(TASKS_EXTENSION)
+        if tasks is None or not tasks.is_on:
+            return None
+        try:
+            task: Mapping[str, Any] = tasks.get_task(
+                context.for_params("tasks/get", {"taskId": task_id})
+            )
+        except InternalError:
+            raise
+        except ProtocolError:
+            return None
+        return task
 
     @property
     def resources(self) -> Any:
@@ -149,3 +167,21 @@ class SubscriptionsCapability(Capability):
         except ProtocolError:
             return False
         return True
+
+
+def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
+    """Return the strings of a filter, each once.
+
+    Raises:
+        InvalidParams: if they are not a list of strings, or more than 100.
+    """
+    texts = wanted.get(member, [])
+    is_list = isinstance(texts, list) and all(isinstance(each, str) for each in texts)
+    if not is_list or len(texts) > MAX_URIS:
+        message = (
+            _('"%(member)s" must be an array of at most %(count)d URIs.')
+            if member == URIS
+            else _('"%(member)s" must be an array of at most %(count)d ids.')
+        )
+        raise InvalidParams(message % {"member": member, "count": MAX_URIS})
+    return list(dict.fromkeys(texts))

@@ -9,13 +9,13 @@ import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import connections
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.subscriptions.bus import LISTS, Bus
+from drf_mcp.contrib.subscriptions.bus import Bus
 from drf_mcp.contrib.subscriptions.topics import DELETED, EVERYTHING
 from drf_mcp.exceptions import InternalError, Refused
 from drf_mcp.protocol import jsonrpc
@@ -65,6 +65,18 @@ class StreamSlot:
 
 
 STREAM_SLOTS = StreamSlots()
+
+
+class Subject(NamedTuple):
+    """What a client listens for.
+
+    Attributes:
+        kind: ``list``, ``uri`` or ``task``.
+        name: the name of the list, the URI, the id of the task.
+    """
+
+    kind: str
+    name: str
 
 
 class Listeners:
@@ -120,7 +132,7 @@ class Listener:
 
     Args:
         capability: the `SubscriptionsCapability`.
-        subjects: the names of lists and the URIs that the client listens for, by their topics.
+        subjects: what the client listens for, by its topics.
         slot: the slot of the stream, which is freed at its end.
     """
 
@@ -129,7 +141,7 @@ class Listener:
         capability: Any,
         context: RequestContext,
         bus: Bus,
-        subjects: Mapping[str, Collection[str]],
+        subjects: Mapping[str, Collection[Subject]],
         slot: StreamSlot,
     ) -> None:
         self.slot = slot
@@ -139,7 +151,7 @@ class Listener:
         self.subjects = subjects
         self.meta = {SUBSCRIPTION_ID: context.message.id}
         # What was heard of, and whether it is deleted: one message for any number of changes.
-        self.heard: dict[str, bool] = {}
+        self.heard: dict[Subject, bool] = {}
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
@@ -157,6 +169,9 @@ class Listener:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except asyncio.TimeoutError:
                     yield NOTHING
+                    # A worker that was killed says nothing: reading its task ends it.
+                    if tasks := self.find_tasks():
+                        await self.run(self.select, tasks)
                     continue
                 self.has_heard.clear()
                 heard, self.heard = self.heard, {}
@@ -194,7 +209,7 @@ class Listener:
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(note)
 
-    def find_subjects(self, topic: str) -> Collection[str]:
+    def find_subjects(self, topic: str) -> Collection[Subject]:
         if topic != EVERYTHING:
             return self.subjects[topic]
         return set().union(*self.subjects.values())
@@ -206,19 +221,26 @@ class Listener:
             if not connection.in_atomic_block:
                 connection.close()
 
-    def select(self, heard: Mapping[str, bool]) -> list[bytes]:
+    def select(self, heard: Mapping[Subject, bool]) -> list[bytes]:
         try:
             return list(self.find_messages(heard))
         finally:
             self.release_connections()
 
-    def find_messages(self, heard: Mapping[str, bool]) -> Iterator[bytes]:
-        for subject, is_deleted in heard.items():
-            if subject in LISTS:
-                yield self.notify(f"notifications/{subject}/list_changed")
+    def find_messages(self, heard: Mapping[Subject, bool]) -> Iterator[bytes]:
+        for (kind, name), is_deleted in heard.items():
+            if kind == "list":
+                yield self.notify(f"notifications/{name}/list_changed")
+            elif kind == "task":
+                if task := self.capability.read_task(name, self.context):
+                    yield self.notify("notifications/tasks", **task)
             # Only readers of the resource learn of the update.
-            elif self.capability.is_readable(subject, self.context) or is_deleted:
-                yield self.notify("notifications/resources/updated", uri=subject)
+            elif self.capability.is_readable(name, self.context) or is_deleted:
+                yield self.notify("notifications/resources/updated", uri=name)
+
+    def find_tasks(self) -> dict[Subject, bool]:
+        subjects = self.find_subjects(EVERYTHING)
+        return {subject: False for subject in subjects if subject.kind == "task"}
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})

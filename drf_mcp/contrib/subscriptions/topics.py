@@ -28,8 +28,9 @@ def write_list_topic(name: str, user_pk: Any = None) -> str:
     return f"list:{name}:{'*' if user_pk is None else sign_value('user', str(user_pk))}"
 
 
-def write_uri_topic(uri: str) -> str:
-    return f"uri:{sign_value('uri', uri)}"
+def write_topic(kind: str, key: str) -> str:
+    """Return the topic of what is neither a list nor a row, such as ``uri`` or ``task``."""
+    return f"{kind}:{sign_value(kind, key)}"
 
 
 def write_row_topic(model: ModelClass, field: Field[Any, Any], value: Any) -> str:

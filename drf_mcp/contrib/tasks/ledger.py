@@ -20,6 +20,7 @@ from drf_mcp.exceptions import InternalError
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.settings import mcp_settings
+from drf_mcp.signals import subject_changed
 
 # Milliseconds after which a client asks again.
 POLL_INTERVAL = 2000
@@ -100,6 +101,7 @@ class Ledger:
         row = found.filter(task_id=str(task_id)).first()
         if row is not None and self.end_lapsed(found.filter(pk=row.pk, leased=row.leased)):
             row.refresh_from_db()
+            self.announce(row)
         return row
 
     def describe(self, row: Any) -> dict[str, Any]:
@@ -144,7 +146,7 @@ class Ledger:
         """End those tasks whose worker was killed, and return their number."""
         now = django_timezone.now()
         lapsed = rows.filter(status=WORKING, leased__lt=now)
-        ended = {"request": {}, "message": "", "leased": None, "updated": now}
+        ended: dict[str, Any] = {"request": {}, "message": "", "leased": None, "updated": now}
         error = {"error": {"code": InternalError.code, "message": _(STOPPED)}}
         count: int = lapsed.filter(is_cancelled=True).update(status=CANCELLED, **ended)
         return count + int(lapsed.update(status=FAILED, answer=error, **ended))
@@ -153,6 +155,7 @@ class Ledger:
         """Keep how far the work is."""
         running = self.rows.filter(task_id=row.task_id, status=WORKING, is_cancelled=False)
         running.update(message=message, updated=django_timezone.now())
+        self.announce(row)
 
     def is_cancelled(self, row: Any) -> bool:
         """Return whether the client wants the work no more."""
@@ -180,6 +183,7 @@ class Ledger:
         running = self.rows.filter(task_id=row.task_id, is_cancelled=False)
         if not running.update(**asking, updated=django_timezone.now()):
             self.finish(row, CANCELLED)
+        self.announce(row)
 
     def finish(
         self,
@@ -197,6 +201,11 @@ class Ledger:
         ended["terms"] = terms or {}
         running = self.rows.filter(task_id=row.task_id, status=WORKING)
         running.update(**ended, updated=django_timezone.now())
+        self.announce(row)
+
+    def announce(self, row: Any) -> None:
+        """Notify clients that listen for a task."""
+        subject_changed.send(type(self), kind="task", key=row.task_id, using=self.rows.db)
 
     # --- What the client does ------------------------------------------------------------------
 
@@ -207,6 +216,7 @@ class Ledger:
         ended = {"status": CANCELLED, "request": {}, "message": ""}
         if not unfinished.filter(started=None).update(**ended, updated=now):
             unfinished.update(is_cancelled=True, message=_("Asked to stop."), updated=now)
+        self.announce(row)
 
     def answer(self, row: Any, responses: Mapping[str, Any]) -> bool:
         """Keep answers to open questions; return whether the work can go on."""
@@ -224,6 +234,7 @@ class Ledger:
                 locked.rounds["open"] = {}
                 locked.status = WORKING
             locked.save()
+            self.announce(row)
         return is_complete
 
 

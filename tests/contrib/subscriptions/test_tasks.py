@@ -1,0 +1,89 @@
+"""Clients listen for tasks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from drf_mcp.access.principals import get_user_key
+from drf_mcp.contrib.tasks.ledger import FAILED, Ledger
+from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.protocol.constants import TASKS_EXTENSION
+from tests.agents import Agent
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
+
+DECLARED = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+
+
+@pytest.fixture(autouse=True)
+def workers(served, settings, monkeypatch):
+    """Workers, and clients that take tasks."""
+    settings.DRF_MCP = {**settings.DRF_MCP, "TASKS_BACKEND": "background"}
+    frame = Agent.frame
+
+    def declare(agent: Agent, method: str, params: Any = None) -> Any:
+        meta = {**DECLARED, **(params or {}).get("_meta", {})}
+        return frame(agent, method, {**(params or {}), "_meta": meta})
+
+    monkeypatch.setattr(Agent, "frame", declare)
+
+
+def make_task(user: Any) -> CallTask:
+    rounds = {"answers": {}, "memory": {}, "number": 0}
+    return Ledger().create(get_user_key(user), "teams_list", {}, rounds)
+
+
+def test_a_task_that_changes_is_told_as_tasks_get_has_it(listen, eve):
+    row = make_task(eve)
+    first, told = listen(lambda: Ledger().cancel(row), taskIds=[row.task_id])
+    assert first["params"]["notifications"] == {"taskIds": [row.task_id]}
+    assert told["method"] == "notifications/tasks"
+    params = told["params"]
+    assert params["_meta"] == {"io.modelcontextprotocol/subscriptionId": 7}
+    assert (params["taskId"], params["status"]) == (row.task_id, "cancelled")
+    assert {"createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"} < params.keys()
+
+
+def test_a_result_comes_with_the_news(listen, eve):
+    row = make_task(eve)
+    error = {"error": {"code": -32603, "message": "no"}}
+    _, told = listen(lambda: Ledger().finish(row, FAILED, error), taskIds=[row.task_id])
+    assert (told["params"]["status"], told["params"]["error"]["message"]) == ("failed", "no")
+
+
+def test_the_progress_of_a_task_is_told(listen, eve):
+    row = make_task(eve)
+    _, told = listen(lambda: Ledger().tell(row, "half of it"), taskIds=[row.task_id])
+    assert told["params"]["statusMessage"] == "half of it"
+
+
+def test_a_task_of_another_caller_is_not_agreed(listen, eve, django_user_model):
+    row = make_task(django_user_model.objects.create_user("mallory"))
+    (first,) = listen(count=1, taskIds=[row.task_id, "x"])
+    assert first["params"]["notifications"] == {}
+
+
+def test_a_task_that_was_not_asked_for_is_not_told(listen, eve):
+    row, other = make_task(eve), make_task(eve)
+    (_,) = listen(lambda: Ledger().cancel(other), 1, taskIds=[row.task_id])
+
+
+def test_a_task_whose_worker_was_killed_is_told(listen, eve, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
+    row = make_task(eve)
+
+    def kill() -> None:
+        Ledger().begin(row.task_id)
+        CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
+
+    _, told = listen(kill, taskIds=[row.task_id])
+    assert told["params"]["status"] == "failed"
+
+
+def test_ids_that_are_no_list_of_strings_are_refused(listen, eve):
+    with pytest.raises(AssertionError, match="at most 100 ids"):
+        listen(count=1, taskIds=[1])
