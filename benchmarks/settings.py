@@ -3,8 +3,9 @@
 from example_project.settings import *  # noqa: F403
 from example_project.settings import INSTALLED_APPS
 
-AUDIT = "drf_mcp.contrib.audit"
-INSTALLED_APPS = [app for app in INSTALLED_APPS if app != AUDIT]
+# Each call writes to the one, and reads the table of the other.
+QUIET = ("drf_mcp.contrib.audit", "drf_mcp.contrib.rules")
+INSTALLED_APPS = [app for app in INSTALLED_APPS if app not in QUIET]
 INSTALLED_APPS += ["benchmarks.audit.SilentAuditConfig"]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -42,6 +42,10 @@ class PagePart:
         """Return the titles of the part's own pages, by the value of ``show`` in their address."""
         return {}
 
+    def get_addresses(self) -> Mapping[str, str]:
+        """Return the titles of further pages that the user may open, by their addresses."""
+        return {}
+
     def get_page(self, show: str, tools: Mapping[str, Tool]) -> Mapping[str, Any] | None:
         """Return the context of a page of its own, None for a page that it does not have.
 
@@ -166,6 +170,8 @@ class Frame:
             "scripts": [f"drf_mcp/{name}" for name in scripts],
             "texts": ScriptTexts.locate(self.request.path),
             "links": [link for part in self.parts for link in part.get_links().items()],
+            "addresses": [each for part in self.parts for each in part.get_addresses().items()],
+            "path": self.request.path,
             **context,
             **self.get_tokens_links(),
             **self.get_account_links(signed_in),

@@ -10,6 +10,7 @@ from pathlib import Path
 from drf_mcp import registry
 from drf_mcp.contrib.resources import Document, SchemaDocument
 from drf_mcp.contrib.skills import Skill
+from example_project.shop import rules  # noqa: F401 - their decorators register them
 from example_project.shop.prompts import complaint
 from example_project.shop.serializers import OrderSerializer
 from example_project.shop.urls import router

@@ -13,6 +13,7 @@ from drf_mcp.outcomes import Outcome
 class RulesFeature(Feature):
     """Refuses calls by rules in Python and in a table, and has people approve others."""
 
+    page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {
         "proposals": (
             "drf_mcp.contrib.rules.feature.expire",

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils.translation import gettext as _
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,6 +21,8 @@ from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 
 class ProposalView(ServerToolView):
     """Shows callers their own proposals, and withdraws them."""
+
+    permission_classes = [IsAuthenticated]
 
     def find(self, request: Request, proposal_id: Any) -> Any:
         call = find_call(request)

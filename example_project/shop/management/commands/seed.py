@@ -31,6 +31,8 @@ USERS = {
     "admin": {"is_staff": True, "is_superuser": True},
 }
 CAROL_MAY = ["view_order", "change_order"]
+# Of the app of rules: refunds above 500.
+CAROL_APPROVES = "approve_proposal"
 
 # Number of customers each user looks after.
 CUSTOMERS = {"alice": 30, "bob": 22, "carol": 8}
@@ -55,6 +57,7 @@ def seed_users() -> dict[str, User]:
         users[name] = user
     allowed = Permission.objects.filter(content_type__app_label="shop", codename__in=CAROL_MAY)
     users["carol"].user_permissions.add(*allowed)
+    users["carol"].user_permissions.add(*Permission.objects.filter(codename=CAROL_APPROVES))
     return users
 
 

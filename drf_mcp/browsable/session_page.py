@@ -1,0 +1,64 @@
+"""A page beside the endpoint's, for a user who is signed in by a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.urls import NoReverseMatch, reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_protect
+from django.views.generic import View
+
+from drf_mcp.browsable.frame import Frame, ScriptTexts
+from drf_mcp.server import Server
+from drf_mcp.tools import registry
+
+
+# Also without Django's CSRF middleware: another page's form must not act for the user.
+@method_decorator(csrf_protect, name="dispatch")
+class SessionPage(View):
+    """Asks who is not signed in to sign in, and shows a page in the frame of the endpoint's.
+
+    Attributes:
+        frame_class: the frame, with the template of the whole page.
+        endpoint: the name of the endpoint's URL.
+    """
+
+    frame_class: ClassVar[type[Frame]] = Frame
+    endpoint = "drf_mcp:endpoint"
+    http_method_names = ["get", "post"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        # Only a session: a credential in a header, as agents have, must not act for its user here.
+        if SESSION_KEY not in getattr(request, "session", ()) or not request.user.is_authenticated:
+            return self.ask_to_sign_in()
+        if request.method == "GET" and ScriptTexts.are_wanted(request):
+            return ScriptTexts.respond(request)
+        return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
+
+    def show_page(self, context: Mapping[str, Any], status: int = 200) -> HttpResponse:
+        """Return the page: a context with the name of its ``template``."""
+        frame = self.frame_class(Server(registry), self.request, self.get_home())
+        shared = {
+            **frame.get_server_context(),
+            "groups": [] if Frame.is_wanted(self.request) else None,
+            "user_name": self.request.user.get_username(),
+        }
+        return frame.respond({**shared, **context}, status, True)
+
+    def get_home(self) -> str:
+        try:
+            return reverse(self.endpoint)
+        except NoReverseMatch:
+            return self.request.path
+
+    def ask_to_sign_in(self) -> HttpResponse:
+        try:
+            login_url: str | None = reverse("rest_framework:login")
+        except NoReverseMatch:
+            login_url = None
+        return redirect_to_login(self.request.get_full_path(), login_url)

@@ -1,0 +1,131 @@
+"""The pages on which people approve calls."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from rest_framework.authtoken.models import Token
+
+from drf_mcp.contrib.rules.models import Proposal
+from example_project.shop.models import Order
+
+PAGE = "/mcp/approvals/"
+
+
+@pytest.fixture
+def row(keep_rule, alice) -> Proposal:
+    """A refund of an order of alice's that waits."""
+    keep_rule("orders_refund", "approve", reason="Refunds are approved.")
+    order = Order.objects.filter(customer__owner__username="alice", status="paid")[0]
+    alice.call("orders_refund", id=order.pk, reason="late", amount="6.00")
+    return Proposal.objects.get()
+
+
+@pytest.fixture
+def browser_of(db):
+    """Browsers of users, one of whom, dora, may approve calls."""
+
+    def browser(username: str | None = "dora", **options) -> Client:
+        client = Client(headers={"accept": "text/html"}, **options)
+        if username == "dora":
+            dora, _ = User.objects.get_or_create(username="dora")
+            dora.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
+        if username is not None:
+            client.force_login(User.objects.get(username=username))
+        return client
+
+    return browser
+
+
+def text_of(response) -> str:
+    return response.content.decode()
+
+
+def decide(browser: Client, row: Proposal, decision: str, **sent):
+    sent = {"decision": decision, "fingerprint": row.fingerprint, **sent}
+    return browser.post(f"{PAGE}{row.pk}/", sent)
+
+
+def test_the_list_and_one_proposal_with_its_difference(row, browser_of):
+    browser = browser_of()
+    assert f"{PAGE}{row.pk}/" in text_of(browser.get(PAGE))
+    page = text_of(browser.get(f"{PAGE}{row.pk}/"))
+    assert "<del>paid</del>" in page
+    assert "<ins>refunded</ins>" in page
+    assert "Refunds are approved." in page
+    assert "6.00 of" in page
+
+
+def test_a_call_is_approved(row, browser_of):
+    assert decide(browser_of(), row, "approve").status_code == 302
+    row.refresh_from_db()
+    assert row.status == "approved"
+
+
+def test_a_call_is_declined_with_a_reason(row, browser_of):
+    decide(browser_of(), row, "decline", reason="It arrived.")
+    row.refresh_from_db()
+    assert (row.status, row.message) == ("declined", "It arrived.")
+
+
+def test_what_changed_since_the_page_was_open_is_not_approved(row, browser_of):
+    response = decide(browser_of(), row, "approve", fingerprint="another")
+    assert response.status_code == 409
+    assert "has changed since it was shown" in text_of(response)
+
+
+def test_a_proposal_that_came_back_shows_what_was_approved(row, browser_of):
+    before = {"after": {"status": "cancelled"}}
+    Proposal.objects.update(status="stale", shown_before=before)
+    page = text_of(browser_of().get(f"{PAGE}{row.pk}/"))
+    assert "would do something else by now" in page
+    assert "cancelled" in page
+
+
+def test_the_proposer_sees_why_they_do_not_decide(row, browser_of):
+    alice = User.objects.get(username="alice")
+    alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
+    browser = browser_of("alice")
+    page = text_of(browser.get(f"{PAGE}{row.pk}/"))
+    assert "Nobody approves a call of their own." in page
+    assert 'value="approve"' not in page
+    assert decide(browser, row, "approve").status_code == 403
+    row.refresh_from_db()
+    assert row.status == "waiting"
+
+
+def test_who_may_not_approve_sees_nothing(row, browser_of):
+    assert browser_of("bob").get(PAGE).status_code == 403
+    assert decide(browser_of("bob"), row, "approve").status_code == 403
+    assert browser_of(None).get(PAGE).status_code == 302
+
+
+def test_a_token_opens_no_page(row, browser_of):
+    browser_of()
+    key = Token.objects.create(user=User.objects.get(username="dora")).key
+    assert Client(headers={"authorization": f"Token {key}"}).get(PAGE).status_code == 302
+
+
+def test_another_page_cannot_decide(row, browser_of):
+    browser = browser_of("dora", enforce_csrf_checks=True)
+    assert decide(browser, row, "approve").status_code == 403
+
+
+def test_calls_of_another_tenant_are_not_there(row, browser_of):
+    Proposal.objects.update(tenant="north")
+    browser = browser_of()
+    assert row.pk not in text_of(browser.get(PAGE))
+    assert browser.get(f"{PAGE}{row.pk}/").status_code == 404
+
+
+@pytest.mark.parametrize(("username", "named"), [("dora", True), ("alice", False)])
+def test_the_page_of_the_endpoint_names_it_to_approvers(row, browser_of, settings, username, named):
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
+    assert (f'href="{PAGE}"' in text_of(browser_of(username).get("/mcp"))) is named
+
+
+def test_the_pages_are_kept_by_no_cache_and_framed_by_no_other(row, browser_of):
+    response = browser_of().get(f"{PAGE}{row.pk}/")
+    assert "no-store" in response["Cache-Control"]
+    assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
