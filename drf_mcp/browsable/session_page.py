@@ -1,4 +1,4 @@
-"""A page beside the endpoint's, for a user who is signed in by a session."""
+"""A page next to the endpoint's, for a user who is signed in by a session."""
 
 from __future__ import annotations
 

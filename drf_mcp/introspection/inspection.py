@@ -141,7 +141,7 @@ class Inspection:
     @cached_property
     def privileged(self) -> Inspection:
         view = copy.copy(self.untouched)
-        view.request = make_request(self.method, view.request.path, make_superuser())
+        view.request = make_sample_request(self.method, view.request.path, make_superuser())
         negotiate(view)
         privileged = self.again(view)
         vars(privileged)["privileged"] = privileged
@@ -222,7 +222,7 @@ def make_superuser() -> Any:
     return user
 
 
-def make_request(method: str, path: str, user: Any = None) -> Request:
+def make_sample_request(method: str, path: str, user: Any = None) -> Request:
     hosts = (name.lstrip(".") for name in settings.ALLOWED_HOSTS if name.strip(".*"))
     http_request = HttpRequest()
     http_request.method = method

@@ -12,7 +12,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.annotations import find_annotations
-from drf_mcp.introspection.inspection import Inspection, make_request, negotiate
+from drf_mcp.introspection.inspection import Inspection, make_sample_request, negotiate
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.path_kwargs import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
@@ -208,7 +208,7 @@ class Endpoint:
         )
 
     def introspected_view(self) -> APIView:
-        view = self.view(make_request(self.method, self.route.path))
+        view = self.view(make_sample_request(self.method, self.route.path))
         view.swagger_fake_view = True  # type: ignore[attr-defined]
         negotiate(view)
         view.kwargs = make_placeholders(view, self.route.kwargs)

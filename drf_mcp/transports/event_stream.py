@@ -192,7 +192,7 @@ def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
     """Return the stream of a response: a live one, where the call can run in another thread."""
     if hasattr(request, "scope"):
         return AsyncStream(respond)
-    # uWSGI runs no threads unless it is told to.
+    # uWSGI runs threads with --enable-threads only.
     has_threads = "uwsgi.version" not in request.META or request.META.get("wsgi.multithread")
     # Another thread is in no transaction of this one, such as that of a test.
     opened = connections.all(initialized_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
 from drf_mcp.introspection.field_schema import PATTERNS
-from drf_mcp.introspection.inspection import make_request, negotiate
+from drf_mcp.introspection.inspection import make_sample_request, negotiate
 from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.portability import assert_portable
 
@@ -23,7 +23,7 @@ METHODS = {
 def view_of(view_class: Any, method: str, action: str | None = None, **initkwargs: Any) -> Any:
     """Return an instance of a view as a route would make it for one method."""
     view = view_class(**initkwargs)
-    view.request = make_request(method, "/")
+    view.request = make_sample_request(method, "/")
     view.args, view.kwargs, view.format_kwarg = (), {}, None
     view.swagger_fake_view = True
     negotiate(view)

@@ -30,7 +30,7 @@ class RecordBatch:
 
     # Half a second to wait leaves half a second to write.
     seconds = 0.5
-    # A server may run no threads beside its requests (uWSGI): then a request writes.
+    # A server may run no threads besides its requests (uWSGI): then a request writes.
     max_seconds = 2.0
     # Kept while the database is away.
     max_waiting = 10_000

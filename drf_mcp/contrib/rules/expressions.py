@@ -157,7 +157,7 @@ class Reader:
     """Reads a condition node by node; what has no method is no part of a condition."""
 
     def read(self, node: ast.expr) -> Any:
-        """Return what a node stands for."""
+        """Return the value of a node."""
         path = read_path(node)
         if path and path[0] in WORDS and len(path) == 1:
             return self.read_constant(WORDS[path[0]])

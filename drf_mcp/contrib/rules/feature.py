@@ -44,7 +44,7 @@ class RulesFeature(Feature):
         from drf_mcp.contrib.rules.deciding import RulesGuard, find_rules
         from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW
 
-        # Whoever waits for an approval may always ask for it.
+        # A caller who waits for an approval may always ask for it.
         if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
             return ()
 

@@ -240,4 +240,4 @@ class ProposalLedger:
 
 
 def report_unsent(exc: Exception) -> None:
-    logger.error("Approvers could not be told of a proposal", exc_info=exc)
+    logger.error("Approvers could not be notified of a proposal", exc_info=exc)

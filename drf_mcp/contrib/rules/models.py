@@ -145,7 +145,7 @@ class Proposal(models.Model):
     reason = models.CharField(_("reason"), max_length=300)
     approvals_needed = models.PositiveSmallIntegerField(_("approvals"))
     group = models.CharField(_("group of approvers"), max_length=150, blank=True)
-    # The caller by the key of their credential, and the people whom it stands for.
+    # The caller by the key of their credential, and the people behind it.
     owner = models.CharField(_("owner"), max_length=255)
     people = models.JSONField(_("people behind the call"), default=list)
     tenant = models.CharField(_("tenant"), max_length=200, blank=True)

@@ -181,7 +181,7 @@ def describe_state(row: Any) -> str:
 
 
 def find_people(request: Any) -> set[str]:
-    """Return the keys of the people whom an authenticated request stands for."""
+    """Return the keys of the people behind an authenticated request."""
     auth = request.auth
     known = (request.user, getattr(auth, "user", None))
     owners = (*known, getattr(getattr(auth, "application", None), "user", None))

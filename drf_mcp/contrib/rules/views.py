@@ -1,4 +1,4 @@
-"""The pages on which people approve and decline calls, beside the endpoint's page."""
+"""The pages on which people approve and decline calls, next to the endpoint's page."""
 
 from __future__ import annotations
 

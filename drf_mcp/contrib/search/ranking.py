@@ -25,7 +25,7 @@ MOST_WORDS = 40
 
 
 class FieldRanking:
-    """Ranks tools by where a word stands: names, description, subject or arguments.
+    """Ranks tools by where a word is: names, description, subject or arguments.
 
     A list with hundreds of filters is a long text, but its name is as short as any other, and
     says more than one of the filters does. BM25F evens out the length of each field by itself,
@@ -78,7 +78,7 @@ class FieldRanking:
             self.holders[word] = {n: weight * f / (f + self.k1) for n, f in holders.items()}
 
     def count_words(self) -> Mapping[str, Mapping[str, float]]:
-        """Return how often each word stands in each tool, by the weights of the fields."""
+        """Return how often each word is in each tool, by the weights of the fields."""
         read = {name: self.read_fields(tool) for name, tool in self.tools.items()}
         documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in read}
         for field, (weight, b) in self.fields.items():

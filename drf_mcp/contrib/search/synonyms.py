@@ -335,7 +335,7 @@ DETERMINERS = frozenset(
         "die ein eine einen es ihm ihr sie",
     )
 )
-# What a question is about stands before them.
+# What a question is about comes before them.
 PREPOSITIONS = frozenset(
     re.findall(
         r"\w+",

@@ -113,7 +113,7 @@ class SearchLanguage:
                 asks |= dict.fromkeys(self.asking.get(unit if phrase else word, ()), 1.0)
             is_plain = word in PLAIN_VERBS and (place == 0 or words[place - 1] in BEFORE_VERBS)
             if place and word in PREPOSITIONS and not phrase:
-                # What a question is about stands before what it says of it.
+                # What a question is about comes before what it says of it.
                 share = AFTERTHOUGHT
             if not phrase and (word in STOP_WORDS - ASKED_FOR or is_plain or place in taken):
                 continue

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.access.limits import count_once, get_address
 from drf_mcp.contrib.subscriptions.bus import LISTS, get_bus
-from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listener, Subject
+from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listened, Listener
 from drf_mcp.contrib.subscriptions.topics import (
     find_column,
     row_topics,
@@ -93,15 +93,15 @@ class SubscriptionsCapability(Capability):
         caller = context.caller
         slot = STREAM_SLOTS.take(caller.principal or get_address(caller.request), self.max_streams)
         user_pk = getattr(caller.authenticate().user, "pk", None)
-        subjects: dict[str, set[Subject]] = {}
+        subjects: dict[str, set[Listened]] = {}
         for name in lists:
             topic = write_list_topic(name, user_pk)
-            subjects.setdefault(topic, set()).add(Subject("list", name))
+            subjects.setdefault(topic, set()).add(Listened("list", name))
         for uri, topic in rows.items():
             for each in (topic, write_topic("uri", uri)):
-                subjects.setdefault(each, set()).add(Subject("uri", uri))
+                subjects.setdefault(each, set()).add(Listened("uri", uri))
         for task_id in task_ids:
-            subjects.setdefault(write_topic("task", task_id), set()).add(Subject("task", task_id))
+            subjects.setdefault(write_topic("task", task_id), set()).add(Listened("task", task_id))
         for topic, about in [*subjects.items()]:
             subjects.setdefault(widen_topic(topic), set()).update(about)
         return Listener(self, context, bus, subjects, slot), agreed

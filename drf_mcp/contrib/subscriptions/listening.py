@@ -67,7 +67,7 @@ class StreamSlot:
 STREAM_SLOTS = StreamSlots()
 
 
-class Subject(NamedTuple):
+class Listened(NamedTuple):
     """What a client listens for.
 
     Attributes:
@@ -141,7 +141,7 @@ class Listener:
         capability: Any,
         context: RequestContext,
         bus: Bus,
-        subjects: Mapping[str, Collection[Subject]],
+        subjects: Mapping[str, Collection[Listened]],
         slot: StreamSlot,
     ) -> None:
         self.slot = slot
@@ -151,7 +151,7 @@ class Listener:
         self.subjects = subjects
         self.meta = {SUBSCRIPTION_ID: context.message.id}
         # What was heard of, and whether it is deleted: one message for any number of changes.
-        self.heard: dict[Subject, bool] = {}
+        self.heard: dict[Listened, bool] = {}
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
@@ -209,7 +209,7 @@ class Listener:
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(note)
 
-    def find_subjects(self, topic: str) -> Collection[Subject]:
+    def find_subjects(self, topic: str) -> Collection[Listened]:
         if topic != EVERYTHING:
             return self.subjects[topic]
         return set().union(*self.subjects.values())
@@ -221,13 +221,13 @@ class Listener:
             if not connection.in_atomic_block:
                 connection.close()
 
-    def select(self, heard: Mapping[Subject, bool]) -> list[bytes]:
+    def select(self, heard: Mapping[Listened, bool]) -> list[bytes]:
         try:
             return list(self.find_messages(heard))
         finally:
             self.release_connections()
 
-    def find_messages(self, heard: Mapping[Subject, bool]) -> Iterator[bytes]:
+    def find_messages(self, heard: Mapping[Listened, bool]) -> Iterator[bytes]:
         for (kind, name), is_deleted in heard.items():
             if kind == "list":
                 yield self.notify(f"notifications/{name}/list_changed")
@@ -238,7 +238,7 @@ class Listener:
             elif self.capability.is_readable(name, self.context) or is_deleted:
                 yield self.notify("notifications/resources/updated", uri=name)
 
-    def find_tasks(self) -> dict[Subject, bool]:
+    def find_tasks(self) -> dict[Listened, bool]:
         subjects = self.find_subjects(EVERYTHING)
         return {subject: False for subject in subjects if subject.kind == "task"}
 
