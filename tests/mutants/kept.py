@@ -676,6 +676,20 @@ MUTANTS = (
         ("contrib/tasks/test_lifecycle.py",),
     ),
     Mutant(
+        "the job of a tool that is taken from the caller",
+        "contrib/tasks/jobs.py",
+        "if tool is None or self.context.caller.find_narrowing(tool) is not None:",
+        "if tool is None:",
+        ("contrib/tasks/test_jobs.py",),
+    ),
+    Mutant(
+        "the job of another host",
+        "contrib/tasks/jobs.py",
+        "if parts.netloc != request.get_host() or not parts.path.startswith(prefix):",
+        "if not parts.path.startswith(prefix):",
+        ("contrib/tasks/test_jobs.py",),
+    ),
+    Mutant(
         "how many streams a caller has",
         "contrib/subscriptions/listening.py",
         "            if self.taken[owner] >= most:",

@@ -7,10 +7,12 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+from rest_framework.exceptions import Throttled
 
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
-from drf_mcp.contrib.tasks.ledger import COMPLETED, FAILED, Ledger
+from drf_mcp.contrib.tasks.jobs import JOB, JobReader
+from drf_mcp.contrib.tasks.ledger import COMPLETED, FAILED, WORKING, Ledger
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
 from drf_mcp.exceptions import (
@@ -92,8 +94,17 @@ class TasksCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether the project has workers that calls can be left to."""
-        return find_backend() is not None
+        """Whether the project has workers that calls can be left to, or views that start jobs."""
+        return find_backend() is not None or self.has_jobs
+
+    @property
+    def has_jobs(self) -> bool:
+        tools = self.server.registry.tools(None, self.server.tool_options)
+
+        def find(tools: Mapping[str, Any]) -> bool:
+            return any(tool.options.task == "job" for tool in tools.values())
+
+        return bool(self.server.registry.keep("tools with jobs", tools, find))
 
     @property
     def ledger(self) -> Ledger:
@@ -123,7 +134,7 @@ class TasksCapability(Capability):
         tool, context, caller = call.tool, call.context, call.caller
         assert context is not None
         # A door of this process has no URL at which a worker could make the call.
-        if caller.view is None or not self.is_on:
+        if caller.view is None or find_backend() is None:
             return None
         if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
@@ -156,6 +167,41 @@ class TasksCapability(Capability):
         self.enqueue(row)
         return TaskCreated(self.ledger.describe(row))
 
+    def create_of_job(self, call: CallState) -> TaskCreated | None:
+        """Return the result that tells of a job as a task, None where the answer is no such job.
+
+        Nothing is kept of the job but its URL: it is asked as the caller, whenever the caller asks.
+        """
+        context, caller, url = call.sent, call.caller, JOB.get(call)
+        is_known = call.tool.options.task in (None, "job") and not call.bound.is_batch
+        if not (url and is_known and context and self.is_on):
+            return None
+        if not context.has_extension(TASKS_EXTENSION) or not JobReader(self.server, context).find(
+            url
+        ):
+            return None
+        try:
+            self.ledger.check_quota(caller.principal)
+        except Throttled:
+            # The work has begun: its answer is given as it is.
+            return None
+        rounds = {"answers": {}, "memory": {}, "number": 0}
+        row = self.ledger.create(caller.principal, call.tool.name, {"job": url}, rounds)
+        return TaskCreated(self.ledger.describe(row))
+
+    def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
+        answer = JobReader(self.server, context).ask(row.request["job"])
+        if answer is None:
+            error = {
+                "code": FORBIDDEN,
+                "message": _("The URL of the job cannot be asked any more."),
+            }
+            return {**self.ledger.describe(row), "status": FAILED, "error": error}
+        is_over = answer.is_over or row.status == COMPLETED
+        self.ledger.note_job(row, COMPLETED if is_over else WORKING, answer.message)
+        further = {"result": answer.result} if is_over else {}
+        return {**self.ledger.describe(row), **further}
+
     def enqueue(self, row: Any) -> None:
         from drf_mcp.contrib.tasks.work import run_call
 
@@ -185,6 +231,8 @@ class TasksCapability(Capability):
     def get_task(self, context: RequestContext) -> dict[str, Any]:
         row = self.find(context)
         tool = self.get_tool(row, context)
+        if "job" in row.request:
+            return self.ask_job(row, context)
         if row.status != COMPLETED or self.may_read(row, tool, context):
             return self.ledger.describe_fully(row)
         message = _(CALL_AGAIN) if tool.reads else _(MADE)

@@ -11,6 +11,8 @@ from drf_mcp.option_types.kinds import Choice, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.constants import TASKS_EXTENSION
 
+WORKED = frozenset({"optional", "required"})
+
 
 class TasksFeature(Feature):
     settings = {
@@ -22,8 +24,9 @@ class TasksFeature(Feature):
     }
     tool_options = {
         # "optional" leaves calls to a worker, for clients that take a task; others wait.
-        # "required" refuses others.
-        "task": Setting(None, Choice("optional", "required", none=True)),
+        # "required" refuses others. "job" leaves nothing to a worker: the view answers 202 with
+        # the URL of a job, and the task is what that URL says.
+        "task": Setting(None, Choice("optional", "required", "job", none=True)),
         # True lets the view say, by `call_context(request).defer()`, whether and from where on a
         # call is left to a worker.
         "defers": Setting(None, Flag(none=True)),
@@ -37,7 +40,9 @@ class TasksFeature(Feature):
     }
 
     def prepare(self, call: CallState) -> None:
-        if call.tool.options.task and (tasks := call.server.find_capability(TASKS_EXTENSION)):
+        if call.tool.options.task in WORKED and (
+            tasks := call.server.find_capability(TASKS_EXTENSION)
+        ):
             tasks.prepare(call)
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
@@ -48,10 +53,19 @@ class TasksFeature(Feature):
         return [DeferralGuard()]
 
     def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
-        task = TASK.get(call) if call.slots else None
-        if task is None or not task.is_deferred:
+        if not call.slots:
             return None
-        return call.server.find_capability(TASKS_EXTENSION).create(call)
+        task, tasks = TASK.get(call), call.server.find_capability(TASKS_EXTENSION)
+        if task is not None and task.is_deferred:
+            return tasks.create(call)
+        return tasks.create_of_job(call) if outcome.status == 202 else None
+
+    def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
+        if response.status == 202 or 300 < response.status < 400:
+            from drf_mcp.contrib.tasks.jobs import JOB, find_url
+
+            JOB.set(call, find_url(response))
+        return outcome
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
         task = TASK.get(call) if call.slots else None

@@ -203,6 +203,14 @@ class Ledger:
         running.update(**ended, updated=django_timezone.now())
         self.announce(row)
 
+    def note_job(self, row: Any, status: str, message: str) -> None:
+        """Keep what the URL of a job said."""
+        if (row.status, row.message) != (status, message):
+            row.status, row.message, row.updated = status, message, django_timezone.now()
+            noted = {"status": status, "message": message, "updated": row.updated}
+            self.rows.filter(task_id=row.task_id, status=WORKING).update(**noted)
+            self.announce(row)
+
     def announce(self, row: Any) -> None:
         """Notify clients that listen for a task."""
         subject_changed.send(type(self), kind="task", key=row.task_id, using=self.rows.db)

@@ -1,0 +1,239 @@
+"""A view that answers 202 with the URL of a job is a task, which its caller's own requests ask."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponseRedirect
+from django.urls import include, path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.contrib.tasks.jobs import UNFINISHED, normalize
+from drf_mcp.contrib.tasks.ledger import Ledger
+from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.tools import mcp_tool, registry
+from tests.contrib.tasks.conftest import EXTENSION
+
+
+@mcp_tool(name="exports_start")
+class ExportsView(APIView):
+    """Starts an export, as views do that know nothing of tasks."""
+
+    permission_classes = [IsAuthenticated]
+    location: ClassVar[str | None] = "/exports/7"
+    data: ClassVar[Any] = {"id": 7}
+    status: ClassVar[int] = 202
+
+    def post(self, request):
+        headers = {"Location": self.location} if self.location else {}
+        return Response(self.data, status=self.status, headers=headers)
+
+
+@mcp_tool(name="exports_retrieve")
+class ExportView(APIView):
+    """Tells how an export is."""
+
+    permission_classes = [IsAuthenticated]
+    answers: ClassVar[list[Any]] = []
+    askers: ClassVar[list[Any]] = []
+
+    def get(self, request, pk):
+        self.askers.append((request.user, pk, dict(request.query_params)))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return answer if not isinstance(answer, dict) else Response(answer)
+
+
+@mcp_tool(name="files_retrieve")
+class FileView(APIView):
+    def get(self, request, name):
+        return Response({"file": name})
+
+
+@pytest.fixture(autouse=True)
+def served(served, settings, monkeypatch):
+    urls = [
+        path("exports", ExportsView.as_view()),
+        path("exports/<int:pk>", ExportView.as_view()),
+        path("files/<str:name>", FileView.as_view()),
+        path("", include("drf_mcp.urls")),
+    ]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
+    registry.reload()
+    monkeypatch.setattr(ExportView, "askers", [])
+    monkeypatch.setattr(ExportView, "answers", [{"status": "running"}])
+
+
+def answer_with(*answers: Any) -> None:
+    ExportView.answers[:] = answers
+
+
+def test_the_call_is_a_task_whose_url_is_asked_as_the_caller(agent, user):
+    task = agent.start("exports_start")
+    assert task["status"] == "working"
+    told = agent.get(task)
+    assert (told["status"], told["statusMessage"]) == ("working", "running")
+    answer_with({"status": "done", "rows": 3})
+    done = agent.get(task)
+    assert done["status"] == "completed"
+    assert done["result"]["structuredContent"]["data"] == {"status": "done", "rows": 3}
+    assert done["result"]["resultType"] == "complete"
+    assert ExportView.askers == [(user, 7, {})] * 2
+
+
+def test_nothing_of_the_answers_is_kept(agent):
+    task = agent.start("exports_start")
+    answer_with({"status": "done", "rows": 3})
+    agent.get(task)
+    row = CallTask.objects.get()
+    assert (row.status, row.answer) == ("completed", None)
+    assert row.request == {"job": "http://testserver/exports/7"}
+
+
+def test_a_job_that_has_ended_stays_ended(agent):
+    task = agent.start("exports_start")
+    answer_with({"status": "done"}, {"status": "running"})
+    assert agent.get(task)["status"] == "completed"
+    assert agent.get(task)["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("location", "data"),
+    [
+        ("http://testserver/exports/7?part=2", None),
+        (None, {"status_url": "/exports/7?part=2"}),
+        (None, {"url": "http://testserver/exports/7?part=2"}),
+        ("exports/7?part=2", None),
+    ],
+)
+def test_the_url_is_in_the_header_or_in_the_body(agent, monkeypatch, location, data):
+    monkeypatch.setattr(ExportsView, "location", location)
+    monkeypatch.setattr(ExportsView, "data", data)
+    agent.get(agent.start("exports_start"))
+    assert ExportView.askers[0][1:] == (7, {"part": ["2"]})
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        None,
+        "",
+        "http://elsewhere.example/exports/7",
+        "/exports/seven",
+        "/exports",
+        "/nowhere",
+        "//elsewhere.example/exports/7",
+        "javascript:alert(1)",
+    ],
+)
+def test_what_is_no_url_of_a_tool_that_reads_makes_no_task(agent, monkeypatch, location):
+    monkeypatch.setattr(ExportsView, "location", location)
+    assert agent.call("exports_start").data == {"id": 7}
+    assert not CallTask.objects.exists()
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_another_status_makes_no_task(agent, monkeypatch, status):
+    monkeypatch.setattr(ExportsView, "status", status)
+    assert agent.call("exports_start").data == {"id": 7}
+
+
+def test_a_client_without_the_extension_gets_the_answer(agent):
+    agent.capabilities = {}
+    assert agent.call("exports_start").data == {"id": 7}
+
+
+def test_the_job_of_a_tool_that_the_caller_may_not_call_makes_no_task(agent_of, user, settings):
+    agent = agent_of(user, **{"MCP-Toolsets": "start"})
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"start": ["exports_start"]}}
+    result = agent.result("tools/call", name="exports_start", arguments={})
+    assert result.get("resultType") != "task"
+
+
+def test_a_redirect_to_the_result_is_followed(agent):
+    task = agent.start("exports_start")
+    answer_with(HttpResponseRedirect("/files/a.csv"))
+    done = agent.get(task)
+    assert done["status"] == "completed"
+    assert done["result"]["structuredContent"]["data"] == {"file": "a.csv"}
+
+
+def test_redirects_without_an_end_end(agent):
+    task = agent.start("exports_start")
+    answer_with(HttpResponseRedirect("/exports/7"))
+    assert agent.get(task)["status"] == "completed"
+    assert len(ExportView.askers) == 3
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_a_url_that_cannot_answer_now_leaves_the_task_working(agent, status):
+    task = agent.start("exports_start")
+    answer_with(Response({"detail": "later"}, status=status))
+    assert agent.get(task)["status"] == "working"
+
+
+def test_a_url_that_answers_202_leaves_the_task_working(agent):
+    task = agent.start("exports_start")
+    answer_with(Response({"progress": 3}, status=202))
+    assert agent.get(task)["status"] == "working"
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_what_the_url_refuses_is_a_result_that_failed(agent, status):
+    task = agent.start("exports_start")
+    answer_with(Response({"detail": "no"}, status=status))
+    done = agent.get(task)
+    assert (done["status"], done["result"]["isError"]) == ("completed", True)
+
+
+def test_a_url_that_is_gone_from_the_urlconf_fails_the_task(agent, settings):
+    task = agent.start("exports_start")
+    urls = [path("exports", ExportsView.as_view()), path("", include("drf_mcp.urls"))]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
+    registry.reload()
+    done = agent.get(task)
+    assert (done["status"], done["error"]["code"]) == ("failed", 403)
+
+
+def test_a_job_of_another_caller_is_not_found(agent, agent_of):
+    task = agent.start("exports_start")
+    other = agent_of(User.objects.create_user("mallory"))
+    assert other.error("tasks/get", taskId=task["taskId"])["code"] == -32602
+    assert ExportView.askers == []
+
+
+def test_a_job_that_is_cancelled_is_asked_no_more(agent):
+    task = agent.start("exports_start")
+    agent.result("tasks/cancel", taskId=task["taskId"])
+    assert agent.get(task)["status"] == "cancelled"
+    assert ExportView.askers == []
+
+
+def test_one_task_more_than_there_may_be_is_the_plain_answer(agent, monkeypatch):
+    monkeypatch.setattr(Ledger, "max_unfinished", 0)
+    assert agent.call("exports_start").data == {"id": 7}
+
+
+def test_without_workers_a_tool_with_the_option_has_its_jobs(agent, settings, monkeypatch):
+    settings.DRF_MCP = {"TASKS_BACKEND": None}
+    assert agent.call("exports_start").data == {"id": 7}
+    options = mcp_tool(name="exports_start", task="job")
+    monkeypatch.setattr(ExportsView, "mcp_tool", options(ExportsView).mcp_tool)
+    registry.reload()
+    assert EXTENSION in agent.result("server/discover")["capabilities"]["extensions"]
+    assert agent.get(agent.start("exports_start"))["status"] == "working"
+
+
+@given(st.text())
+def test_any_text_is_a_state(text):
+    assert isinstance(normalize(text) in UNFINISHED, bool)
+
+
+@pytest.mark.parametrize("state", ["In Progress", "in-progress", " RUNNING ", "queued"])
+def test_states_are_read_however_they_are_written(state):
+    assert normalize(state) in UNFINISHED
