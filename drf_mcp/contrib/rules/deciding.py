@@ -37,10 +37,12 @@ class Decision:
         ruling: what it decides; without a rule the call is allowed.
     """
 
-    def __init__(self, rules: Iterable[Any], call: CallState) -> None:
+    def __init__(
+        self, rules: Iterable[Any], call: CallState, values: CallValues | None = None
+    ) -> None:
         self.rule: Any = None
         self.ruling = Ruling.allow()
-        values = CallValues(call)
+        values = values or CallValues(call)
         for each in rules:
             if (found := contain(partial(each.decide, values), crash)) is not None:
                 self.rule, self.ruling = each, found

@@ -119,6 +119,9 @@ class Proposing:
         meta = dict(call.context.message.meta)
         params = {"name": call.tool.name, "arguments": dict(call.bound.arguments), "_meta": meta}
         environ = keep_environ(call.caller.request)
+        if "HTTP_MCP_NAME" in environ:
+            # Of a call that a search or a program made, it names the search or the program.
+            environ["HTTP_MCP_NAME"] = call.tool.name
         return {"params": params, "environ": environ, "credential": vars(credential)}
 
     def make(self, row: Any, proceed: Proceed) -> Outcome:

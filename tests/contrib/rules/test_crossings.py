@@ -1,0 +1,179 @@
+"""Rules and proposals where they meet the other guards, doors and batches."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.test import Client
+
+from drf_mcp.contrib.audit.auditor import Auditor
+from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.contrib.rules.ledger import ProposalLedger
+from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.contrib.rules.running import run_proposal
+from drf_mcp.test import MCPClient
+from drf_mcp.tools import registry
+from example_project.shop.models import Order, Product
+from tests.agents import Agent
+
+ledger = ProposalLedger()
+
+
+@pytest.fixture
+def order(db) -> Order:
+    """An order of alice that can be refunded."""
+    return Order.objects.filter(customer__owner__username="alice", status="paid")[0]
+
+
+@pytest.fixture
+def ask(keep_rule):
+    """Have refunds approved."""
+    return keep_rule("orders_refund", "approve", reason="Refunds are approved.")
+
+
+@pytest.fixture
+def sent(order):
+    return {"id": order.pk, "reason": "late", "amount": "6.00"}
+
+
+def configure(settings, **members) -> None:
+    settings.DRF_MCP = {**settings.DRF_MCP, **members}
+    registry.reload()
+
+
+def approve() -> Proposal:
+    row = Proposal.objects.get()
+    return ledger.approve(row, User.objects.get(username="admin"), row.fingerprint)
+
+
+def is_refunded(order: Order) -> bool:
+    order.refresh_from_db()
+    return order.status == "refunded"
+
+
+def test_an_approval_stands_for_a_confirmation(ask, alice, sent, order, settings):
+    configure(settings, CONFIRM=True)
+    assert alice.call("orders_refund", **sent).code == "APPROVAL_REQUIRED"
+    assert run_proposal(approve().pk).status == "done"
+    assert is_refunded(order)
+
+
+def test_a_key_makes_the_call_once(ask, alice, sent, order):
+    keyed = {**sent, "idempotency_key": "one"}
+    alice.call("orders_refund", **keyed)
+    alice.call("orders_refund", **keyed)
+    run_proposal(approve().pk)
+    assert is_refunded(order)
+    assert Proposal.objects.get().status == "done"
+
+
+def test_a_version_that_is_old_by_now(ask, alice, sent, order):
+    version = alice.call("orders_retrieve", id=order.pk).envelope["meta"]["if_match"]
+    alice.call("orders_refund", **sent, if_match=version)
+    row = approve()
+    order.save()
+    run_proposal(row.pk)
+    row.refresh_from_db()
+    assert row.status == "stale"
+    assert not is_refunded(order)
+
+
+def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
+    keep_rule("products_partial_update", "approve", condition="price > 5")
+    pan, other = Product.objects.order_by("pk")[:2]
+    items = [{"slug": pan.slug, "price": "4.00"}, {"slug": other.slug, "price": "6.00"}]
+    assert carol.call("products_partial_update", items=items).code == "APPROVAL_REQUIRED"
+    pan.refresh_from_db()
+    assert str(pan.price) != "4.00"
+    assert run_proposal(approve().pk).status == "done"
+    pan.refresh_from_db()
+    other.refresh_from_db()
+    assert (str(pan.price), str(other.price)) == ("4.00", "6.00")
+
+
+def test_the_audit_records_the_proposal_and_the_run(ask, alice, sent, monkeypatch):
+    monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
+    alice.call("orders_refund", **sent)
+    run_proposal(approve().pk)
+    rows = AuditedCall.objects.order_by("pk").values_list("verdict", "code", "user_label")
+    assert list(rows) == [("soft_failure", "APPROVAL_REQUIRED", "alice"), ("success", "", "alice")]
+
+
+def test_a_strict_audit(ask, alice, sent, settings, monkeypatch):
+    monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
+    configure(settings, AUDIT_STRICT=True)
+    alice.call("orders_refund", **sent)
+    assert run_proposal(approve().pk).status == "done"
+    assert AuditedCall.objects.count() == 2
+
+
+def test_what_took_the_tool_away_by_now(ask, alice, sent, order, settings):
+    alice.call("orders_refund", **sent)
+    row = approve()
+    configure(settings, READ_ONLY=True)
+    assert run_proposal(row.pk).status == "failed"
+    assert not is_refunded(order)
+
+
+def test_a_limit_of_time(ask, alice, sent, order, settings):
+    configure(settings, TIME_LIMIT=60)
+    alice.call("orders_refund", **sent)
+    assert run_proposal(approve().pk).status == "done"
+
+
+def test_a_search_runs_the_call(ask, alice, sent, order):
+    searching = Agent(alice.http, path="/mcp/search")
+    called = {"name": "orders_refund", "arguments": sent}
+    assert searching.call("tools_write", **called).code == "APPROVAL_REQUIRED"
+    run_proposal(approve().pk)
+    assert is_refunded(order)
+
+
+def test_a_caller_without_a_row_of_a_credential_calls_again(ask, sent, order):
+    """A door of this process has no token that a worker could look up."""
+    client = MCPClient()
+    client.force_authenticate(User.objects.get(username="alice"))
+    assert "APPROVAL_REQUIRED" in client.call_tool("orders_refund", sent).text
+    row = approve()
+    assert row.request is None
+    assert run_proposal(row.pk) is None
+    assert not client.call_tool("orders_refund", sent).is_error
+    assert is_refunded(order)
+
+
+def test_a_session_calls_again(ask, sent, order):
+    client = Client()
+    client.force_login(User.objects.get(username="alice"))
+    agent = Agent(client)
+    agent.call("orders_refund", **sent)
+    row = approve()
+    assert row.request is None
+    assert not agent.call("orders_refund", **sent).is_error
+    assert is_refunded(order)
+
+
+@pytest.mark.parametrize("revision", ["2025-03-26", "2025-11-25"])
+def test_older_revisions(ask, agent_of, sent, order, revision):
+    agent = agent_of("alice", revision=revision)
+    agent.call("orders_refund", **sent)
+    assert run_proposal(approve().pk).status == "done"
+    assert is_refunded(order)
+
+
+@pytest.mark.parametrize("envelope", ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"])
+def test_every_envelope_names_the_proposal(ask, alice, sent, settings, envelope):
+    configure(settings, ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}")
+    text = json.dumps(alice.request("tools/call", name="orders_refund", arguments=sent))
+    assert Proposal.objects.get().pk in text
+
+
+def test_transactions_of_requests(ask, alice, sent, order, monkeypatch):
+    from django.db import connection
+
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+    alice.call("orders_refund", **sent)
+    assert run_proposal(approve().pk).status == "done"
+    assert is_refunded(order)
