@@ -371,6 +371,13 @@ MUTANTS = (
         ("contrib/rules/test_proposals.py",),
     ),
     Mutant(
+        "plain HTTP of a view that follows the rules",
+        "contrib/rules/permissions.py",
+        "        if ruling.verdict != ALLOW:\n            raise PermissionDenied(ruling.reason)",
+        "        if False:\n            raise PermissionDenied(ruling.reason)",
+        ("contrib/rules/test_http.py",),
+    ),
+    Mutant(
         "OAuth tokens for tools at the plain API",
         "contrib/oauth/backends.py",
         "if not is_for_endpoint(called) and not opens_address(called, found.access_token):",

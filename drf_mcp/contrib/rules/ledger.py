@@ -22,12 +22,15 @@ from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.principals import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
+from drf_mcp.contrib.tasks import ledger as tasks
 from drf_mcp.exceptions import Conflict, contain
 
 logger = logging.getLogger("drf_mcp")
 
 PERMISSION = "drf_mcp_rules.approve_proposal"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
+# The code of a task whose call was not made.
+GONE = 410
 WAITING, STALE, APPROVED, RUNNING = "waiting", "stale", "approved", "running"
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
@@ -145,7 +148,7 @@ class ProposalLedger:
         with transaction.atomic(using=self.rows.db):
             row = self.lock(row, user, tenant)
             self.change(row, *DECIDABLE, status=DECLINED, message=reason[:300], request=None)
-        proposal_ended.send_robust(type(row), proposal=row)
+        self.end(row)
         return row
 
     def lock(self, row: Any, user: Any, tenant: str | None) -> Any:
@@ -160,7 +163,7 @@ class ProposalLedger:
         """End a proposal for its caller, and return whether it was open."""
         if not self.change(row, *OPEN, status=WITHDRAWN, request=None):
             return False
-        proposal_ended.send_robust(type(row), proposal=row)
+        self.end(row)
         return True
 
     # --- Making the call ------------------------------------------------------------------------
@@ -189,7 +192,29 @@ class ProposalLedger:
         ended = {"status": status, "answer": answer, "request": None}
         ended["terms"] = terms or {}
         if self.change(row, RUNNING, UNKNOWN, **ended):
-            proposal_ended.send_robust(type(row), proposal=row)
+            self.end(row)
+
+    def end(self, row: Any) -> None:
+        """Tell of a proposal that has ended: by the signal, and to a client that has a task."""
+        proposal_ended.send_robust(type(row), proposal=row)
+        if task := self.find_task(row):
+            answer, status = row.answer, tasks.COMPLETED
+            if answer is None or "result" not in answer:
+                message = row.message or str(row.Status(row.status).label)
+                answer, status = answer or {"error": {"code": GONE, "message": message}}, FAILED
+            tasks.Ledger().finish(task, status, answer, row.terms)
+
+    def find_task(self, row: Any) -> Any:
+        """Return the task by which a client asks for a proposal, None for none."""
+        return tasks.Ledger().find(row.task_id, row.owner) if row.task_id else None
+
+    def create_task(self, owner: str, tool: str) -> str:
+        """Return the id of a task that ends as the proposal of a call does, and no worker runs."""
+        rounds: dict[str, Any] = {"answers": {}, "memory": {}, "number": 0}
+        task = tasks.Ledger().create(owner, tool, {}, rounds)
+        task.message, task.expires = _("Waits for an approval."), timezone.now() + self.open_for
+        task.save(update_fields=["message", "expires"])
+        return str(task.task_id)
 
     def end_late(self) -> None:
         """End what was not decided in time, and say of calls that are lost that they are."""

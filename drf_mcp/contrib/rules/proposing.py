@@ -17,7 +17,9 @@ from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.ruling import Ruling
 from drf_mcp.contrib.rules.trial import Trial
 from drf_mcp.contrib.rules.values import ViewRefused
+from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
+from drf_mcp.contrib.tasks.ledger import CANCELLED
 from drf_mcp.contrib.writes.controls import is_dry_run
 from drf_mcp.dispatch.approach import find_written_databases
 from drf_mcp.dispatch.guards import CallRefused
@@ -29,6 +31,7 @@ from drf_mcp.interaction.slots import Slot
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol.constants import TASKS_EXTENSION
 
 # The proposal whose call is being made.
 RUN: Slot[Any] = Slot()
@@ -95,6 +98,7 @@ class Proposing:
                 digest=self.digest,
                 shown=trial.shown,
                 fingerprint=trial.fingerprint,
+                task_id=self.make_task(),
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
@@ -107,6 +111,14 @@ class Proposing:
             trial: Any = Trial.__new__(Trial)
             trial.refusal = exc.outcome
             return trial  # type: ignore[no-any-return]
+
+    def make_task(self) -> str:
+        # For clients that ask for tasks, where the endpoint answers that.
+        context = self.call.context
+        takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
+        if not takes_tasks or find_backend() is None:
+            return ""
+        return self.ledger.create_task(self.owner, self.call.tool.name)
 
     def keep_request(self, request: Any) -> Mapping[str, Any] | None:
         # A credential without a row, such as a session, cannot be looked up when the call is made:
@@ -127,6 +139,9 @@ class Proposing:
     def make(self, row: Any, proceed: Proceed) -> Outcome:
         """Make the call of a proposal that was taken to be made."""
         call = self.call
+        task = self.ledger.find_task(row)
+        if task is not None and task.status == CANCELLED:
+            raise self.refuse(_("The task of the call was cancelled."))
         is_same = (row.owner, row.tool, row.digest) == (self.owner, call.tool.name, self.digest)
         if not is_same or row.status != states.RUNNING:
             raise self.refuse(_("The call is not the one that was approved."))
@@ -167,6 +182,7 @@ def describe_proposal(row: Any) -> dict[str, Any]:
         "approvers": row.group or _("people with the permission %s") % states.PERMISSION,
         "expires": row.expires.isoformat(),
         "message": row.message,
+        "task": row.task_id,
     }
     if row.status == states.APPROVED and row.request is None:
         facts["message"] = _("Call the tool again with the same arguments: then it is made.")
@@ -199,11 +215,16 @@ def note_terms(outcome: Outcome, call: CallState) -> None:
 
 
 def finish(result: Mapping[str, Any], call: CallState) -> None:
-    """Keep the result of an approved call."""
+    """Keep the result of an approved call; a worker keeps the one that the server sends it."""
     row = RUN.get(call) if call.slots else None
-    if row is not None:
-        answer = {"result": json.loads(jsonrpc.encode_result(None, result))["result"]}
-        ProposalLedger().finish(row, answer, TERMS.get(call))
+    if row is None:
+        return
+    ledger, terms = ProposalLedger(), TERMS.get(call) or {}
+    if getattr(call.caller.request, "mcp_proposal", None) is not None:
+        ledger.change(row, states.RUNNING, terms=terms)
+        return
+    members = json.loads(jsonrpc.encode_result(None, result))["result"]
+    ledger.finish(row, {"result": {"resultType": "complete", **members}}, terms)
 
 
 def read_answer(row: Any, caller: Any, tool: Any) -> Any:

@@ -39,7 +39,7 @@ def run_proposal(proposal_id: str) -> Any:
         answer = answer_again(request)
     # A guard further out, or middleware, may have answered.
     row.refresh_from_db()
-    ledger.finish(row, answer)
+    ledger.finish(row, answer, row.terms)
     return row
 
 
