@@ -10,7 +10,7 @@ def client_limits_page() -> str:
     """Return the page of what clients take."""
     head = paragraph(
         f"What clients take, as seen in **{SEEN}**. `mcp_tools --size` and `mcp_tools --warnings` "
-        "hold your tools against it. [Clients](../clients.md#what-clients-accept) tells what else "
+        "hold your tools against it. [Clients](../clients.md#what-clients-accept) says what else "
         "they accept."
     )
     columns = ["Client", "Tools of all servers", "Longest name", "Put before it", "Description"]

@@ -235,7 +235,7 @@ DESCRIBED = (
     ),
     Described(
         "Digests",
-        "What stands in place of a text that was [digested](../large_results.md), as its JSON.",
+        "What replaces a text that was [digested](../large_results.md#digests), as JSON.",
         envelopes.DigestPayload,
         {},
         {},

@@ -56,7 +56,7 @@ def error_codes_page() -> str:
         FAILURES_FOOT,
         "## Categories",
         table(
-            ["`error_type`", "Severity", "Recoverable", "What the caller is told by default"],
+            ["`error_type`", "Severity", "Recoverable", "What the caller reads by default"],
             category_rows(),
         ),
         "## Problems",
@@ -121,7 +121,7 @@ def first_line(documented: Any) -> str:
 
 CODES_HEAD = """\
 What `error_code`, `error_type`, the `code` of a problem and the `code` of a warning can be.
-[Errors a model can act on](../errors.md) tells how to use them."""
+[Errors a model can act on](../errors.md) says how to use them."""
 FAILURES_FOOT = """\
 An exception class of your own with another `default_code` gives that code in capitals, with the
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""

@@ -54,8 +54,9 @@ class Command:
 
 def pages() -> list[Path]:
     found = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-    first = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-    return [*(ROOT / name for name in first), *found]
+    others = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    others += ("benchmarks/README.md", "example_project/library/README.md")
+    return [*(ROOT / name for name in others), *found]
 
 
 def name_of(page: Path) -> str:

@@ -15,7 +15,19 @@ import pytest
 from tests.documentation.pages import ROOT, Block, blocks, commands, find_faults, name_of, pages
 
 PAGES = pages()
-LANGUAGES = {"console", "diff", "html", "ini", "json", "nginx", "python", "text", "toml", "yaml"}
+LANGUAGES = {
+    "console",
+    "diff",
+    "html",
+    "http",
+    "ini",
+    "json",
+    "nginx",
+    "python",
+    "text",
+    "toml",
+    "yaml",
+}
 # What cannot be tried: the page, what marks the block (None: all of the page), and why. An entry
 # that is no longer needed fails.
 EXCUSED: list[tuple[str, str | None, str]] = [
