@@ -112,7 +112,7 @@ class ProposalLedger:
         if not user.is_active or not user.has_perm(PERMISSION):
             raise PermissionDenied(_("You have no permission to approve calls."))
         if get_user_key(user) in row.people:
-            raise PermissionDenied(_("Nobody approves a call of their own."))
+            raise PermissionDenied(_("You cannot approve a call of your own."))
         if tenant is not None and tenant != row.tenant:
             raise PermissionDenied(_("The call is one of another tenant."))
         if row.group and not user.groups.filter(name=row.group).exists():

@@ -38,7 +38,7 @@ class RequestCaller:
 
 
 class FollowsRules(BasePermission):
-    """Lets a request of plain HTTP pass the rules about the tool that it stands for.
+    """Lets a request of plain HTTP pass the rules about the tool of its path and method.
 
     A call that has to be approved is refused: plain HTTP has no proposals. Requests of agents pass,
     since a guard asks the rules for them.

@@ -69,6 +69,15 @@ def test_a_call_is_declined_with_a_reason(row, browser_of):
     assert (row.status, row.message) == ("declined", "It arrived.")
 
 
+def test_enter_in_the_field_of_the_reason_does_not_approve(row, browser_of):
+    """A browser sends the first button of the form that the field is in."""
+    page = text_of(browser_of().get(f"{PAGE}{row.pk}/"))
+    (form,) = [each for each in page.split("<form")[1:] if 'name="reason"' in each]
+    form = form.partition("</form>")[0]
+    assert 'value="decline"' in form
+    assert 'value="approve"' not in form
+
+
 def test_what_changed_since_the_page_was_open_is_not_approved(row, browser_of):
     response = decide(browser_of(), row, "approve", fingerprint="another")
     assert response.status_code == 409
@@ -88,7 +97,7 @@ def test_the_proposer_sees_why_they_do_not_decide(row, browser_of):
     alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
     browser = browser_of("alice")
     page = text_of(browser.get(f"{PAGE}{row.pk}/"))
-    assert "Nobody approves a call of their own." in page
+    assert "You cannot approve a call of your own." in page
     assert 'value="approve"' not in page
     assert decide(browser, row, "approve").status_code == 403
     row.refresh_from_db()

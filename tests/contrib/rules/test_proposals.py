@@ -222,7 +222,7 @@ def test_nobody_approves_a_call_of_their_own(propose, superuser):
     alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
     User.objects.filter(pk=alice.pk).update(is_superuser=superuser)
     for decide in (approve, lambda row, user: ledger.decline(row, user, "")):
-        with pytest.raises(PermissionDenied, match="their own"):
+        with pytest.raises(PermissionDenied, match="your own"):
             decide(row, User.objects.get(pk=alice.pk))
     assert state(row) == "waiting"
 
