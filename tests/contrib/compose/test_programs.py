@@ -144,6 +144,12 @@ def test_only_reading_tools_where_the_endpoint_does_not_let_programs_write(compo
     assert "customers_create" not in reader.value("signatures()")
 
 
+def test_a_tool_that_its_caller_does_not_see_is_no_function_there(composer_of, configure):
+    configure(COMPOSE=True)
+    result = composer_of("alice", "/mcp").run("products_partial_update(items=[])")
+    assert "There is no function or tool products_partial_update." in result.envelope["error"]
+
+
 def test_the_tool_is_not_there_where_no_program_may_run(alice):
     assert "tools_compose" not in alice.tools()
     assert "Unknown tool" in alice.error("tools/call", name="tools_compose")["message"]
