@@ -18,6 +18,7 @@ from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.encoding import AnswerEncoder
 from drf_mcp.dispatch.guards import find_refusal
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.features import CallState
@@ -388,5 +389,6 @@ class ProgramCalls:
         yield from self.borrowed
         for answer in self.answers:
             if answer.terms is None:
-                answer.terms = self.keeper.note_terms(self.tools[answer.tool], answer.call)
+                made = StoredAnswer(self.call.caller, self.tools[answer.tool], **answer.call)
+                answer.terms = made.note_terms()
             yield answer.tool, answer.terms

@@ -115,10 +115,6 @@ class Keeper:
 
     # --- Answers -------------------------------------------------------------------------------
 
-    def note_terms(self, tool: Any, call: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what has to hold when an answer of a tool is given again."""
-        return StoredAnswer(self.caller, tool, **call).note_terms()
-
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
         """Ask whether the caller may have an answer again.
 

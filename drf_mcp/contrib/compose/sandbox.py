@@ -83,7 +83,7 @@ def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.Mon
             does the same when it runs again.
 
     Raises:
-        Unavailable: if too many programs are running.
+        Unavailable: if too many programs are running, or none can run here.
     """
     checkout = get_pool().checkout(
         limits={
@@ -108,10 +108,16 @@ def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.Mon
 
 
 def get_pool() -> monty.Monty:
-    """Return the pool of this process: a process that was forked has none of its parent's."""
+    """Return the pool of this process.
+
+    Raises:
+        Unavailable: if the process was forked from one that has run programs.
+    """
     with lock:
-        pool = pools.get(os.getpid())
-        if pool is None:
+        if os.getpid() not in pools:
+            if pools:
+                # The interpreter would wait for threads that the fork does not have.
+                raise Unavailable(_("Programs cannot run in this process."))
             pool = monty.Monty(
                 min_processes=0,
                 max_processes=MOST_PROGRAMS,
@@ -120,7 +126,7 @@ def get_pool() -> monty.Monty:
                 max_checkouts_per_worker=1,
             )
             pools[os.getpid()] = pool.__enter__()
-        return pool
+        return pools[os.getpid()]
 
 
 def run_program(

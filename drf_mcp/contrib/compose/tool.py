@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -51,28 +51,25 @@ class ComposeTool(ServerTool):
         Raises:
             ArgumentsRefused: if it is nothing that can be run.
         """
-        answers = parse_json_text(arguments.get("answers"), dict)
-        if problems := list(self.find_problems(arguments, answers)):
-            raise ArgumentsRefused(problems)
-        program, resume = arguments.get("program") or "", arguments.get("resume") or ""
-        return Sent(program, resume, answers or {})
-
-    def find_problems(self, arguments: Mapping[str, Any], answers: Any) -> Iterator[Problem]:
-        for name in ("program", "resume"):
-            value = arguments.get(name)
-            if value is not None and not isinstance(value, str):
-                yield Problem("invalid", _("Must be a string."), f"/{name}", value)
-        if answers is not None and not isinstance(answers, Mapping):
-            yield Problem("invalid", _("Must be an object."), "/answers", answers)
-        program = arguments.get("program")
-        if not program and not arguments.get("resume"):
-            advice = _("Send the text of a program.")
-            yield Problem(
-                "required", _("This argument is required."), "/program", remediation=advice
-            )
-        elif isinstance(program, str) and len(program) > MAX_PROGRAM:
+        sent: dict[str, Any] = {"program": "", "resume": "", "answers": {}}
+        sent |= {name: value for name, value in arguments.items() if value is not None}
+        sent["answers"] = parse_json_text(sent["answers"], dict)
+        text, an_object = _("Must be a string."), _("Must be an object.")
+        kinds = (("program", str, text), ("resume", str, text), ("answers", Mapping, an_object))
+        problems = [
+            Problem("invalid", message, f"/{name}", sent[name])
+            for name, kind, message in kinds
+            if not isinstance(sent[name], kind)
+        ]
+        if not (sent["program"] or sent["resume"]):
+            message, advice = _("This argument is required."), _("Send the text of a program.")
+            problems.append(Problem("required", message, "/program", remediation=advice))
+        elif isinstance(sent["program"], str) and len(sent["program"]) > MAX_PROGRAM:
             message = _("Must have at most %(most)d characters.") % {"most": MAX_PROGRAM}
-            yield Problem("max_length", message, "/program")
+            problems.append(Problem("max_length", message, "/program"))
+        if problems:
+            raise ArgumentsRefused(problems)
+        return Sent(**sent)
 
 
 def get_mode(view_attributes: Mapping[str, Any]) -> bool | str:

@@ -183,6 +183,11 @@ def test_a_stopped_program_waits_while_others_have_all_processes(staff, configur
     assert not Customer.objects.filter(pk=customer.pk).exists()
 
 
+def test_a_fork_of_a_process_that_ran_programs_says_that_it_runs_none(composer, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.compose.sandbox.pools", {0: None})
+    assert composer.run("1").code == "UNAVAILABLE"
+
+
 class FullPool:
     def checkout(self, **options):
         return self
