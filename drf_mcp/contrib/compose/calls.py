@@ -60,14 +60,7 @@ class Reopened:
 
 
 class ProgramStopped(Exception):
-    """A call of the program waits for something: a confirmation, an answer, a key.
-
-    Args:
-        tool: the tool that is called.
-        arguments: what the program sent.
-        outcome: what the call was answered with.
-        reopened: the call, with the answers that it had already.
-    """
+    """A call of the program waits for something: a confirmation, an answer, a key."""
 
     def __init__(
         self, tool: Tool, arguments: Mapping[str, Any], outcome: Outcome, reopened: Reopened
@@ -80,12 +73,7 @@ class ProgramStopped(Exception):
 
 
 class Ended(Exception):
-    """A program may not go on.
-
-    Args:
-        status: of the outcome, as of an HTTP response.
-        failure: why it may not.
-    """
+    """A program may not go on."""
 
     def __init__(self, status: int, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -117,26 +105,14 @@ class CallAnswer:
 
 
 class ProgramCalls:
-    """Makes the calls of one program, and counts them.
-
-    Args:
-        call: the call of the tool that runs the program.
-        limits: those of COMPOSE_LIMITS.
-
-    Attributes:
-        earlier: the answers that the program had before it stopped.
-        reopened: the call at which it stopped.
-        answers: those that the program has.
-        warnings: those of its calls, each once.
-        failures: what was wrong, by the text of the error that the program got.
-        is_untrusted: whether an answer holds texts of others.
-    """
+    """Makes the calls of one program, and counts them."""
 
     def __init__(self, call: CallState, limits: Mapping[str, int]) -> None:
         assert call.context is not None
         self.call = call
         self.context = call.context
         self.limits = limits
+        # Of a program that goes on: the answers that it had, and the call at which it stopped.
         self.earlier: Sequence[CallAnswer] = ()
         self.reopened: Reopened | None = None
         self.keeper = Keeper(call.caller)
@@ -150,7 +126,9 @@ class ProgramCalls:
         # The terms of results that other programs left, which this one read.
         self.borrowed: list[tuple[str, Mapping[str, Any]]] = []
         self.warnings: dict[tuple[str, str], Warning] = {}
+        # By the text of the error that the program got.
         self.failures: dict[str, Outcome] = {}
+        # Whether an answer holds texts of others.
         self.is_untrusted = False
 
     @property

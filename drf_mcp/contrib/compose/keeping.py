@@ -32,11 +32,7 @@ class Gone(Exception):
 
 
 class Keeper:
-    """Keeps states of programs for one caller: under the same rights, and for a short time.
-
-    Args:
-        caller: who is calling.
-    """
+    """Keeps states of programs for one caller: under the same rights, and for a short time."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller

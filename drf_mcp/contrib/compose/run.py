@@ -56,12 +56,7 @@ def find_program_guards(call: CallState, program: Any) -> Sequence[Guard]:
 
 
 class ProgramRun:
-    """Runs the program that a call sends, or goes on with one that stopped.
-
-    Args:
-        call: the call of the tool that runs programs.
-        sent: its arguments.
-    """
+    """Runs the program that a call sends, or goes on with one that stopped."""
 
     def __init__(self, call: CallState, sent: Sent) -> None:
         self.call = call

@@ -32,10 +32,9 @@ lock = threading.Lock()
 
 
 class RaisedInProgram(Exception):
-    """A function of a program raises an exception there, which the program can catch.
+    """A function of a program raises one of Python's exceptions there.
 
-    Args:
-        exception: one of Python's: RuntimeError is `ToolError` to the program.
+    RuntimeError is `ToolError` to the program.
     """
 
     def __init__(self, exception: Exception) -> None:
@@ -44,13 +43,7 @@ class RaisedInProgram(Exception):
 
 
 class ProgramFailed(Exception):
-    """A program ended with an exception.
-
-    Args:
-        message: what is wrong.
-        kind: the name of the exception.
-        line: the line of the program, None where that is not known.
-    """
+    """A program ended with an exception, of a kind, at a line where that is known."""
 
     def __init__(self, message: str, kind: str = "", line: int | None = None) -> None:
         super().__init__(message)

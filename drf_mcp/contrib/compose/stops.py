@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -104,23 +105,20 @@ class Stop:
             stop.take(sent.answers)
         return name, stop
 
+    @property
+    def fields(self) -> list[str]:
+        """The names of what is asked for."""
+        return [*self.names, *(name for each in self.questions for name in each["fields"])]
+
     def take(self, answers: Mapping[str, Any]) -> None:
         """Answer the call with what an agent sends."""
-        known = [*self.names, *(name for each in self.questions for name in each["fields"])]
-        advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(known)}
-        advice = advice if known else _("Leave the answers out: nothing was asked for.")
-        if unknown := [name for name in answers if name not in known]:
-            raise ArgumentsRefused(
-                [
-                    Problem(
-                        "unknown_argument",
-                        _("The call did not ask for it."),
-                        JSONPointer.from_path(["answers", name]),
-                        remediation=advice,
-                    )
-                    for name in unknown
-                ]
-            )
+        message = _("The call did not ask for it.")
+        advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(self.fields)}
+        advice = advice if self.fields else _("Leave the answers out: nothing was asked for.")
+        pointers = [JSONPointer.from_path(["answers", n]) for n in answers if n not in self.fields]
+        if pointers:
+            problem = partial(Problem, "unknown_argument", message, remediation=advice)
+            raise ArgumentsRefused([problem(pointer) for pointer in pointers])
         self.reopened.further.update({n: answers[n] for n in self.names if n in answers})
         for each in self.questions:
             if each["mode"] in ANSWERABLE:
@@ -140,8 +138,7 @@ class Stop:
         }
         questions: tuple[Question, ...] = ()
         if name := calls.keeper.keep(asdict(self)):
-            fields = [*self.names, *(field for q in self.questions for field in q["fields"])]
-            data |= {"resume": name, **({"answers": fields} if fields else {})}
+            data |= {"resume": name, **({"answers": self.fields} if self.fields else {})}
             data["expires_in_seconds"] = ANSWER_SECONDS
             advice = _(
                 "Compare it with what the user asked for. If it is that, call %(tool)s with this id"
