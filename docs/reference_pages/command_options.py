@@ -45,9 +45,13 @@ def shared_options() -> set[str]:
     return {option for action in actions for option in action.option_strings}
 
 
+# What every command that has it takes alike.
+COMMON = {"--json", "--endpoint"}
+
+
 def row_of(action: Action) -> list[str]:
-    """Return the row of an option, [] of what is none."""
-    if isinstance(action, _SubParsersAction):
+    """Return the row of an option, [] of what is none or common."""
+    if isinstance(action, _SubParsersAction) or COMMON & {*action.option_strings}:
         return []
     names = action.option_strings or [str(action.metavar or action.dest).lower()]
     value = " " + str(action.metavar or action.dest.upper()) if takes_value(action) else ""
@@ -66,5 +70,6 @@ def sentence(text: str) -> str:
 
 
 COMMANDS_HEAD = """\
-What `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what they are for. Every
-command also takes Django's own options."""
+What `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what they are for. `--json`
+prints data, where a command has any. `--endpoint PATH` chooses an endpoint with fewer tools:
+`/mcp/readonly`. Every command also takes Django's own options."""
