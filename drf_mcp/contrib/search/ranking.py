@@ -115,7 +115,7 @@ class FieldRanking:
         scores = self.get_scores(words)
         said = {stem for near in words for stem in near}
         for name, tool in self.tools.items():
-            if tool.get("asked_as") in question.asks.keys() - {READ}:
+            if tool.get("as_question") in question.asks.keys() - {READ}:
                 scores[name] += self.asked
         for name in scores:
             scores[name] *= self.get_factor(name, question, said)
@@ -160,14 +160,14 @@ class FieldRanking:
             return self.destroying
         strongest = max(asks.values(), default=0.0)
         wants_read = asks.get(READ, 0.0) == strongest and bool(asks)
-        asked_as = tool["asked_as"]
-        if asked_as and asks and asks.get(asked_as, 0.0) == strongest:
+        as_question = tool["as_question"]
+        if as_question and asks and asks.get(as_question, 0.0) == strongest:
             # One object is read after it was found.
             return self.fitting * (0.9 if tool["action"] == "retrieve" else 1.0)
         if wants_read != tool["reads"]:
             return self.unlike if wants_read else self.misfitting
         # An action of the project's own has to be named.
-        if asked_as or said.isdisjoint(self.said[name] | self.own[name]):
+        if as_question or said.isdisjoint(self.said[name] | self.own[name]):
             return self.misfitting
         return 1.0 if self.own[name].isdisjoint(said) else self.fitting
 

@@ -316,7 +316,7 @@ STOP_WORDS = frozenset(
     )
 )
 # Those that are about a field.
-ASKED_FOR = frozenset({"when", "where", "wann", "wo"})
+NAMED_BY_VERBS = frozenset({"when", "where", "wann", "wo"})
 # Verbs that say what is asked for, and nothing else.
 PLAIN_VERBS = frozenset(
     re.findall(

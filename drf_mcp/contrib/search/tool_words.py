@@ -55,7 +55,7 @@ class ToolWords:
             },
             "own": "" if self.action in ACTIONS else self.own_action,
             "action": self.action,
-            "asked_as": ACTIONS.get(self.action, ""),
+            "as_question": ACTIONS.get(self.action, ""),
             "reads": tool.reads,
             "destroys": bool(tool.annotations["destructiveHint"]) and self.action == "destroy",
         }

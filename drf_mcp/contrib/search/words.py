@@ -11,7 +11,7 @@ from functools import lru_cache
 from drf_mcp.archive.search import split_unspaced
 from drf_mcp.contrib.search.stems import STEMS, strip_english
 from drf_mcp.contrib.search.synonyms import (
-    ASKED_FOR,
+    NAMED_BY_VERBS,
     ASKING,
     BEFORE_VERBS,
     DETERMINERS,
@@ -115,7 +115,7 @@ class SearchLanguage:
             if place and word in PREPOSITIONS and not phrase:
                 # What a question is about comes before what it says of it.
                 share = AFTERTHOUGHT
-            if not phrase and (word in STOP_WORDS - ASKED_FOR or is_plain or place in taken):
+            if not phrase and (word in STOP_WORDS - NAMED_BY_VERBS or is_plain or place in taken):
                 continue
             parts = [stems[n] for n in phrase if words[n] not in STOP_WORDS]
             weights = dict.fromkeys((*self.synonyms.get(unit, ()), *parts), SYNONYM * share)

@@ -168,7 +168,7 @@ class TasksCapability(Capability):
         return TaskCreated(self.ledger.describe(row))
 
     def create_of_job(self, call: CallState) -> TaskCreated | None:
-        """Return the result that tells of a job as a task, None where the answer is no such job.
+        """Return the result that announces a job as a task, None where the answer is no such job.
 
         Nothing is kept of the job but its URL: it is asked as the caller, whenever the caller asks.
         """

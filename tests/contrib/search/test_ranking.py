@@ -174,13 +174,13 @@ def test_a_standard_action_is_known_by_its_object_alone():
     assert described["name"].split() == ["customers", "orders"]
     assert set(described["object"].split()) == {"order", "orders"}
     assert described["own"] == ""
-    assert described["asked_as"] == "create"
+    assert described["as_question"] == "create"
 
 
 def test_an_action_of_the_projects_own_is_known_by_its_name():
     described = ToolWords(registry.tool("orders_refund"), ENGLISH).describe()
     assert described["own"].split()[0] == "refund"
-    assert described["asked_as"] == ""
+    assert described["as_question"] == ""
 
 
 # --- The kept list --------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_search_over_1500_tools_takes_less_than_50_ms():
         {
             **make_tool(f"{noun}{n}_list", "Find, show or count rows by date."),
             **{"object": f"{noun}{n}", "subject": "customer order date status " * 5},
-            **{"asked_as": READ, "action": "list", "reads": True, "destroys": False},
+            **{"as_question": READ, "action": "list", "reads": True, "destroys": False},
         }
         for noun in nouns
         for n in range(30)
