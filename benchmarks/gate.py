@@ -32,6 +32,8 @@ UPLOAD = 2_000_000
 PACKAGES = ("Django", "djangorestframework")
 # Statements have none.
 TOLERANCES = {
+    # A key or an id of some digits.
+    "bytes": Tolerance(part=0.001, much=8),
     "calls": Tolerance(part=0.01, much=5),
     "kilobytes": Tolerance(part=0.05),
 }

@@ -11,11 +11,11 @@ from functools import lru_cache
 from drf_mcp.archive.search import split_unspaced
 from drf_mcp.contrib.search.stems import STEMS, strip_english
 from drf_mcp.contrib.search.synonyms import (
-    NAMED_BY_VERBS,
     ASKING,
     BEFORE_VERBS,
     DETERMINERS,
     GROUPS,
+    NAMED_BY_VERBS,
     PLAIN_VERBS,
     PREPOSITIONS,
     STOP_WORDS,
