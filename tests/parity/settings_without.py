@@ -4,8 +4,8 @@ from tests.settings import *  # noqa: F403
 from tests.settings import INSTALLED_APPS as ALL_APPS
 from tests.settings import REST_FRAMEWORK
 
-# The apps of contrib as well, and the tests' own configuration of one.
-INSTALLED_APPS = [app for app in ALL_APPS if not app.startswith(("drf_mcp", "tests.contrib.audit"))]
+# The apps of contrib as well, and the tests' own configurations of some.
+INSTALLED_APPS = [app for app in ALL_APPS if not app.startswith(("drf_mcp", "tests.contrib."))]
 REST_FRAMEWORK = {
     **REST_FRAMEWORK,
     "DEFAULT_AUTHENTICATION_CLASSES": [

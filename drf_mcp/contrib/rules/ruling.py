@@ -142,7 +142,8 @@ class PythonRule:
         try:
             ruling = self.function(CallOfValues(values))
         except ArgumentUnreadable as exc:
-            return Ruling.refuse(_("%s cannot be read.") % exc)
+            # The dry run before an approval says what is wrong, as the view says it.
+            return Ruling.ask(_("%s cannot be read.") % exc)
         if ruling is not None and not isinstance(ruling, Ruling):
             raise TypeError(f"The rule {self.name} has to return a Ruling or None.")
         return ruling

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils.translation import gettext as _
+from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +18,10 @@ from drf_mcp.exceptions import Conflict
 from drf_mcp.interaction.slots import find_call
 from drf_mcp.settings import override_language
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView
+
+
+class ProposalId(serializers.Serializer):  # type: ignore[type-arg]
+    id = serializers.CharField()
 
 
 class ProposalView(ServerToolView):
@@ -42,7 +47,9 @@ class ProposalView(ServerToolView):
         return Response(facts)
 
     def post(self, request: Request) -> Response:
-        row = self.find(request, dict(request.data).get("id"))
+        sent = ProposalId(data=request.data)
+        sent.is_valid(raise_exception=True)
+        row = self.find(request, sent.validated_data["id"])
         if not ProposalLedger().withdraw(row):
             status = row.Status(row.status).label
             raise Conflict(_("The call is %(status)s already.") % {"status": status})
