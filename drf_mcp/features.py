@@ -145,7 +145,7 @@ class Example(NamedTuple):
 
 
 class Safeguard(NamedTuple):
-    """A column of ``mcp_tools --risks``: what guards a tool that writes.
+    """A column of ``mcp_tools risks``: what guards a tool that writes.
 
     Attributes:
         name: the name of the guard.
@@ -167,7 +167,7 @@ class Safeguard(NamedTuple):
 
 
 class AccessStep(NamedTuple):
-    """A decision about a caller's calls of a tool, which ``mcp_tools --why`` and the page show.
+    """A decision about a caller's calls of a tool, which ``mcp_tools why`` and the page show.
 
     Attributes:
         kind: what decides, in one word in the language of the reader.
@@ -199,7 +199,7 @@ class Feature:
             a function that deletes it and returns the number, None where nothing is kept; and the
             sentence of the number ``count``.
         tool_reports: dotted paths of classes derived from
-            `drf_mcp.management.tool_reports.ToolReport`, by the option of `manage.py mcp_tools`
+            `drf_mcp.management.tool_reports.ToolReport`, by the verb of `manage.py mcp_tools`
             that runs each.
         page_parts: dotted paths of classes derived from `drf_mcp.browsable.frame.PagePart`.
     """

@@ -9,7 +9,7 @@ from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, SEEN
 def client_limits_page() -> str:
     """Return the page of what clients take."""
     head = paragraph(
-        f"What clients take, as seen in **{SEEN}**. `mcp_tools --size` and `mcp_tools --warnings` "
+        f"What clients take, as seen in **{SEEN}**. `mcp_tools size` and `mcp_tools findings` "
         "hold your tools against it. [Clients](../clients.md#what-clients-accept) says what else "
         "they accept."
     )

@@ -32,11 +32,13 @@ def describe_parser(parser: ArgumentParser, shared: set[str]) -> Iterator[str]:
     rows = [row for action in own if (row := row_of(action))]
     if rows:
         yield table(["Option", "What it does"], rows)
-    for action in own:
-        if isinstance(action, _SubParsersAction):
-            for name, part in action.choices.items():
-                yield f"### `{parser.prog.split()[1]} {name}`"
-                yield from describe_parser(part, shared)
+    for verbs in (action for action in own if isinstance(action, _SubParsersAction)):
+        helps = {verb.dest: verb.help for verb in verbs._choices_actions}
+        yield table(["Verb", "What it does"], [[code(n), sentence(h)] for n, h in helps.items()])
+        said = shared | {option for action in own for option in action.option_strings}
+        for name in helps:
+            tables = [*describe_parser(verbs.choices[name], said)]
+            yield from [f"### `{parser.prog.split()[1]} {name}`", *tables] if tables else []
 
 
 def shared_options() -> set[str]:

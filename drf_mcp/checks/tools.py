@@ -69,7 +69,7 @@ def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
         yield Warning(
             f"Tools that change data and ask for no permission: {shown}.",
             hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
-            "python manage.py mcp_tools --warnings shows each place. Silence this warning if "
+            "python manage.py mcp_tools findings shows each place. Silence this warning if "
             "everybody may call them.",
             id="drf_mcp.W035",
         )

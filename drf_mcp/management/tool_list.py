@@ -77,7 +77,7 @@ class ToolList:
             for tool in listed:
                 yield from self._list_row(tool, *widths)
             yield ""
-        facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} NAME"}
+        facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} show NAME"}
         yield _("%(tools)s. Show one whole: %(command)s") % facts
 
     def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
@@ -104,7 +104,7 @@ class ToolList:
             yield from self._show_ways(views[0])
         yield ""
         each = _("Each of them, and why it is not a tool: %(command)s")
-        yield each % {"command": f"{COMMAND} --unexposed"}
+        yield each % {"command": f"{COMMAND} unexposed"}
 
     def _show_ways(self, view_class: type) -> Iterator[str]:
         module, _dot, name = locate_view(view_class).rpartition(".")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser
-from collections.abc import Callable, Iterable, Mapping
+from argparse import REMAINDER, SUPPRESS, ArgumentParser
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from django.utils.module_loading import import_string
@@ -15,24 +15,19 @@ from drf_mcp.tools.tool import Tool
 
 
 class ToolReport:
-    """A report of ``mcp_tools``, run by an option that `Feature.tool_reports` names.
+    """A report of ``mcp_tools``, run by a verb that `Feature.tool_reports` names.
 
     Attributes:
-        help: what ``--help`` says of the option.
-        is_about_tools: whether the report is about the tools that the other options choose; in a
+        help: what ``--help`` says of the verb.
+        is_about_tools: whether the report is about the tools that the options choose; in a
             project without any, the command then shows how to expose the first.
     """
 
     help: ClassVar[str] = ""
     is_about_tools: ClassVar[bool] = True
 
-    def add_argument(self, add: Callable[..., Any], option: str) -> None:
-        """Add the option to the parser of the command; by default one without a value.
-
-        Args:
-            add: takes what `ArgumentParser.add_argument` takes.
-        """
-        add(option, action="store_true", help=self.help)
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the verb's own arguments; ``--as``, ``--json`` and ``--endpoint`` are there."""
 
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
@@ -41,31 +36,35 @@ class ToolReport:
 
         Args:
             command: the running command, with its ``endpoint``, ``format_json()`` and so on.
-            options: those of the command line, with the value of the report's own.
+            options: those of the command line, with the report's own.
             tools: the tools that the options choose, empty for a report that is not about them.
         """
         raise NotImplementedError
 
 
-def find_report(option: str) -> Any:
-    """Return the `ToolReport` of an option.
+def find_report(verb: str) -> Any:
+    """Return the `ToolReport` of a verb.
 
     Raises:
         UsageError: if its app is not installed.
     """
-    if path := features.tool_reports.get(option):
+    if path := features.tool_reports.get(verb):
         return import_string(path)()
-    app = find_apps("tool_reports")[option]
+    app = find_apps("tool_reports")[verb]
     raise UsageError(_('Add "%(app)s" to INSTALLED_APPS.') % {"app": app})
 
 
-def add_reports(parser: ArgumentParser, add: Callable[..., Any]) -> None:
-    """Add the options of all reports; those whose app is not installed are left out of the help.
+def add_reports(verbs: Any) -> Iterator[ArgumentParser]:
+    """Add the verbs of all reports, and yield the parsers of those whose app is installed.
 
     Args:
-        add: adds an option to the group of options that exclude one another.
+        verbs: what `ArgumentParser.add_subparsers` returns.
     """
-    for option in features.tool_reports:
-        find_report(option).add_argument(add, f"--{option}")
-    for option in find_apps("tool_reports").keys() - features.tool_reports.keys():
-        parser.add_argument(f"--{option}", nargs="?", const=True, help=SUPPRESS)
+    for verb in features.tool_reports:
+        report = find_report(verb)
+        parser = verbs.add_parser(verb, help=report.help)
+        report.add_arguments(parser)
+        yield parser
+    for verb in find_apps("tool_reports").keys() - features.tool_reports.keys():
+        # No help: these verbs only say which app is missing.
+        verbs.add_parser(verb).add_argument("rest", nargs=REMAINDER, help=SUPPRESS)

@@ -189,5 +189,5 @@ def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:
         changes = "\n  ".join(breaking)
         raise AssertionError(
             f"The tools differ from {lock}:\n  {changes}\n"
-            f"If that is intended: python manage.py mcp_tools --lock {lock}"
+            f"If that is intended: python manage.py mcp_tools lock {lock}"
         )

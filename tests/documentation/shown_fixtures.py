@@ -14,7 +14,7 @@ from django.core.management import call_command
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     with django_db_blocker.unblock():
         call_command("seed", verbosity=0)
-    call_command("mcp_tools", "--lock")
+    call_command("mcp_tools", "lock")
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ def test_a_tool_of_a_function_stands_under_its_function(printed):
     lines = printed().splitlines()
     view = lines.index("example_project.shop.views.stats")
     assert lines[view + 1].split()[0] == "stats"
-    assert "  example_project.shop.views.stats.get" in printed("stats").splitlines()
+    assert "  example_project.shop.views.stats.get" in printed("show", "stats").splitlines()
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_arguments_that_do_not_fit_are_cut_at_a_name(printed):
 def test_without_tools_it_counts_the_endpoints_and_shows_how_to_expose_them(
     subtests, printed, expose
 ):
-    for report in [(), ("--warnings",), ("--size",)]:
+    for report in [(), ("findings",), ("size",)]:
         with subtests.test(report=report):
             expose(*library.urlpatterns, EXPOSE="explicit")
             text = printed(*report, columns=80)
@@ -48,7 +48,7 @@ def test_without_tools_it_counts_the_endpoints_and_shows_how_to_expose_them(
             )
             assert 'DRF_MCP = {"EXPOSE": "urlconf"}' in text
             assert "from tests.management.library import ShelfViewSet" in text
-            assert "mcp_tools --unexposed" in text
+            assert "mcp_tools unexposed" in text
 
 
 def test_the_lines_for_mcp_py_expose_the_view(printed, expose, monkeypatch):
@@ -87,7 +87,7 @@ def test_what_could_not_be_described_is_told_with_a_remedy(printed, expose):
             return Response(request.data)
 
     expose(path("undescribed/", Undescribed.as_view()))
-    text = printed("undescribed")
+    text = printed("show", "undescribed")
     (finding,) = [line for line in text.splitlines() if line.startswith("! ")]
     assert "Undescribed.post" in finding
     assert "Give the view a serializer_class" in finding

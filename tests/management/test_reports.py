@@ -54,7 +54,7 @@ class Guarded(APIView):
 def findings(printed, expose):
     def found(view, name="thing", **mcp_settings) -> str:
         expose(path(f"{name}/", view.as_view()), **mcp_settings)
-        return " ".join(printed("--warnings").split())
+        return " ".join(printed("findings").split())
 
     return found
 
@@ -67,11 +67,14 @@ def test_a_user_is_shown_what_the_user_may_call(printed):
 def test_a_report_that_cannot_be_made_exits_with_2_and_says_why(subtests, printed):
     for args, message in [
         (("--as", "anonymous"), "does not let anonymous in"),
-        (("customers_deactivate", "--as", "alice"), "--why customers_deactivate --as alice"),
-        (("--why", "stats"), "--why needs --as USER"),
-        (("--why", "stats", "--as", "zoe"), "There is no user 'zoe'"),
-        (("--why", "x", "--as", "bob"), "x"),
-        (("quot",), "Did you mean quote"),
+        (
+            ("show", "customers_deactivate", "--as", "alice"),
+            "mcp_tools why customers_deactivate --as alice",
+        ),
+        (("why", "stats"), "Name who calls with --as."),
+        (("why", "stats", "--as", "zoe"), "There is no user 'zoe'"),
+        (("why", "x", "--as", "bob"), "x"),
+        (("show", "quot"), "Did you mean quote"),
     ]:
         with subtests.test(args=args, message=message):
             with pytest.raises(CommandError, match=message) as caught:
@@ -85,29 +88,29 @@ def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
     expose(path("thing/", view.as_view()))
     (name,) = registry.tools()
     told = "OR(IsAdminUser, AND(IsAuthenticated, NOT(DjangoModelPermissions))), AllowAny"
-    assert f"  permissions: {told}" in printed(name).splitlines()
+    assert f"  permissions: {told}" in printed("show", name).splitlines()
 
 
 @pytest.mark.slow
 def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
     definitions = json.loads(printed("--json"))
-    report = json.loads(printed("--size", "--json"))
+    report = json.loads(printed("size", "--json"))
     sizes = {entry["tool"]: entry for entry in report["sizes"]}
     for definition in definitions:
         text = json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
         assert sizes[definition["name"]]["bytes"] == len(text.encode())
         assert sizes[definition["name"]]["tokens"] == estimate_tokens(text)
     total = sum(entry["tokens"] for entry in report["sizes"])
-    assert f"{len(definitions)} tools, about {total:,} tokens: " in printed("--size")
+    assert f"{len(definitions)} tools, about {total:,} tokens: " in printed("size")
 
 
 @pytest.mark.slow
 def test_each_tool_has_its_tokens_and_its_three_largest_parts(subtests, printed):
     for columns in [80, 200]:
         with subtests.test(columns=columns):
-            text = printed("--size", columns=columns)
+            text = printed("size", columns=columns)
             assert max(map(len, text.splitlines())) <= columns
-            for entry in json.loads(printed("--size", "--json"))["sizes"]:
+            for entry in json.loads(printed("size", "--json"))["sizes"]:
                 tokens = [part["tokens"] for part in entry["parts"]]
                 assert 2 <= len(tokens) <= 3
                 assert sorted(tokens, reverse=True) == tokens
@@ -117,7 +120,7 @@ def test_each_tool_has_its_tokens_and_its_three_largest_parts(subtests, printed)
 @pytest.mark.slow
 def test_a_client_whose_limit_is_passed_is_named(printed, expose):
     expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(90)))
-    lines = printed("--size").splitlines()
+    lines = printed("size").splitlines()
     assert f"  Cursor: takes 80 tools, and there are {len(registry.tools())}" in lines
     assert "  Windsurf: fits" in lines
 
@@ -129,7 +132,7 @@ def test_a_name_that_is_too_long_for_clients_is_found(findings):
 
 @pytest.mark.slow
 def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
-    text = printed("--unexposed")
+    text = printed("unexposed")
     assert "a router's root" in text
     assert text.count(".{format}") == 1
     assert re.search(r"\d+ routes, such as /api/\w+\.\{format\}", text)
@@ -143,7 +146,7 @@ def test_what_the_settings_leave_out_is_told(subtests, printed, expose):
     ]:
         with subtests.test(mcp_settings=mcp_settings, reason=reason):
             expose(path("thing/", Guarded.as_view()), **mcp_settings)
-            assert reason in printed("--unexposed")
+            assert reason in printed("unexposed")
 
 
 def test_a_condition_that_does_not_hold_is_told(printed, expose):
@@ -151,14 +154,14 @@ def test_a_condition_that_does_not_hold_is_told(printed, expose):
         pass
 
     expose(path("thing/", mcp_tool(condition=lambda: False)(Sometimes).as_view()))
-    assert "switched off" in printed("--unexposed")
+    assert "switched off" in printed("unexposed")
 
 
 def test_an_action_left_out_of_a_registration_is_told(printed, expose, monkeypatch):
     expose(path("thing/", Guarded.as_view()), EXPOSE="explicit")
     monkeypatch.setattr(registry, "_registrations", [])
     registry.register(Guarded, exclude=["post"])
-    assert "left out: actions= or exclude=" in printed("--unexposed")
+    assert "left out: actions= or exclude=" in printed("unexposed")
 
 
 def test_what_the_urlconf_mode_leaves_out_is_told(subtests, printed, expose):
@@ -169,25 +172,25 @@ def test_what_the_urlconf_mode_leaves_out_is_told(subtests, printed, expose):
     ]:
         with subtests.test(view=view, told=told):
             expose(path("thing/", view.as_view()))
-            assert told in printed("--unexposed")
+            assert told in printed("unexposed")
 
 
 def test_a_route_that_differs_in_the_trailing_slash_alone_is_told(printed, expose):
     view = Guarded.as_view()
     expose(path("thing/", view), path("thing", view))
-    assert "trailing slash: another route differs in the slash alone" in printed("--unexposed")
+    assert "trailing slash: another route differs in the slash alone" in printed("unexposed")
 
 
 def test_with_everything_exposed_that_is_said(printed, expose):
     expose(path("thing/", Guarded.as_view()))
-    assert printed("--unexposed") == "Every REST framework endpoint is a tool.\n"
+    assert printed("unexposed") == "Every REST framework endpoint is a tool.\n"
 
 
 @pytest.mark.slow
 def test_the_tools_of_a_lock_file_are_those_it_was_written_of(run, tmp_path):
     lock = str(tmp_path / "lock.json")
-    run("mcp_tools", "--lock", lock)
-    assert run("mcp_tools", "--check", lock) == (0, "The tools are the same as in the lock file.\n")
+    run("mcp_tools", "lock", lock)
+    assert run("mcp_tools", "check", lock) == (0, "The tools are the same as in the lock file.\n")
 
 
 @pytest.mark.parametrize("content", [None, "no json", "[]", '{"format": 99, "tools": {}}'])
@@ -196,10 +199,10 @@ def test_a_lock_file_that_cannot_be_read_exits_with_2(run, tmp_path, content):
     if content is not None:
         lock.write_text(content)
     with pytest.raises(CommandError) as caught:
-        run("mcp_tools", "--check", str(lock))
+        run("mcp_tools", "check", str(lock))
     assert caught.value.returncode == 2
 
 
 def test_a_user_called_anonymous_is_that_user(printed):
     User.objects.create(username="anonymous")
-    assert "anonymous may call stats." in printed("--why", "stats", "--as", "anonymous")
+    assert "anonymous may call stats." in printed("why", "stats", "--as", "anonymous")

@@ -27,7 +27,7 @@ def test_the_table_in_colour(printed):
 def test_one_tool(subtests, printed):
     for columns in [100, 40]:
         with subtests.test(columns=columns):
-            text = printed("shelves_create", columns=columns)
+            text = printed("show", "shelves_create", columns=columns)
             size = re.compile(r"size: \d+ bytes, about \d+ tokens")
             assert size.search(text)
             assert_golden(f"tool-{columns}.txt", size.sub("size: ...", text))
@@ -36,30 +36,30 @@ def test_one_tool(subtests, printed):
 def test_what_is_not_exposed(subtests, printed):
     for columns in [100, 40]:
         with subtests.test(columns=columns):
-            assert_golden(f"unexposed-{columns}.txt", printed("--unexposed", columns=columns))
+            assert_golden(f"unexposed-{columns}.txt", printed("unexposed", columns=columns))
 
 
 def test_what_guards_writes(subtests, printed):
     for columns in [80, 40]:
         with subtests.test(columns=columns):
-            assert_golden(f"risks-{columns}.txt", printed("--risks", columns=columns))
+            assert_golden(f"risks-{columns}.txt", printed("risks", columns=columns))
 
 
 def test_definitions(printed):
-    (definition,) = json.loads(printed("shelves_list", "--json"))
+    (definition,) = json.loads(printed("show", "shelves_list", "--json"))
     assert_golden("definition.json", json.dumps(definition, indent=2))
 
 
 def test_who_may_call_and_what_is_needed(printed):
     Group.objects.create(name="novels")
     User.objects.create(username="dora")
-    text = printed("--why", "shelves_create", "--as", "dora", columns=80)
+    text = printed("why", "shelves_create", "--as", "dora", columns=80)
     assert_golden("why-80.txt", text)
 
 
 def test_the_lock_file(printed, tmp_path):
     lock = tmp_path / "lock.json"
-    printed("--lock", str(lock))
+    printed("lock", str(lock))
     assert_golden("lock.json", without_sizes(lock.read_text()))
 
 
@@ -72,7 +72,7 @@ def without_sizes(text: str) -> str:
 
 def test_what_broke(run, tmp_path):
     lock = tmp_path / "lock.json"
-    run("mcp_tools", "--lock", str(lock))
+    run("mcp_tools", "lock", str(lock))
     surface = json.loads(lock.read_text())
     arguments = surface["tools"]["shelves_create"]["arguments"]
     arguments["colour"] = {"type": "string"}
@@ -80,7 +80,7 @@ def test_what_broke(run, tmp_path):
     del arguments["name"]
     surface["tools"]["shelves_burn"] = surface["tools"].pop("shelves_dust")
     lock.write_text(json.dumps(surface))
-    code, text = run("mcp_tools", "--check", str(lock))
+    code, text = run("mcp_tools", "check", str(lock))
     assert code == 1
     assert_golden("check.txt", text)
 

@@ -28,12 +28,12 @@ def tell(*arguments: str) -> str:
 def test_every_command_tells_json(subtests):
     for command in [
         ("mcp_tools",),
-        ("mcp_tools", "--names"),
-        ("mcp_tools", "--unexposed"),
-        ("mcp_tools", "--why", "orders_refund", "--as", "alice"),
-        ("mcp_tools", "--warnings"),
-        ("mcp_tools", "--size"),
-        ("mcp_tools", "--risks"),
+        ("mcp_tools", "list", "--names"),
+        ("mcp_tools", "unexposed"),
+        ("mcp_tools", "why", "orders_refund", "--as", "alice"),
+        ("mcp_tools", "findings"),
+        ("mcp_tools", "size"),
+        ("mcp_tools", "risks"),
         ("mcp_config", "all"),
         ("mcp_expire",),
         ("mcp_token", "create", "alice", "a script"),
@@ -46,9 +46,9 @@ def test_every_command_tells_json(subtests):
 @pytest.mark.slow
 def test_a_lock_and_its_changes_are_told_as_json(tmp_path):
     file = str(tmp_path / "lock.json")
-    locked = json.loads(tell("mcp_tools", "--lock", file, "--json"))
+    locked = json.loads(tell("mcp_tools", "lock", file, "--json"))
     assert locked == {"file": file, "tools": len(registry.tools())}
-    assert json.loads(tell("mcp_tools", "--check", file, "--json")) == []
+    assert json.loads(tell("mcp_tools", "check", file, "--json")) == []
 
 
 def test_what_was_deleted_is_told_as_json_by_names_without_spaces():
@@ -58,7 +58,7 @@ def test_what_was_deleted_is_told_as_json_by_names_without_spaces():
 
 
 def test_names_are_those_of_the_tools():
-    assert tell("mcp_tools", "--names").split() == list(registry.tools())
+    assert tell("mcp_tools", "list", "--names").split() == list(registry.tools())
 
 
 # --- Tables -----------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ def test_no_program_reads_how_far_work_is(monkeypatch):
 
 
 def test_zsh_gets_the_same_by_its_own_function_for_bash():
-    script = tell("mcp_tools", "--completion", "zsh")
+    script = tell("mcp_tools", "completion", "zsh")
     assert "bashcompinit" in script
-    registration = tell("mcp_tools", "--completion", "bash").splitlines()[-1]
+    registration = tell("mcp_tools", "completion", "bash").splitlines()[-1]
     assert registration.startswith("complete -o default -F _drf_mcp_tools")
     assert script.splitlines()[-1] == registration

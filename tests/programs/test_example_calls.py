@@ -1,4 +1,4 @@
-"""The call that ``mcp_tools NAME`` prints, pasted into a shell."""
+"""The call that ``mcp_tools show NAME`` prints, pasted into a shell."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shell(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["orders_list", "customers_orders_create"])
 def test_the_call_that_is_printed_can_be_pasted_and_succeeds(shell, name):
-    printed = shell(f"python manage.py mcp_tools {name}").stdout.splitlines()
+    printed = shell(f"python manage.py mcp_tools show {name}").stdout.splitlines()
     place = next(i for i, line in enumerate(printed) if line.startswith("Example"))
     called = shell(printed[place + 1])
     assert called.returncode == 0, called.stdout + called.stderr

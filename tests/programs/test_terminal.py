@@ -22,7 +22,7 @@ from tests.management.test_terminal import tell
     ],
 )
 def test_bash_completes_names_of_tools(tmp_path, line, completed):
-    script = tell("mcp_tools", "--completion", "bash")
+    script = tell("mcp_tools", "completion", "bash")
     # Stands for the project, so that Django is not started for each line.
     fake = tmp_path / "manage.py"
     fake.write_text("#!/bin/sh\necho orders_refund; echo orders_retrieve; echo tickets_list\n")
@@ -66,7 +66,7 @@ def test_a_pipe_that_is_closed_ends_a_command_quietly(arguments):
 
 def test_the_script_of_a_project_reads_real_names():
     done = subprocess.run(
-        [sys.executable, "manage.py", "mcp_tools", "--names"],
+        [sys.executable, "manage.py", "mcp_tools", "list", "--names"],
         cwd=ROOT,
         capture_output=True,
         text=True,

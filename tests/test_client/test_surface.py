@@ -29,4 +29,4 @@ def test_a_breaking_change_fails_and_is_named_with_the_way_to_accept_it(lock):
     with pytest.raises(AssertionError) as failed:
         assert_tool_surface(str(lock))
     assert "stats: argument year removed" in str(failed.value)
-    assert f"mcp_tools --lock {lock}" in str(failed.value)
+    assert f"mcp_tools lock {lock}" in str(failed.value)

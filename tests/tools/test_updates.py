@@ -137,7 +137,7 @@ def test_what_is_left_out_is_an_unknown_tool_to_a_call(tools):
 def test_the_report_says_how_to_get_it_back(tools):
     tools(Groups)
     out = io.StringIO()
-    call_command("mcp_tools", "--unexposed", stdout=out)
+    call_command("mcp_tools", "unexposed", stdout=out)
     text = " ".join(out.getvalue().split())
     assert "PUT /groups/{pk}/" in text
     assert "name update in actions=" in text

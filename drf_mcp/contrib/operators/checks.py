@@ -27,7 +27,7 @@ def check_descriptions(project: Project) -> Iterator[CheckMessage]:
     if count:
         yield Warning(
             f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
-            hint="python manage.py mcp_tools --warnings shows each place and its remedy.",
+            hint="python manage.py mcp_tools findings shows each place and its remedy.",
             id="drf_mcp.W010",
         )
 

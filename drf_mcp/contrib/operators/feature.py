@@ -7,7 +7,7 @@ from drf_mcp.features import Example, Feature
 
 class OperatorsFeature(Feature):
     tool_reports = {
-        "warnings": "drf_mcp.contrib.operators.review.WarningsReport",
+        "findings": "drf_mcp.contrib.operators.review.FindingsReport",
         "size": "drf_mcp.contrib.operators.review.SizeReport",
         "risks": "drf_mcp.contrib.operators.risks.RisksReport",
         "unexposed": "drf_mcp.contrib.operators.unexposed.UnexposedReport",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -231,13 +232,13 @@ class LockFile:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
         except FileNotFoundError:
-            message = _("There is no %(path)s. Write the file with mcp_tools --lock.")
+            message = _("There is no %(path)s. Write the file with mcp_tools lock.")
             raise LockFileError(message % {"path": self.path}) from None
         except (OSError, ValueError, KeyError, TypeError) as exc:
             message = _("%(path)s cannot be read: %(error)r") % {"path": self.path, "error": exc}
             raise LockFileError(message) from exc
         if not known:
-            message = _("%(path)s has another format. Write the file again with mcp_tools --lock.")
+            message = _("%(path)s has another format. Write the file again with mcp_tools lock.")
             raise LockFileError(message % {"path": self.path})
         entries: dict[str, Entry] = document["tools"]
         return entries
@@ -251,13 +252,13 @@ class LockReport(ToolReport):
     help = f"write the tools' names, arguments and answers to a file ({LOCK_FILE})"
     is_about_tools = False
 
-    def add_argument(self, add: Callable[..., Any], option: str) -> None:
-        add(option, nargs="?", const=LOCK_FILE, metavar="FILE", help=self.help)
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", default=LOCK_FILE, help="the path of the file")
 
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        path = self._find_path(options["lock"], command.endpoint)
+        path = self._find_path(options["file"], command.endpoint)
         count = LockFile(path, command.endpoint.tools).write()
         locked = {"file": path, "tools": count}
         text = ngettext("%(file)s holds %(tools)d tool.", "%(file)s holds %(tools)d tools.", count)
@@ -277,7 +278,7 @@ class CheckReport(LockReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        path = self._find_path(options["check"], command.endpoint)
+        path = self._find_path(options["file"], command.endpoint)
         try:
             changes = LockFile(path, command.endpoint.tools).find_changes()
         except LockFileError as exc:

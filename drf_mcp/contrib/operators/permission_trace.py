@@ -1,8 +1,9 @@
-"""The report of ``mcp_tools --why``: the decisions about one user's call of a tool, one by one."""
+"""The report of ``mcp_tools why``: the decisions about one user's call of a tool, one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial, reduce
 from itertools import islice
@@ -356,18 +357,18 @@ class PermissionTrace:
 
 
 class WhyReport(ToolReport):
-    help = "with --as: each permission, throttle and row filter, and its decision"
+    help = "each permission, throttle and row filter, and what it decides about --as USER"
     is_about_tools = False
 
-    def add_argument(self, add: Callable[..., Any], option: str) -> None:
-        add(option, metavar="TOOL", help=self.help)
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="TOOL", help="the tool, as it is listed")
 
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
         if options["username"] is None:
-            raise UsageError(_("--why needs --as USER."))
-        tool = command.find_tool(options["why"], command.endpoint)
+            raise UsageError(_("Name who calls with --as."))
+        tool = command.find_tool(options["name"], command.endpoint)
         user = command.find_user_or_anonymous(options["username"])
         trace = self.trace(tool, user, command.endpoint)
         if options["json"]:

@@ -1,4 +1,4 @@
-"""The reports of ``mcp_tools --warnings`` and ``--size``: findings by root cause, and sizes."""
+"""The reports of ``mcp_tools findings`` and ``size``: findings by root cause, and sizes."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Review:
         return _("%(tokens)s tokens") % {"tokens": group_digits(tokens)}
 
 
-class WarningsReport(ToolReport):
+class FindingsReport(ToolReport):
     help = "findings by root cause, with their remedies"
 
     def run(
@@ -169,7 +169,7 @@ class WarningsReport(ToolReport):
         return review.list_findings()
 
 
-class SizeReport(WarningsReport):
+class SizeReport(FindingsReport):
     help = "tokens of each tool, and the limits of clients"
 
     def list_lines(self, review: Review) -> Iterator[str]:

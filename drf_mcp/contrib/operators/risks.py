@@ -1,4 +1,4 @@
-"""The report of ``mcp_tools --risks``: what guards each tool that writes, and what does not."""
+"""The report of ``mcp_tools risks``: what guards each tool that writes, and what does not."""
 
 from __future__ import annotations
 

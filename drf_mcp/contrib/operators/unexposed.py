@@ -1,4 +1,4 @@
-"""The report of ``mcp_tools --unexposed``: endpoints that are not tools, and why."""
+"""The report of ``mcp_tools unexposed``: endpoints that are not tools, and why."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import functools
 import json
-from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -15,15 +16,14 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.screen import Screen, show_progress
 from drf_mcp.management.tool_list import ToolList, write_definition
-from drf_mcp.management.tool_reports import ToolReport, add_reports, find_report
-from drf_mcp.option_types.installed import features, find_apps
+from drf_mcp.management.tool_reports import add_reports, find_report
 from drf_mcp.tools import Tool
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 
 # Scripts that have a shell complete the names of tools.
 BASH = """\
 # The names of tools for manage.py. Add to ~/.bashrc:
-#   eval "$(python manage.py mcp_tools --completion bash)"
+#   eval "$(python manage.py mcp_tools completion bash)"
 _drf_mcp_tools() {
     local word=${COMP_WORDS[COMP_CWORD]} place=0 command="" index
     COMPREPLY=()
@@ -34,7 +34,7 @@ _drf_mcp_tools() {
     [[ $command == mcp_call || $command == mcp_tools || $command == mcp_token ]] || return
     # Starting Django takes a moment: names are kept for a minute.
     if [[ $_drf_mcp_folder != "$PWD" || $((SECONDS - ${_drf_mcp_read:-0})) -gt 60 ]]; then
-        _drf_mcp_names=$("${COMP_WORDS[@]:0:place + 1}" mcp_tools --names 2>/dev/null)
+        _drf_mcp_names=$("${COMP_WORDS[@]:0:place + 1}" mcp_tools list --names 2>/dev/null)
         _drf_mcp_folder=$PWD _drf_mcp_read=$SECONDS
     fi
     COMPREPLY=($(compgen -W "$_drf_mcp_names" -- "$word"))
@@ -44,7 +44,7 @@ complete -o default -F _drf_mcp_tools manage.py ./manage.py python python3
 
 ZSH = """\
 # The names of tools for manage.py. Add to ~/.zshrc, after compinit:
-#   eval "$(python manage.py mcp_tools --completion zsh)"
+#   eval "$(python manage.py mcp_tools completion zsh)"
 autoload -U +X bashcompinit && bashcompinit
 """
 
@@ -60,63 +60,92 @@ class Command(MCPCommand):
     help = "List the tools that agents can call, and report on them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="?", help="show this tool whole")
+        self._add_choice(parser)
+        self._add_names(parser)
+        verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+        listed = verbs.add_parser("list", help="the tools by view; what is done without a verb")
+        shown = verbs.add_parser("show", help="one tool whole, and a command line that calls it")
+        shown.add_argument("name", metavar="TOOL", help="the tool, as it is listed")
+        for each in (listed, shown):
+            self._add_choice(each, default=SUPPRESS)
+        self._add_names(listed, default=SUPPRESS)
+        script = verbs.add_parser("completion", help="the script that completes names in a shell")
+        script.add_argument("shell", choices=SCRIPTS, help="which shell reads the script")
+        for report in add_reports(verbs):
+            self._add_choice(report, default=SUPPRESS)
+
+    def _add_choice(self, parser: ArgumentParser, **kwargs: Any) -> None:
+        # Before a verb and after it: a default of the verb's would win over what was given before.
+        add = functools.partial(parser.add_argument, **kwargs)
         self.add_user_argument(
-            parser.add_argument,
-            "only the tools that this user sees; anonymous for a caller who is not signed in",
+            add, "only the tools that this user sees; anonymous for a caller who is not signed in"
         )
-        parser.add_argument(
-            "--json",
-            action="store_true",
-            help="print the definitions as JSON, with another option what that option prints",
-        )
-        self.add_endpoint_argument(parser.add_argument)
-        add = parser.add_mutually_exclusive_group().add_argument
-        add("--names", action="store_true", help="the names of the tools alone, a line each")
-        add("--completion", choices=SCRIPTS, help="the script that completes names in a shell")
-        add_reports(parser, add)
+        add("--json", action="store_true", help="print it as JSON")
+        self.add_endpoint_argument(add)
+
+    def _add_names(self, parser: ArgumentParser, **kwargs: Any) -> None:
+        help = "the names of the tools alone, a line each"
+        parser.add_argument("--names", action="store_true", help=help, **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["completion"]:
-            self.stdout.write(SCRIPTS[options["completion"]])
+        verb = options["verb"] or "list"
+        if verb == "completion":
+            self.stdout.write(SCRIPTS[options["shell"]])
             return
         self.endpoint = self.find_endpoint(options)
         coloured = options.get("force_color") or self.stdout.isatty()
         screen = Screen(self.width, self.style if coloured else no_style())
-        known = [*features.tool_reports, *find_apps("tool_reports")]
-        chosen = next((option for option in known if options.get(option)), None)
-        report = None if chosen is None else find_report(chosen)
-        self.stdout.write("\n".join(self._list_lines(options, screen, report)))
+        show = {"list": self._list, "show": self._show}.get(verb) or self._make_report(verb)
+        self.stdout.write("\n".join(show(options, screen)))
 
-    def _list_lines(
-        self, options: Mapping[str, Any], screen: Screen, report: ToolReport | None
-    ) -> Iterable[str]:
-        name, username, as_json = options["name"], options["username"], options["json"]
-        if report is not None and not report.is_about_tools:
-            return report.run(self, options, screen, {})
-        tools = self.find_tools(name, username)
+    def _list(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
+        tools, as_json = self.find_tools(options["username"]), options["json"]
         if options["names"]:
             return [self.format_json([*tools])] if as_json else tools
-        every = self.endpoint.registry.tools().values()
-        if all(t.endpoint.is_built_in for t in every) and not (as_json or username or name):
+        if self._has_no_tools() and not (as_json or options["username"]):
             return ToolList(screen).show_exposing(self.find_own_endpoints())
+        self._describe(tools)
+        return [self._format_tools(tools)] if as_json else ToolList(screen).list_tools(tools)
+
+    def _show(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
+        name, username = options["name"], options["username"]
+        tools = self.find_tools(username, name)
+        self._describe(tools)
+        if options["json"]:
+            return [self._format_tools(tools)]
+        user = self.find_user_or_anonymous(username) if username else None
+        return ToolList(screen).show_tool(tools[name], user)
+
+    def _make_report(self, verb: str) -> Callable[..., Iterable[str]]:
+        report = find_report(verb)
+
+        def run(options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
+            if not report.is_about_tools:
+                return report.run(self, options, screen, {})  # type: ignore[no-any-return]
+            if self._has_no_tools() and not options["json"]:
+                return ToolList(screen).show_exposing(self.find_own_endpoints())
+            tools = self.find_tools(options["username"])
+            self._describe(tools)
+            return report.run(self, options, screen, tools)  # type: ignore[no-any-return]
+
+        return run
+
+    def _has_no_tools(self) -> bool:
+        return all(t.endpoint.is_built_in for t in self.endpoint.registry.tools().values())
+
+    def _describe(self, tools: Mapping[str, Tool]) -> None:
         for tool in show_progress(self.stderr, _("Describing tools"), tools.values()):
             # Kept by the tool.
             tool.input_schema  # noqa: B018
-        if report is not None:
-            return report.run(self, options, screen, tools)
-        if as_json:
-            return [self.format_json([json.loads(write_definition(t)) for t in tools.values()])]
-        if name:
-            user = self.find_user_or_anonymous(username) if username else None
-            return ToolList(screen).show_tool(tools[name], user)
-        return ToolList(screen).list_tools(tools)
+
+    def _format_tools(self, tools: Mapping[str, Tool]) -> str:
+        return self.format_json([json.loads(write_definition(t)) for t in tools.values()])
 
     def find_own_endpoints(self) -> list[Endpoint]:
         found = find_endpoints(settings.ROOT_URLCONF)
         return [e for e in found if not e.is_built_in and not issubclass(e.view_class, APIRootView)]
 
-    def find_tools(self, name: str | None, username: str | None) -> Mapping[str, Tool]:
+    def find_tools(self, username: str | None, name: str | None = None) -> Mapping[str, Tool]:
         tools = self.endpoint.tools if name is None else {name: self._find_offered_tool(name)}
         if username is None:
             return tools
@@ -131,7 +160,7 @@ class Command(MCPCommand):
         offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
         visible = {tool.name: tool for tool in visibility.of(offered)}
         if name is not None and not visible:
-            question = f"mcp_tools --why {name} --as {username}"
+            question = f"mcp_tools why {name} --as {username}"
             message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
             raise UsageError(message % {"user": username, "tool": name, "command": question})
         return visible

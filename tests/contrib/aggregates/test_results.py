@@ -129,5 +129,5 @@ def told(command, *arguments):
 
 def test_commands_list_it_and_say_who_lets_a_caller_call_it(journeys):
     assert "journeys_aggregate" in told("mcp_tools")
-    why = told("mcp_tools", "--why", "journeys_aggregate", "--as", "alice")
+    why = told("mcp_tools", "why", "journeys_aggregate", "--as", "alice")
     assert "IsAuthenticated" in why

@@ -1,4 +1,4 @@
-"""The call that ``mcp_tools NAME`` prints, pasted into a shell."""
+"""The call that ``mcp_tools show NAME`` prints, pasted into a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of ``mcp_tools --warnings``: root causes by rank, at the project's own lines."""
+"""The report of ``mcp_tools findings``: root causes by rank, at the project's own lines."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
 def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subtests, printed):
     for columns in [60, 80, 120]:
         with subtests.test(columns=columns):
-            lines = printed("--warnings", columns=columns).splitlines()
+            lines = printed("findings", columns=columns).splitlines()
             assert max(map(len, lines)) <= columns
             assert len(lines) < 60
             places = [match for match in map(PLACE.match, lines) if match]
@@ -333,7 +333,7 @@ def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subte
 def test_the_causes_of_the_report_are_numbered_by_rank(printed, findings):
     findings(Stock, Open, Takes, AllRows, Failing)
     titles = {cause.title: rank for rank, cause in enumerate(Lint.causes)}
-    headings = re.findall(r"^(\d+)\. (.*) \(\d+ places?.*\)$", printed("--warnings"), re.MULTILINE)
+    headings = re.findall(r"^(\d+)\. (.*) \(\d+ places?.*\)$", printed("findings"), re.MULTILINE)
     assert [int(number) for number, _ in headings] == list(range(1, len(headings) + 1))
     ranks = [titles[title] for _, title in headings]
     assert len(ranks) > 4
@@ -342,18 +342,18 @@ def test_the_causes_of_the_report_are_numbered_by_rank(printed, findings):
 
 @pytest.mark.slow
 def test_the_last_line_has_the_sums_of_the_data(printed):
-    data = json.loads(printed("--warnings", "--json"))
+    data = json.loads(printed("findings", "--json"))
     sums = data["sums"]
     assert sums["findings"] == len(data["findings"])
     assert sums["tokens"] == sum(entry["tokens"] for entry in data["sizes"])
-    last = printed("--warnings").splitlines()[-1]
+    last = printed("findings").splitlines()[-1]
     assert last.startswith(f"{sums['tools']} tools, about {sums['tokens']:,} tokens: ")
     assert f"{sums['places']} places to mend, of {sums['causes']} cause" in last
 
 
 @pytest.mark.slow
 def test_data_has_each_finding_whole(printed):
-    data = json.loads(printed("--warnings", "--json"))
+    data = json.loads(printed("findings", "--json"))
     keys = {"cause", "place", "subject", "message", "remedy", "tools", "saves"}
     assert data["findings"]
     assert all(set(finding) == keys for finding in data["findings"])
@@ -368,9 +368,4 @@ def test_with_nothing_to_mend_that_is_said(printed, expose):
             return Response()
 
     expose(path("tidy/", Tidy.as_view()), EXCLUDE=["content_retrieve"])
-    assert "nothing to mend." in printed("--warnings")
-
-
-def test_the_report_of_one_tool_is_about_it_alone(printed):
-    data = json.loads(printed("quote", "--warnings", "--json"))
-    assert {name for finding in data["findings"] for name in finding["tools"]} == {"quote"}
+    assert "nothing to mend." in printed("findings")

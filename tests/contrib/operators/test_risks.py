@@ -1,4 +1,4 @@
-"""``mcp_tools --risks``: what guards each tool that writes, and what does not."""
+"""``mcp_tools risks``: what guards each tool that writes, and what does not."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def judge(expose, printed) -> Callable[..., dict[str, Any]]:
         view = mcp_tool(**options or {})(type("Own", (view_class,), attributes))
         own = MCPView.as_view(tool_options={"confirm": True}, throttle_classes=[Hourly])
         expose(path("deed/", view.as_view()), path("own/mcp", own))
-        (told,) = json.loads(printed("--risks", "--json", *args))["tools"]
+        (told,) = json.loads(printed("risks", "--json", *args))["tools"]
         return told
 
     return judge
@@ -122,7 +122,7 @@ def test_permissions_that_only_a_call_tells_are_not_known(judge, view_class):
 
 def test_a_decorator_may_ask_for_something(expose, printed):
     expose(path("deed/", never_cache(Deed.as_view(permission_classes=[]))))
-    (told,) = json.loads(printed("--risks", "--json"))["tools"]
+    (told,) = json.loads(printed("risks", "--json"))["tools"]
     assert told["guards"]["permissions"] == "not known"
 
 
@@ -174,7 +174,7 @@ def test_an_audit_is_one_that_records(judge, monkeypatch):
 
 def test_the_sums_count_what_is_lacking(expose, printed):
     expose(path("a/", Deed.as_view()), path("b/", Deed.as_view(permission_classes=[])))
-    sums = json.loads(printed("--risks", "--json"))["sums"]
+    sums = json.loads(printed("risks", "--json"))["sums"]
     assert sums["tools"] == 2
     assert (sums["lacking"]["permissions"], sums["lacking"]["confirmation"]) == (1, 2)
 
@@ -187,14 +187,14 @@ def test_the_least_guarded_come_first(expose, printed):
         "anybody": type("Anybody", (Deed,), {"permission_classes": []}),
     }
     expose(*(path(f"{name}/", view.as_view()) for name, view in deeds.items()))
-    told = json.loads(printed("--risks", "--json"))["tools"]
+    told = json.loads(printed("risks", "--json"))["tools"]
     assert [each["tool"] for each in told] == ["anybody", "final", "bare", "tried"]
 
 
 @pytest.mark.slow
 def test_a_user_is_told_of_what_the_user_sees(printed):
-    names = {each["tool"] for each in json.loads(printed("--risks", "--json"))["tools"]}
-    seen = json.loads(printed("--risks", "--json", "--as", "alice"))["tools"]
+    names = {each["tool"] for each in json.loads(printed("risks", "--json"))["tools"]}
+    seen = json.loads(printed("risks", "--json", "--as", "alice"))["tools"]
     assert names - {each["tool"] for each in seen} == {
         "customers_deactivate",
         "products_partial_update",
@@ -202,11 +202,11 @@ def test_a_user_is_told_of_what_the_user_sees(printed):
 
 
 def test_tools_that_read_have_no_risks(printed):
-    assert printed("--risks", "--endpoint", "/mcp/readonly").strip() == "None of the tools writes."
+    assert printed("risks", "--endpoint", "/mcp/readonly").strip() == "None of the tools writes."
 
 
 def test_a_long_name_has_a_line_of_its_own_on_a_narrow_screen(expose, printed):
     expose(path(f"{'long' * 10}/", Deed.as_view()))
-    lines = printed("--risks", columns=80).splitlines()
+    lines = printed("risks", columns=80).splitlines()
     assert lines[1] == f"  {'long' * 10}"
     assert max(map(len, lines)) <= 80

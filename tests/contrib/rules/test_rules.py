@@ -230,17 +230,17 @@ def test_a_trial_says_what_cannot_be_decided(keep_rule, order):
 def test_why_and_risks_name_the_rule(keep_rule, capsys):
     keep_rule("orders_refund", name="large", condition="amount > 5")
     keep_rule("orders_refund", name="others", condition='caller.username == "bob"')
-    call_command("mcp_tools", why="orders_refund", username="alice")
+    call_command("mcp_tools", "why", "orders_refund", username="alice")
     out = capsys.readouterr().out
     assert "large" in out
     assert "others" not in out
-    call_command("mcp_tools", "--risks")
+    call_command("mcp_tools", "risks")
     assert "large: amount > 5" in capsys.readouterr().out
 
 
 def test_why_a_caller_is_refused_whatever_they_send(keep_rule, capsys):
     keep_rule("orders_refund", name="never", condition="not caller.is_staff")
-    call_command("mcp_tools", why="orders_refund", username="alice")
+    call_command("mcp_tools", "why", "orders_refund", username="alice")
     assert "may not call" in capsys.readouterr().out
 
 

@@ -166,7 +166,7 @@ def test_the_tools_of_an_endpoint_for_a_user_are_listed(db, carol):
 
 def test_why_tells_of_each_narrowing_first(db, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
-    options = ("--why", "customers_create", "--as", "carol", "--endpoint", SUPPORT)
+    options = ("why", "customers_create", "--as", "carol", "--endpoint", SUPPORT)
     lines = [line.strip() for line in run("mcp_tools", *options).splitlines()]
     assert lines[0] == ("carol may not call customers_create: the server only has tools that read.")
     assert lines[2:6] == [
@@ -179,7 +179,7 @@ def test_why_tells_of_each_narrowing_first(db, settings):
 
 def test_why_asks_a_function_of_read_only(db, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": lambda request: not request.user.is_staff}
-    options = ("--why", "customers_create", "--as")
+    options = ("why", "customers_create", "--as")
     assert "the server only has tools that read" in run("mcp_tools", *options, "alice")
     assert "narrowing" not in run("mcp_tools", *options, "carol")
 
@@ -191,7 +191,7 @@ def test_why_asks_a_function_of_read_only(db, settings):
         (["--endpoint", "/nowhere"], "The URLconf has no MCP endpoint at /nowhere."),
         (["--endpoint", "/api/products/"], "The URLconf has no MCP endpoint at /api/products/."),
         (
-            ["customers_create", "--endpoint", READONLY],
+            ["show", "customers_create", "--endpoint", READONLY],
             "customers_create is not among the tools: this endpoint only has tools that read.",
         ),
     ],
@@ -205,18 +205,18 @@ def test_what_is_not_there_is_said(db, arguments, told):
 @pytest.mark.slow
 def test_each_endpoint_has_a_lock_file_of_its_own(db, tmp_path, monkeypatch, settings):
     monkeypatch.chdir(tmp_path)
-    assert run("mcp_tools", "--lock", "--endpoint", READONLY).startswith(
+    assert run("mcp_tools", "lock", "--endpoint", READONLY).startswith(
         "mcp-tools.mcp-readonly.lock.json holds "
     )
     document = json.loads((tmp_path / "mcp-tools.mcp-readonly.lock.json").read_text())
     assert set(document["tools"]) == LocalEndpoint(READONLY).tools.keys()
-    assert "are the same" in run("mcp_tools", "--check", "--endpoint", READONLY)
+    assert "are the same" in run("mcp_tools", "check", "--endpoint", READONLY)
     assert "are the same" in run(
-        "mcp_tools", "--check", "mcp-tools.mcp-readonly.lock.json", "--endpoint", READONLY
+        "mcp_tools", "check", "mcp-tools.mcp-readonly.lock.json", "--endpoint", READONLY
     )
     settings.DRF_MCP = {**settings.DRF_MCP, "EXCLUDE": ["products_list"]}
     with pytest.raises(SystemExit):
-        run("mcp_tools", "--check", "--endpoint", READONLY)
+        run("mcp_tools", "check", "--endpoint", READONLY)
 
 
 def test_a_client_is_told_the_path(db):

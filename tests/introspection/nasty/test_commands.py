@@ -26,13 +26,13 @@ def printed():
 
 @pytest.mark.slow
 def test_every_report_on_the_nasty_project_works(nasty, printed):
-    cases = [(), ("--json",), ("--size",), ("--warnings",)]
+    cases = [(), ("--json",), ("size",), ("findings",)]
     assert min(len(printed(*report)) for report in cases) > 60
 
 
 @pytest.mark.slow
 def test_warnings_name_the_place_and_the_remedy(nasty, printed):
-    words = " ".join(" ".join(printed("--warnings")).split())
+    words = " ".join(" ".join(printed("findings")).split())
     line = inspect.getsourcelines(NoMultiPart)[1]
     finding = "no_multipart_post: The view takes files but has no parser for them."
     assert f"tests/introspection/nasty/files.py:{line} {finding}" in words
@@ -47,7 +47,7 @@ def warnings(**options):
 def test_the_system_check_counts_what_could_not_be_described(nasty):
     (message,) = warnings(include_deployment_checks=True)
     assert re.match(r"\d+ parts of the tools could not be described", message.msg)
-    assert "--warnings" in message.hint
+    assert "mcp_tools findings" in message.hint
 
 
 @pytest.mark.slow

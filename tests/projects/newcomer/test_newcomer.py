@@ -195,13 +195,13 @@ def test_each_finding_is_gone_once_its_cure_is_tried(installed, tmp_path):
     shutil.copytree(installed.place, tmp_path / "clinic")
     mended = Newcomer(tmp_path / "clinic")
     mended.append("office/settings.py", 'INSTALLED_APPS += ["drf_mcp.contrib.operators"]\n')
-    report = json.loads(mended.run("mcp_tools", "--warnings", "--json"))
+    report = json.loads(mended.run("mcp_tools", "findings", "--json"))
     causes = {finding["cause"] for finding in report["findings"]}
     assert causes == CURES.keys()
     for edits in CURES.values():
         for edit in edits:
             mended.mend(*edit)
-    assert "nothing to mend" in mended.run("mcp_tools", "--warnings")
+    assert "nothing to mend" in mended.run("mcp_tools", "findings")
 
 
 def test_the_lines_that_a_newcomer_writes_are_those_of_the_pages():
