@@ -14,7 +14,7 @@ from typing import Any
 ELLIPSIS = re.compile(r"…|\.\.\.")
 # What differs from call to call.
 VOLATILE = [
-    (r"req_[0-9a-f]{16}", "REQUEST"),
+    (r"req_[0-9]{12}", "REQUEST"),
     (r'("(?:duration_ms|execution_time|database_ms|slowest_query_ms)": )[0-9.e-]+', r"\g<1>0"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?", "TIME"),
     (r"sha256[:-][0-9a-f]{64}", "HASH"),

@@ -24,7 +24,7 @@ TOKEN = re.compile(r"\b[0-9a-f]{40}\b")
 # What is another at every run, and what it is compared as.
 VARYING = [
     (TOKEN, "TOKEN"),
-    (re.compile(r"req_[0-9a-f]{16}"), "REQUEST"),
+    (re.compile(r"req_[0-9]{12}"), "REQUEST"),
     (re.compile(r"(?<=_ms\": )[\d.]+"), "MS"),
     (re.compile(r"(?<=tests in )[\d.]+"), "SECONDS"),
 ]

@@ -77,7 +77,7 @@ def normalised(value: Any) -> Any:
     if isinstance(value, list):
         return [normalised(item) for item in value]
     if isinstance(value, str):
-        return re.sub(r"req_[0-9a-f]{16}", "<request_id>", value)
+        return re.sub(r"req_[0-9]{12}", "<request_id>", value)
     return value
 
 
