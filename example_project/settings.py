@@ -131,7 +131,7 @@ DRF_MCP = {
         "A shop's back office: customers, their orders and tickets, and the product "
         "catalogue. You see the rows of the person whose token you use. Lists are paged; "
         "narrow them with the filters before fetching further pages. Ask before refunding, "
-        "cancelling or deleting. Beside the shop stands a library: ask its retrievers about "
+        "cancelling or deleting. The project also has a library: ask its retrievers about "
         "Python, or read its documents."
     ),
 }

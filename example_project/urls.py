@@ -33,8 +33,8 @@ urlpatterns = [
     path("mcp/tokens/", include("drf_mcp.contrib.tokens.urls")),
     path("mcp/approvals/", include("drf_mcp.contrib.rules.urls")),
     path("admin/", admin.site.urls),
-    path("api/library/", include("example_project.library.urls")),
     path("api/", include("example_project.shop.urls")),
+    path("api/library/", include("example_project.library.urls")),
     path("api-auth/", include("rest_framework.urls")),
 ]
 if settings.SHOP_OAUTH:

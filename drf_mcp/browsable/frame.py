@@ -28,8 +28,8 @@ from drf_mcp.tools.tool import Tool
 class PagePart:
     """What an app adds to the page that a browser sees at an endpoint.
 
-    A template gets the context of the page; one of `get_cards` or `get_sections` also gets its own
-    as ``part``, with its path as ``template``.
+    A template gets the context of the page; one of `get_client_cards`, `get_cards` or
+    `get_sections` also gets its own as ``part``, with its path as ``template``.
 
     Args:
         page: the `BrowsablePage`, or the `Frame` of another page with the same links.
@@ -53,6 +53,14 @@ class PagePart:
             tools: what the endpoint offers its caller, by name.
         """
         return None
+
+    def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
+        """Return the contexts of cards on the page that connects clients.
+
+        Args:
+            authorization: the header's value in the configurations, with a placeholder.
+        """
+        return ()
 
     def get_cards(self, tool: Tool) -> Sequence[Mapping[str, Any]]:
         """Return the contexts of cards on the page of a tool, before its hints."""
@@ -173,7 +181,6 @@ class Frame:
             "addresses": [each for part in self.parts for each in part.get_addresses().items()],
             "path": self.request.path,
             **context,
-            **self.get_tokens_links(),
             **self.get_account_links(signed_in),
         }
         response = render(self.request, self.template_name, context, status=status)
@@ -215,13 +222,6 @@ class Frame:
             return {}
         back = urlencode({"next": self.request.get_full_path()})
         return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
-
-    def get_tokens_links(self) -> Context:
-        # Only where the project serves the page of drf_mcp.contrib.tokens.
-        try:
-            return {"tokens_url": reverse("drf_mcp_tokens:tokens")}
-        except NoReverseMatch:
-            return {}
 
     def get_server_context(self) -> Context:
         info = self.server.get_server_info()

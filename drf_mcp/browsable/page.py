@@ -155,6 +155,11 @@ class BrowsablePage(Frame):
             "template": "drf_mcp/clients.html",
             "clients": clients,
             "authorization": self.authorization,
+            "client_cards": [
+                card
+                for part in self.parts
+                for card in part.get_client_cards(self.authorization or "")
+            ],
             "is_public": self.request.is_secure(),
             "sign_in": {
                 "servers": resource.authorization_servers if resource else [],

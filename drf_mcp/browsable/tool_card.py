@@ -99,8 +99,8 @@ class ToolCard:
         return chips
 
     @property
-    def arguments(self) -> int:
-        return len(self.tool.input_schema.get("properties", {}))
+    def arguments(self) -> list[str]:
+        return list(self.tool.input_schema.get("properties", {}))
 
     @functools.cached_property
     def definition(self) -> bytes:

@@ -7,4 +7,5 @@ class TokensConfig(AppConfig):
     label = "drf_mcp_tokens"
     verbose_name = _("Tokens for agents")
     default_auto_field = "django.db.models.BigAutoField"
+    mcp_features = ("drf_mcp.contrib.tokens.feature.TokensFeature",)
     mcp_checks = "drf_mcp.contrib.tokens.checks"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
+from django.urls import NoReverseMatch, reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from rest_framework.exceptions import APIException
 
-from drf_mcp.browsable.frame import Frame
+from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.session_page import SessionPage
-from drf_mcp.contrib.tokens.forms import OwnTokenForm
+from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
+from drf_mcp.contrib.tokens.forms import DEFAULT_DAYS, OwnTokenForm, get_today
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.tools import Tool, registry
@@ -25,6 +30,34 @@ class Row:
     token: AgentToken
     # How many of the user's tools it opens.
     count: int
+
+
+class TokensPart(PagePart):
+    """Leads to the page of tokens, and makes one for a client that is being connected.
+
+    Only where the project serves that page, since not every project lets users make tokens.
+    """
+
+    def get_addresses(self) -> Mapping[str, str]:
+        url = self.find_url()
+        return {url: _("Tokens")} if url else {}
+
+    def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
+        url = self.find_url()
+        if not url or not authorization:
+            return []
+        last_day = (get_today() + timedelta(days=DEFAULT_DAYS)).isoformat()
+        card = {"url": url, "authorization": authorization, "expires": last_day}
+        return [{"template": "drf_mcp_tokens/connect.html", **card}]
+
+    def find_url(self) -> str:
+        user = getattr(self.page.request, "user", None)
+        if not getattr(user, "is_authenticated", False):
+            return ""
+        try:
+            return reverse("drf_mcp_tokens:tokens")
+        except NoReverseMatch:
+            return ""
 
 
 class TokensFrame(Frame):
@@ -49,11 +82,18 @@ class TokensView(SessionPage):
         if "revoke" in request.POST:
             return self.revoke(request.POST["revoke"])
         form = self.get_form(request.POST)
+        wants_json = not request.accepts("text/html")
         if not form.is_valid():
-            return self.show(form)
+            errors = JsonResponse({"errors": form.errors}, status=400)
+            return errors if wants_json else self.show(form)
         form.instance.user = request.user
         key = form.instance.issue()
         form.save()
+        if wants_json:
+            authorization = f"{AgentTokenAuthentication.keyword} {key}"
+            made = JsonResponse({"authorization": authorization}, status=201)
+            add_never_cache_headers(made)
+            return made
         # Not after a redirect: the key would have to be stored meanwhile.
         return self.show(self.get_form(), form.instance, key)
 

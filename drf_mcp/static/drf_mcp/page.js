@@ -18,7 +18,10 @@
         item.hidden = !words.every((word) => about.includes(word));
         shown += !item.hidden;
       }
-      for (const group of all("[data-group]")) group.hidden = !find("[data-words]:not([hidden])", group);
+      for (const group of all("[data-group]")) {
+        group.hidden = !find("[data-words]:not([hidden])", group);
+        if (words.length) group.open = true;
+      }
       nothing.hidden = shown > 0;
       find("[data-query]", nothing).textContent = input.value;
       say(words.length ? phrase(ngettext("%(count)s tool", "%(count)s tools", shown), { count: shown }) : "");
@@ -75,22 +78,31 @@
     const tool = JSON.parse(facts.textContent);
     const form = Form.of(tool);
     const [button, panel] = [find("[data-run]"), find("[data-answer]")];
-    let busy = false;
+    const asked = Trail.findAsked(tool);
+    // Arguments of an earlier call are read once more before they change something again.
+    let [busy, isFilledIn] = [false, Boolean(asked) && !tool.reads];
 
     async function call(args, tries) {
-      if (tool.confirm && !tool.controls.confirmation && !tries && !(await Wire.confirmed(args))) return;
+      const asks = isFilledIn || (tool.confirm && !tool.controls.confirmation);
+      if (asks && !tries && !(await Wire.confirmed(args))) return;
+      isFilledIn = false;
       panel.setAttribute("aria-busy", "true");
       button.setAttribute("aria-disabled", "true");
       const { message, answer } = await Wire.converse(tool, args, Wire.messageOf(tool, args, tool.controls.confirmation ? Wire.FORMS : {}));
       const reading = Answer.show(tool, form, message, answer, again);
       Trail.record(tool, args, reading, answer.milliseconds);
-      Trail.show(tool, again);
+      Trail.show(tool, resend);
     }
 
     /** Make a call of this tool with other arguments, which the form then has. */
     function again(args) {
       form.fill(args);
       form.form.requestSubmit();
+    }
+
+    function resend(args) {
+      isFilledIn = !tool.reads;
+      again(args);
     }
 
     form.form.addEventListener("submit", async (event) => {
@@ -113,9 +125,8 @@
       }
     });
 
-    Trail.show(tool, again);
+    Trail.show(tool, resend);
     Compare.start(tool, form);
-    const asked = Trail.findAsked(tool);
     // A call that may change something is sent by a person who sees it.
     if (asked) tool.reads ? again(asked.args) : form.fill(asked.args);
 

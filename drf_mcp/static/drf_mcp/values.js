@@ -85,8 +85,16 @@ const Values = (() => {
     return [...known, ...rows.filter((row) => isMissing(row[name]))];
   }
 
-  function tableOf(rows, media) {
+  /** The columns: what names a row first, addresses, nested values and long texts last. */
+  function ordered(rows) {
+    const isBulky = (value) => (typeof value === "object" ? value !== null : typeof value === "string" && (value.length > LONG || /^https?:/.test(value)));
     const names = [...new Set(rows.flatMap(Object.keys))];
+    const bulky = new Set(names.filter((name) => rows.some((row) => isBulky(row[name]))));
+    return [...names.filter((name) => !bulky.has(name)), ...bulky];
+  }
+
+  function tableOf(rows, media) {
+    const names = ordered(rows);
     const body = make("tbody");
     const fieldOf = (row, name) => make("td", { class: typeof row[name] === "number" ? "numeric" : undefined }, name in row ? cellOf(row[name], media) : "");
     const fill = (shown) => body.replaceChildren(...shown.map((row) => make("tr", {}, ...names.map((name) => fieldOf(row, name)))));

@@ -125,6 +125,26 @@ def test_an_object_is_a_card_whose_lists_open(visit, axe):
     assert watched.page.get_by_text("Calls of this tab").is_hidden()
 
 
+def test_a_call_that_changes_something_is_shown_before_it_is_sent_again(visit, shop_page):
+    """On the tool's own page, and where the form was filled in on the way from another."""
+    watched = visit("alice", "?tool=customers_create")
+    page = watched.page
+    page.get_by_label("name", exact=True).fill("Grace Hopper")
+    page.get_by_label("email", exact=True).fill("grace@navy.example")
+    page.get_by_label("country", exact=True).fill("US")
+    watched.call("customers_create")
+    watched.verdict()
+    page.get_by_text("Calls of this tab: 1").click()
+    page.get_by_role("button", name="Send again").click()
+    page.get_by_role("dialog").get_by_text("Grace Hopper").wait_for()
+    page.get_by_role("dialog").press("Escape")
+    page.goto(f"{shop_page.url}?tool=stats")
+    page.get_by_text("Calls of this tab: 1").click()
+    page.get_by_role("link", name="Send again").click()
+    watched.call("customers_create")
+    page.get_by_role("dialog").get_by_text("Grace Hopper").wait_for()
+
+
 def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_page):
     watched = visit("alice", "?tool=quote")
     page = watched.page

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+from urllib.parse import parse_qs, unquote, urlsplit
+
 import pytest
 
 from tests.programs.browser.conftest import (  # noqa: F401
@@ -66,3 +71,25 @@ def test_nobody_is_shut_out(visit, axe, size):  # noqa: F811
     assert watched.violations(axe) == []
     wide = watched.page.evaluate("document.documentElement.scrollWidth > innerWidth")
     assert not wide
+
+
+def test_a_client_is_connected_with_one_click(visit, axe):  # noqa: F811
+    """The token is made, tried at the endpoint, and is in each configuration and button."""
+    watched = visit("alice", "?show=clients")
+    page = watched.page
+    page.get_by_role("button", name="Make a token and test it").click()
+    page.get_by_text("Connected: the token opens").wait_for()
+    configuration = page.locator("#config-claude-code").text_content()
+    key = re.search(r"mcp_\w+", configuration)[0]
+    assert "YOUR_TOKEN" not in page.inner_text("main")
+    cursor, code = (
+        page.get_by_role("link", name=f"Add to {name}").get_attribute("href")
+        for name in ("Cursor", "VS Code")
+    )
+    entry = json.loads(base64.b64decode(parse_qs(urlsplit(cursor).query)["config"][0]))
+    assert entry["headers"] == {"Authorization": f"Bearer {key}"}
+    entry = json.loads(unquote(code.partition("?")[2]))
+    assert entry["headers"] == {"Authorization": f"Bearer {key}"}
+    assert watched.violations(axe) == []
+    page.get_by_role("link", name="Tokens", exact=True).click()
+    assert "read-only" in page.get_by_role("row", name="A client of").inner_text()
