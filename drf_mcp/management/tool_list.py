@@ -78,7 +78,7 @@ class ToolList:
                 yield from self._list_row(tool, *widths)
             yield ""
         facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} show NAME"}
-        yield _("%(tools)s. Show one whole: %(command)s") % facts
+        yield from self.screen.wrap(_("%(tools)s. Show one whole: %(command)s") % facts)
 
     def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
         widths = [(len(tool.name) + 4, len(self._write_request(tool)) + 2) for tool in tools]

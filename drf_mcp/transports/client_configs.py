@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+from rest_framework.authentication import TokenAuthentication
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import resolve_authentication_classes
@@ -220,6 +221,25 @@ def write_authorization(token: str, scheme: str) -> str:
     if scheme == BASIC and ":" in token and token != BASIC_PLACEHOLDER:
         token = base64.b64encode(token.encode()).decode()
     return f"{scheme} {token}"
+
+
+def issue_authorization(user: Any, name: str) -> str | None:
+    """Return the value of an Authorization header that is made for a user, None if none can be.
+
+    An authentication class of the endpoint makes it that has a class method
+    ``issue_authorization(user, name)``, else the one of REST framework's for tokens.
+
+    Args:
+        name: what the credential is for, such as the title of a client.
+    """
+    classes = resolve_authentication_classes()
+    for own in (each for each in classes if hasattr(each, "issue_authorization")):
+        return str(own.issue_authorization(user, name))
+    for stock in (each for each in classes if issubclass(each, TokenAuthentication)):
+        tokens: Any = stock().get_model()
+        token, _made = tokens.objects.get_or_create(user=user)
+        return f"{stock.keyword} {token.key}"
+    return None
 
 
 def find_placeholder(scheme: str) -> str:

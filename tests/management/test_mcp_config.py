@@ -10,7 +10,10 @@ import shlex
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.authtoken.models import Token
 
+from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.transports.client_configs import CLIENTS, find_authorization_scheme
 
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
@@ -148,3 +151,34 @@ def test_the_scheme_is_the_one_that_the_endpoint_asks_for(subtests, settings):
         with subtests.test(classes=classes, scheme=scheme):
             settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
             assert find_authorization_scheme() == scheme
+
+
+@pytest.mark.django_db
+def test_a_token_is_made_for_a_user_and_opens_the_endpoint(client):
+    text, _ = run("cursor", "--create-token", "--as", "alice")
+    headers = json.loads(text)["mcpServers"]["shop"]["headers"]
+    answer = client.post("/mcp", PING, content_type="application/json", headers=headers)
+    assert answer.json()["result"] == {}
+    (token,) = AgentToken.objects.filter(user__username="alice")
+    assert (token.name, token.is_open) == ("Cursor", True)
+    assert token.expires is not None
+
+
+@pytest.mark.django_db
+def test_a_token_of_rest_framework_is_the_one_that_the_user_has(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "AUTHENTICATION_CLASSES": [TokenAuthentication]}
+    user = User.objects.get(username="alice")
+    key = Token.objects.get_or_create(user=user)[0].key
+    assert f"Token {key}" in run("cursor", "--create-token", "--as", "alice")[0]
+
+
+@pytest.mark.django_db
+def test_no_token_is_made_without_a_user_or_a_class_that_makes_tokens(settings, subtests):
+    settings.DRF_MCP = {**settings.DRF_MCP, "AUTHENTICATION_CLASSES": [SessionAuthentication]}
+    for args, message in [
+        ((), "Name who calls with --as."),
+        (("--as", "alice"), "No authentication class of the endpoint makes tokens."),
+        (("--as", "zoe"), "There is no user 'zoe'"),
+    ]:
+        with subtests.test(args=args), pytest.raises(CommandError, match=message):
+            run("cursor", "--create-token", *args)

@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_variables
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.contrib.tokens.models import KEY, AgentToken
+from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end, get_last_day
 
 INVALID = gettext_noop("The token is not valid.")
 ELSEWHERE = gettext_noop("This token is for tools: it is taken by the MCP endpoint alone.")
@@ -27,6 +27,14 @@ class AgentTokenAuthentication(BaseAuthentication):
 
     keyword = "Bearer"
     realm = "api"
+
+    @classmethod
+    def issue_authorization(cls, user: Any, name: str) -> str:
+        """Return the header's value with a new token of a user, which ends after 90 days."""
+        token = AgentToken(user=user, name=name, expires=get_end(get_last_day()))
+        key = token.issue()
+        token.save()
+        return f"{cls.keyword} {key}"
 
     @sensitive_variables("key")
     def authenticate(self, request: Any) -> tuple[Any, AgentToken] | None:

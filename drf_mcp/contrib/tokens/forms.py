@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Collection, Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.forms.utils import from_current_timezone
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.contrib.tokens.models import AgentToken, validate_networks, validate_patterns
+from drf_mcp.contrib.tokens.models import (
+    AgentToken,
+    get_end,
+    get_last_day,
+    get_today,
+    validate_networks,
+    validate_patterns,
+)
 from drf_mcp.tools import Tool
-
-# Days for which a new token is valid by default.
-DEFAULT_DAYS = 90
-
-
-def get_today() -> date:
-    return timezone.localdate() if settings.USE_TZ else date.today()
-
-
-def get_end(last_day: date) -> datetime:
-    # The token is valid until the end of its last day.
-    end: datetime = from_current_timezone(datetime.combine(last_day, time(23, 59, 59)))
-    return end
 
 
 class LinesField(forms.CharField):
@@ -115,7 +107,7 @@ class OwnTokenForm(AgentTokenForm):
         tags = sorted({tag for tool in tools_of_user for tag in tool.options.tags})
         choices: Any = self.fields["tags"]
         choices.choices = [(tag, tag) for tag in tags]
-        self.initial.setdefault("expires", get_today() + timedelta(days=DEFAULT_DAYS))
+        self.initial.setdefault("expires", get_last_day())
 
     def clean_tools(self) -> list[str]:
         patterns: list[str] = self.cleaned_data["tools"]

@@ -7,13 +7,14 @@ import ipaddress
 import logging
 import re
 import string
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, router, transaction
 from django.db.models import Q
+from django.forms.utils import from_current_timezone
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, get_random_string
 from django.utils.translation import gettext, gettext_noop
@@ -66,6 +67,24 @@ def _read_texts(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValidationError(_("%(value)r is no list of texts.") % {"value": value})
     return value
+
+
+# Days for which a new token is valid by default.
+DEFAULT_DAYS = 90
+
+
+def get_today() -> date:
+    return timezone.localdate() if settings.USE_TZ else date.today()
+
+
+def get_last_day() -> date:
+    return get_today() + timedelta(days=DEFAULT_DAYS)
+
+
+def get_end(last_day: date) -> datetime:
+    # The token is valid until the end of its last day.
+    end: datetime = from_current_timezone(datetime.combine(last_day, time(23, 59, 59)))
+    return end
 
 
 class AgentTokenQuerySet(models.QuerySet["AgentToken"]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -18,8 +17,8 @@ from rest_framework.exceptions import APIException
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.session_page import SessionPage
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-from drf_mcp.contrib.tokens.forms import DEFAULT_DAYS, OwnTokenForm, get_today
-from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.contrib.tokens.forms import OwnTokenForm
+from drf_mcp.contrib.tokens.models import AgentToken, get_last_day
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.tools import Tool, registry
 from drf_mcp.transports.local_endpoint import make_local_caller
@@ -46,8 +45,8 @@ class TokensPart(PagePart):
         url = self.find_url()
         if not url or not authorization:
             return []
-        last_day = (get_today() + timedelta(days=DEFAULT_DAYS)).isoformat()
-        card = {"url": url, "authorization": authorization, "expires": last_day}
+        expires = get_last_day().isoformat()
+        card = {"url": url, "authorization": authorization, "expires": expires}
         return [{"template": "drf_mcp_tokens/connect.html", **card}]
 
     def find_url(self) -> str:

@@ -20,6 +20,7 @@ from drf_mcp.transports.client_configs import (
     find_authorization_scheme,
     find_challenge,
     find_placeholder,
+    issue_authorization,
     write_authorization,
 )
 
@@ -50,6 +51,7 @@ class Command(MCPCommand):
         self.add_endpoint_argument(add)
         add("--json", action="store_true", help="print titles, places and texts as JSON")
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
+        add("--create-token", action="store_true", help="make a token for the user of --as")
         self.add_user_argument(
             add, "with --stdio: the user to act as, by USERNAME_FIELD, without a token"
         )
@@ -76,15 +78,31 @@ class Command(MCPCommand):
     def _find_target(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["stdio"]:
             return {"command": self._make_server_command(options)}
-        if options["username"]:
-            raise UsageError(_("--as goes with --stdio. Over HTTP, --token says who is calling."))
+        if options["username"] and not options["create_token"]:
+            text = _("--as goes with --stdio or --create-token. Else --token says who is calling.")
+            raise UsageError(text)
         if find_challenge() is None:
             self.stderr.write(f"# {_(NO_TOKEN_READ)}", self.style.WARNING)
         url = options["url"] or self._find_url(options)
+        if options["create_token"]:
+            return {"url": url, "authorization": self._issue_authorization(options)}
         if mcp_settings.AUTHORIZATION_SERVERS and not options["token"]:
             self.stderr.write(f"# {_(SIGNS_IN)}", self.style.NOTICE)
             return {"url": url}
         return {"url": url, "authorization": self._find_authorization(options["token"])}
+
+    def _issue_authorization(self, options: dict[str, Any]) -> str:
+        if options["username"] is None:
+            raise UsageError(_("Name who calls with --as."))
+        user, client = self.find_user(options["username"]), options["client"]
+        title = CLIENTS[client].title if client in CLIENTS else client
+        if made := issue_authorization(user, title):
+            return made
+        text = _(
+            "No authentication class of the endpoint makes tokens. Add one, such as "
+            "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication."
+        )
+        raise UsageError(text)
 
     def _find_authorization(self, token: str | None) -> str:
         scheme = find_authorization_scheme()

@@ -11,8 +11,7 @@ from django.test import Client
 from django.urls import include, path
 from django.utils import timezone
 
-from drf_mcp.contrib.tokens.forms import get_end, get_today
-from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.contrib.tokens.models import AgentToken, get_end, get_today
 from tests.contrib.tokens.test_admin import key_in
 
 PAGE = "/mcp/tokens/"

@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
-from drf_mcp.contrib.tokens.forms import get_end
-from drf_mcp.contrib.tokens.models import KEY, AgentToken
+from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.screen import Screen
 from drf_mcp.management.tool_reports import find_report
