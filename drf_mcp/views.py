@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
@@ -25,7 +25,7 @@ from drf_mcp.access.error_responses import AccessErrorResponse
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
-from drf_mcp.browsable.page import BrowsablePage
+from drf_mcp.browsable import wants_comparison, wants_page
 from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
@@ -41,6 +41,9 @@ from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
 from drf_mcp.transports.http import MetaHeaders, find_request_id, make_json_response, read_body
+
+if TYPE_CHECKING:
+    from drf_mcp.browsable.page import BrowsablePage
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
 
@@ -131,8 +134,8 @@ class MCPView(View):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             # A page has the language of its reader.
-            compares, shown = BrowsablePage.compares, self.browsable_page
-            self.is_for_page = request.method == "GET" or compares(request, shown)
+            compares = wants_comparison(request, self.browsable_page)
+            self.is_for_page = request.method == "GET" or compares
             language = nullcontext() if self.is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.fail(exc)
@@ -250,17 +253,23 @@ class MCPView(View):
         return ProtectedResource(self, self.request, path)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not BrowsablePage.is_wanted(request, self.browsable_page):
+        if not wants_page(request, self.browsable_page):
             return self.http_method_not_allowed(request)
-        page = BrowsablePage(self.server, self.caller)
+        page = self.get_page()
         try:
             return page.show()
         except APIException as exc:
             return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
+    def get_page(self) -> BrowsablePage:
+        # A server that no browser visits does without the page.
+        from drf_mcp.browsable.page import BrowsablePage
+
+        return BrowsablePage(self.server, self.caller)
+
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if self.is_for_page:
-            return BrowsablePage(self.server, self.caller).compare()
+            return self.get_page().compare()
         body = read_body(request)
         if not is_stream_wanted(request, body):
             reply = self.server.answer(body, MetaHeaders(request.META), self.caller)

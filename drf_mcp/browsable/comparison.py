@@ -29,8 +29,6 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 
-# The query of a POST that asks for a comparison; messages of MCP have no query.
-QUERY = "show=comparison"
 ANONYMOUS = "anonymous"
 MOST_USERS = 2
 METHOD = "GET"

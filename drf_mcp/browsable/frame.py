@@ -107,10 +107,6 @@ class ScriptTexts(JavaScriptCatalog):
     packages = ["drf_mcp"]
 
     @staticmethod
-    def are_wanted(request: HttpRequest) -> bool:
-        return request.GET.get("show") == "texts"
-
-    @staticmethod
     def locate(path: str) -> str:
         """Return the address of the texts in the active language, for a page at this path."""
         query = urlencode({"show": "texts", "language": get_language() or "en"})
@@ -153,24 +149,6 @@ class Frame:
         self.server = server
         self.request = request
         self.home = home
-
-    @staticmethod
-    def is_wanted(request: HttpRequest, shown: bool | None = None) -> bool:
-        """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
-        # Only browsers name HTML in the Accept header; for scripts they do not.
-        kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-        wanted = ("text", "html") in kinds or ScriptTexts.are_wanted(request)
-        return Frame.is_on(shown) and wanted
-
-    @staticmethod
-    def is_on(shown: bool | None) -> bool:
-        """Return whether there is a page at all.
-
-        None takes the value of BROWSABLE_PAGE, and if that is None, of DEBUG.
-        """
-        for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
-            shown = default if shown is None else shown
-        return bool(shown)
 
     def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
         scripts = OF_A_TOOL if "card" in context else EVERYWHERE

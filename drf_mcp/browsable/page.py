@@ -7,14 +7,15 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.urls import get_script_prefix
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
-from drf_mcp.browsable.comparison import QUERY, UserComparison
+from drf_mcp.browsable import wants_texts
+from drf_mcp.browsable.comparison import UserComparison
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, FormFields, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
@@ -34,16 +35,11 @@ class BrowsablePage(Frame):
         self.caller = caller
 
     def show(self) -> HttpResponse:
-        if ScriptTexts.are_wanted(self.request):
+        if wants_texts(self.request):
             return ScriptTexts.respond(self.request)
         context = self.get_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
-
-    @staticmethod
-    def compares(request: HttpRequest, shown: bool | None = None) -> bool:
-        """Return whether a POST asks to compare users, and the page is shown."""
-        return request.META.get("QUERY_STRING") == QUERY and Frame.is_on(shown)
 
     def compare(self) -> HttpResponse:
         return UserComparison(self.server, self.caller, self.offered_tools).respond()

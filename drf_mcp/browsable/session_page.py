@@ -13,6 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_protect
 from django.views.generic import View
 
+from drf_mcp.browsable import wants_page, wants_texts
 from drf_mcp.browsable.frame import Frame, ScriptTexts
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
@@ -36,7 +37,7 @@ class SessionPage(View):
         # Only a session: a credential in a header, as agents have, must not act for its user here.
         if SESSION_KEY not in getattr(request, "session", ()) or not request.user.is_authenticated:
             return self.ask_to_sign_in()
-        if request.method == "GET" and ScriptTexts.are_wanted(request):
+        if request.method == "GET" and wants_texts(request):
             return ScriptTexts.respond(request)
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
@@ -45,7 +46,7 @@ class SessionPage(View):
         frame = self.frame_class(Server(registry), self.request, self.get_home())
         shared = {
             **frame.get_server_context(),
-            "groups": [] if Frame.is_wanted(self.request) else None,
+            "groups": [] if wants_page(self.request) else None,
             "user_name": self.request.user.get_username(),
         }
         return frame.respond({**shared, **context}, status, True)

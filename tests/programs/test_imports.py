@@ -136,3 +136,12 @@ def test_the_core_answers_calls_without_any_app():
 
 def own_modules(modules: set[str]) -> list[str]:
     return [name for name in modules if name.partition(".")[0] == "drf_mcp"]
+
+
+def test_the_urlconf_is_read_without_the_page_and_the_describer():
+    code = START.replace("print(", "import drf_mcp.urls\nprint(").replace(
+        '"drf_mcp"]', '"rest_framework", "drf_mcp"]'
+    )
+    loaded = own_modules(modules_after(code))
+    assert "drf_mcp.views" in loaded
+    assert not {"drf_mcp.browsable.page", "drf_mcp.introspection.describer"} & set(loaded)
