@@ -140,16 +140,16 @@ class Deadline:
         """Return an async callback that is cancelled at the deadline."""
 
         async def limited(*args: Any, **kwargs: Any) -> Any:
-            task = asyncio.ensure_future(callback(*args, **kwargs))
+            running = asyncio.ensure_future(callback(*args, **kwargs))
             # The view's own TimeoutError is no deadline.
-            done, _ = await asyncio.wait({task}, timeout=self.left)
+            done, _ = await asyncio.wait({running}, timeout=self.left)
             if done:
-                return task.result()
-            task.cancel()
-            await asyncio.wait({task})
-            if task.cancelled():
+                return running.result()
+            running.cancel()
+            await asyncio.wait({running})
+            if running.cancelled():
                 raise TimeLimitExceeded(self.seconds)
-            return task.result()
+            return running.result()
 
         return limited
 

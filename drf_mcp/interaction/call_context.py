@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from drf_mcp.interaction.inquiry import Inquiry
 
 ATTRIBUTE = "mcp_notes"
-# Makes a task of a call, or is running it.
-TASK: Slot[Any] = Slot()
+# What a call is left to that goes on in the background.
+DEFERRAL: Slot[Any] = Slot()
 
 
 class CallContext:
@@ -144,9 +144,9 @@ class CallContext:
         start, where this returns at once; it does so too where the client takes no task, and over
         plain HTTP. Defer before the view writes anything.
         """
-        task = TASK.get(self.call)
-        if task is not None and not self.dry_run:
-            task.defer()
+        deferral = DEFERRAL.get(self.call)
+        if deferral is not None and not self.dry_run:
+            deferral.defer()
 
     @property
     def cancelled(self) -> bool:

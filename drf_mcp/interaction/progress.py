@@ -34,15 +34,15 @@ class Channel:
         """Return an async callback that ends where the client is gone."""
 
         async def limited(*args: Any, **kwargs: Any) -> Any:
-            loop, task = asyncio.get_running_loop(), asyncio.current_task()
-            assert task is not None
+            loop = asyncio.get_running_loop()
+            running = asyncio.ensure_future(callback(*args, **kwargs))
 
             def stop() -> None:
-                loop.call_soon_threadsafe(task.cancel)
+                loop.call_soon_threadsafe(running.cancel)
 
             self.callbacks.append(stop)
             try:
-                return await callback(*args, **kwargs)
+                return await running
             finally:
                 self.callbacks.remove(stop)
 

@@ -6,8 +6,9 @@ that migrates, has no use for them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drf_mcp import import_on_use
 
 if TYPE_CHECKING:
     from drf_mcp.introspection.describer import Describer
@@ -24,10 +25,15 @@ __all__ = [
     "Parameter",
     "PathKwarg",
 ]
-MODULES = {"Describer": "describer", "Inspection": "inspection", "Finding": "safe_call"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(name)
-    return getattr(import_module(f"{__name__}.{MODULES.get(name, 'types')}"), name)
+__getattr__ = import_on_use(
+    __name__,
+    {
+        "Body": "types",
+        "Describer": "describer",
+        "EndpointSchema": "types",
+        "Finding": "safe_call",
+        "Inspection": "inspection",
+        "Parameter": "types",
+        "PathKwarg": "types",
+    },
+)

@@ -25,21 +25,6 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
-class TaskCreated(Unfinished):
-    """The result of a request that goes on as a task (SEP-2663).
-
-    Attributes:
-        task: the members of the task.
-    """
-
-    task: Mapping[str, Any]
-
-    @property
-    def members(self) -> dict[str, Any]:
-        return {"resultType": "task", **self.task}
-
-
-@dataclass(frozen=True)
 class InputRequired(Unfinished):
     """The result of a request that waits for answers of the client.
 

@@ -17,6 +17,7 @@ from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.ruling import Ruling
 from drf_mcp.contrib.rules.trial import Trial
 from drf_mcp.contrib.rules.values import ViewRefused
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.ledger import CANCELLED
@@ -31,7 +32,6 @@ from drf_mcp.interaction.slots import Slot
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.protocol.constants import TASKS_EXTENSION
 
 # The proposal whose call is being made.
 RUN: Slot[Any] = Slot()

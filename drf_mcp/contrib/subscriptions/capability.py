@@ -25,13 +25,15 @@ from drf_mcp.exceptions import (
     ProtocolError,
 )
 from drf_mcp.protocol import Capability, Era
-from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
+from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import MessageStream, RequestContext
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
 URIS = "resourceSubscriptions"
 TASK_IDS = "taskIds"
+# As clients declare it; the app for tasks need not be installed.
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 # URIs, and tasks, of a stream.
 MAX_URIS = 100
 

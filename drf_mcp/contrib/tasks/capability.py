@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import Throttled
 
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.jobs import JOB, JobReader
@@ -22,12 +24,12 @@ from drf_mcp.exceptions import (
     contain,
 )
 from drf_mcp.features import CallState
-from drf_mcp.interaction.call_context import TASK
+from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.protocol import Capability, Era
-from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
+from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
-from drf_mcp.protocol.input import RESPONSES, STATE, TaskCreated, read_responses
+from drf_mcp.protocol.input import RESPONSES, STATE, Unfinished, read_responses
 from drf_mcp.settings import mcp_settings
 
 FORBIDDEN = 403
@@ -71,6 +73,21 @@ class Deferral:
         self.check_quota()
         self.is_deferred = True
         raise Deferred
+
+
+@dataclass(frozen=True)
+class TaskCreated(Unfinished):
+    """The result of a request that goes on as a task (SEP-2663).
+
+    Attributes:
+        task: the members of the task.
+    """
+
+    task: Mapping[str, Any]
+
+    @property
+    def members(self) -> dict[str, Any]:
+        return {"resultType": "task", **self.task}
 
 
 class TasksCapability(Capability):
@@ -128,7 +145,7 @@ class TasksCapability(Capability):
         run = getattr(call.caller.request, "mcp_task", None)
         if run is not None:
             run.prepare(call)
-        TASK.set(call, run or self.make_deferral(call))
+        DEFERRAL.set(call, run or self.make_deferral(call))
 
     def make_deferral(self, call: CallState) -> Deferral | None:
         tool, context, caller = call.tool, call.context, call.caller
@@ -147,7 +164,7 @@ class TasksCapability(Capability):
     def create(self, call: CallState) -> TaskCreated:
         """Return the result that announces a task, which a worker is going to run."""
         context, caller = call.sent, call.caller
-        exchange, deferral = get_exchange(call), TASK.get(call)
+        exchange, deferral = get_exchange(call), DEFERRAL.get(call)
         assert context is not None
         assert deferral is not None
         params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.utils.translation import ngettext_lazy
 
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.interaction.call_context import TASK
+from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.option_types.kinds import Choice, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.constants import TASKS_EXTENSION
 
 WORKED = frozenset({"optional", "required"})
 
@@ -46,7 +46,7 @@ class TasksFeature(Feature):
             tasks.prepare(call)
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        if not call.slots or TASK.get(call) is None:
+        if not call.slots or DEFERRAL.get(call) is None:
             return ()
         from drf_mcp.contrib.tasks.guard import DeferralGuard
 
@@ -55,7 +55,7 @@ class TasksFeature(Feature):
     def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
         if not call.slots:
             return None
-        task, tasks = TASK.get(call), call.server.find_capability(TASKS_EXTENSION)
+        task, tasks = DEFERRAL.get(call), call.server.find_capability(TASKS_EXTENSION)
         if task is not None and task.is_deferred:
             return tasks.create(call)
         return tasks.create_of_job(call) if outcome.status == 202 else None
@@ -68,7 +68,7 @@ class TasksFeature(Feature):
         return outcome
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        task = TASK.get(call) if call.slots else None
+        task = DEFERRAL.get(call) if call.slots else None
         if task is not None and task.is_running:
             task.note_terms(outcome, call)
         return outcome

@@ -4,7 +4,7 @@ from rest_framework.exceptions import Throttled
 
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.interaction.call_context import TASK
+from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.outcomes import Outcome
 
 
@@ -14,7 +14,7 @@ class DeferralGuard(Guard):
     order = 900
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        task = TASK.get(call)
+        task = DEFERRAL.get(call)
         if task is None or call.is_rerun or call.is_trial or call.tool.options.defers:
             return proceed(call)
         refusal: Outcome | None = call.dispatcher.admit(call)

@@ -14,7 +14,7 @@ from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.running import run_proposal
-from drf_mcp.protocol.constants import TASKS_EXTENSION
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry
 from example_project.shop.models import Order, Product

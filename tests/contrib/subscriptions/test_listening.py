@@ -21,7 +21,7 @@ from drf_mcp.contrib.subscriptions.bus import get_bus
 from drf_mcp.contrib.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, get_listeners
 from drf_mcp.contrib.subscriptions.topics import EVERYTHING
-from drf_mcp.protocol.constants import TASKS_EXTENSION
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from tests.agents import Agent
 from tests.asgi import begin, communicate, read_events
 from tests.contrib.subscriptions.teams import EVE, TeamViewSet, connect

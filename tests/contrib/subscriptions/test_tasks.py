@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from drf_mcp.access.principals import get_user_key
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.ledger import FAILED, Ledger
 from drf_mcp.contrib.tasks.models import CallTask
-from drf_mcp.protocol.constants import TASKS_EXTENSION
 from tests.agents import Agent
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]

@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ("created", models.DateTimeField(verbose_name="created")),
                 ("updated", models.DateTimeField(verbose_name="updated")),
                 ("started", models.DateTimeField(null=True, verbose_name="started")),
+                ("leased", models.DateTimeField(null=True, verbose_name="alive until")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
                 ("request", models.JSONField(default=dict, verbose_name="request")),
                 ("rounds", models.JSONField(default=dict, verbose_name="questions")),
