@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from django.core.files.uploadedfile import UploadedFile
 from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
@@ -14,10 +15,12 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.interaction.progress import Channel, Progress
 from drf_mcp.interaction.slots import Slot as Slot
 from drf_mcp.option_types.installed import Setting as Setting
+from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.context import MessageObserver as MessageObserver
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.uploads import finding_files
 
 
 class CallState:
@@ -83,8 +86,15 @@ class CallState:
         Raises:
             ArgumentsRefused: if no request can be made of them.
         """
-        call: Call = self.tool.bind(self.arguments)
-        return call
+        if features.hooks["find_file"] and self.tool.arguments.uploading:
+            with finding_files(self.find_file):
+                return self.tool.bind(self.arguments)  # type: ignore[no-any-return]
+        return self.tool.bind(self.arguments)  # type: ignore[no-any-return]
+
+    def find_file(self, text: str) -> UploadedFile[Any] | None:
+        # What a feature finds for a text in the place of a file.
+        found = (feature.find_file(text, self) for feature in features.hooks["find_file"])
+        return next((file for file in found if file is not None), None)
 
     def redirect(self, name: str, arguments: Any) -> None:
         """Call another tool in the place of this one.
@@ -313,6 +323,17 @@ class Feature:
 
         Args:
             subject: what is called: the method, and the name of the tool or prompt.
+        """
+        return None
+
+    def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
+        """Return the file that a text among the arguments stands for, None for no file.
+
+        Args:
+            text: what the caller sent in the place of a file.
+
+        Raises:
+            ArgumentsRefused: if the text names a file that the caller may not use.
         """
         return None
 

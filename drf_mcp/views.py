@@ -147,8 +147,7 @@ class MCPView(View):
 
     def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            check_media_type(request)
-            check_origin(request)
+            self.check_request(request)
             self.prepare(request)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
@@ -156,6 +155,10 @@ class MCPView(View):
             return self.refuse(exc)
         except APIException as exc:
             return self.refuse_caller(exc)
+
+    def check_request(self, request: HttpRequest) -> None:
+        check_media_type(request)
+        check_origin(request)
 
     def prepare(self, request: HttpRequest) -> None:
         # For authentication classes whose credentials are for tools alone.

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "drf_mcp.contrib.subscriptions",
     "drf_mcp.contrib.tasks",
     "drf_mcp.contrib.tokens",
+    "drf_mcp.contrib.uploads",
     "drf_mcp.contrib.writes",
     "example_project.shop",
     "example_project.library",

@@ -4,6 +4,7 @@ The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the libr
 ``/mcp/readonly`` has the tools that read, ``/mcp/x/support`` those of the toolset in the settings.
 ``/mcp/search`` lists few tools, which find and run the others. ``/mcp/compose`` has one more tool,
 which runs programs over the others.
+Large files are uploaded to ``/mcp/uploads/`` and then named in calls.
 At ``/mcp/tokens/`` users make tokens for their agents, at ``/mcp/approvals/`` they approve calls.
 """
 
@@ -30,6 +31,7 @@ urlpatterns = [
     re_path(r"^mcp/search/?$", search_endpoint, name="search-endpoint"),
     re_path(r"^mcp/compose/?$", compose_endpoint, name="compose-endpoint"),
     re_path(r"^library/mcp/?$", library_endpoint, name="library-endpoint"),
+    path("mcp/uploads/", include("drf_mcp.contrib.uploads.urls")),
     path("mcp/tokens/", include("drf_mcp.contrib.tokens.urls")),
     path("mcp/approvals/", include("drf_mcp.contrib.rules.urls")),
     path("admin/", admin.site.urls),

@@ -28,6 +28,20 @@ class Mutant:
 
 
 MUTANTS = (
+    Mutant(
+        "an uploaded file is its caller's",
+        "contrib/uploads/waiting_files.py",
+        'return f"drf_mcp.contrib.uploads/{principal}"',
+        'return "drf_mcp.contrib.uploads"',
+        ("contrib/uploads/test_uploads.py",),
+    ),
+    Mutant(
+        "strangers upload nothing",
+        "contrib/uploads/views.py",
+        "        known = self.caller.authenticate()\n",
+        "        known = self.caller.drf_request()\n",
+        ("contrib/uploads/test_uploads.py",),
+    ),
     # --- Who is calling ------------------------------------------------------------------------
     Mutant(
         "401 before anything that guards say",

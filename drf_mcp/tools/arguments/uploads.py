@@ -8,6 +8,9 @@ import re
 import string
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
@@ -40,6 +43,22 @@ SHORTEST_FILE, LONG = 8, 40
 DIGITS = (string.ascii_letters + string.digits + "+/").encode()
 # Digits that are decoded at once, a multiple of four.
 PIECE = 2**16
+
+
+# Finds the file that a text of the running call stands for.
+FINDER: ContextVar[Callable[[str], UploadedFile[Any] | None] | None] = ContextVar(
+    "FINDER", default=None
+)
+
+
+@contextmanager
+def finding_files(find: Callable[[str], UploadedFile[Any] | None]) -> Iterator[None]:
+    """Read arguments with a function that returns the file of a text, None for no file."""
+    token = FINDER.set(find)
+    try:
+        yield
+    finally:
+        FINDER.reset(token)
 
 
 class Base64File(UploadedFile):  # type: ignore[type-arg]
@@ -104,6 +123,17 @@ def read_files(
     return value
 
 
+def clean_file_name(name: str) -> str:
+    """Return a file name without a path; "" where Django would drop the file for its name."""
+    name = name.replace("\\", "/").rpartition("/")[2]
+    name = "".join(character for character in name if character.isprintable())
+    return "" if name.strip() in ("", ".", "..") else name
+
+
+def guess_type(name: str) -> str:
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
 class FileReader:
     """Reads one file of the arguments."""
 
@@ -115,14 +145,28 @@ class FileReader:
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
             raise self.not_base64(_("The file is not a string."))
+        if (find := FINDER.get()) and (found := self.find(value, find)):
+            return self.take(found)
         if not self.upload.sure and DATA_URI.match(value) is None:
             return self.read_text(value)
         media_type, name, file = self.parse(value)
         media_type = media_type or self.detect_media_type(next(file.chunks(), b""))
         name = name or self.get_default_name(media_type)
         self.check_type(name, media_type)
-        guessed = media_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        file.name, file.content_type = name, guessed
+        file.name, file.content_type = name, media_type or guess_type(name)
+        return file
+
+    def find(self, text: str, find: Callable[[str], Any]) -> UploadedFile[Any] | None:
+        try:
+            return find(text)  # type: ignore[no-any-return]
+        except ArgumentsRefused as exc:
+            problems = [replace(problem, pointer=self.pointer) for problem in exc.problems]
+            raise ArgumentsRefused(problems) from exc
+
+    def take(self, file: UploadedFile[Any]) -> UploadedFile[Any]:
+        media_type = file.content_type or self.detect_media_type(next(file.chunks(), b""))
+        self.check_type(file.name or "", media_type)
+        file.content_type = media_type or guess_type(file.name or "")
         return file
 
     def read_text(self, value: str) -> str:
@@ -229,10 +273,7 @@ class FileReader:
         return content.endswith("=") or mixed
 
     def decode_name(self, encoded: str) -> str:
-        # Without a path; Django drops files that are named "", "." or "..".
-        name = html.unescape(unquote(encoded)).replace("\\", "/").rpartition("/")[2]
-        name = "".join(character for character in name if character.isprintable())
-        return "" if name.strip() in ("", ".", "..") else name
+        return clean_file_name(html.unescape(unquote(encoded)))
 
     def detect_media_type(self, content: bytes) -> str:
         if content[:4] == b"RIFF" and content[8:12] == b"WEBP":

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
+
+from drf_mcp.contrib.uploads import PREFIX
+from drf_mcp.features import CallState, Feature, Setting
+from drf_mcp.option_types.kinds import Kind, Number
+
+
+class StorageAlias(Kind):
+    words = "an alias in STORAGES"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and value in settings.STORAGES
+
+
+class UploadsFeature(Feature):
+    settings = {
+        # Where uploaded files wait for a call: an alias in STORAGES whose files nobody else is
+        # shown. See docs/files.md.
+        "UPLOAD_STORAGE": Setting("default", StorageAlias()),
+        # Bytes of one uploaded file.
+        "UPLOAD_MAX_BYTES": Setting(100 * 1024 * 1024, Number()),
+        # Seconds for which a call may name an uploaded file.
+        "UPLOAD_SECONDS": Setting(3600, Number()),
+    }
+    expires = {
+        "uploaded_files": (
+            "drf_mcp.contrib.uploads.waiting_files.delete_expired",
+            ngettext_lazy(
+                "Deleted %(count)d uploaded file.", "Deleted %(count)d uploaded files.", "count"
+            ),
+        )
+    }
+
+    def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
+        from drf_mcp.contrib.uploads.waiting_files import WaitingFile
+
+        if not text.startswith(PREFIX):
+            return None
+        return WaitingFile.find(text, call.caller.principal).open()
+
+    def get_hints(self, context: Any, server: Any) -> Sequence[str]:
+        try:
+            path = reverse("drf_mcp_uploads:upload")
+        except NoReverseMatch:
+            return ()
+        text = _(
+            "A file too large for base64: POST its bytes to %(url)s?name=FILE_NAME with the same "
+            "Authorization, and send the reference that comes back as the argument."
+        )
+        return [text % {"url": context.caller.request.build_absolute_uri(path)}]

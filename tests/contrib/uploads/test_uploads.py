@@ -1,0 +1,201 @@
+"""Files that are uploaded over HTTP first: their references, and who may use them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import signing
+from django.core.files.storage import storages
+from django.core.management import call_command
+from django.core.validators import FileExtensionValidator
+from django.urls import include, path
+from rest_framework import serializers
+from rest_framework.authtoken.models import Token
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.contrib.uploads.waiting_files import FOLDER
+from tests.agents import Result
+
+pytestmark = pytest.mark.django_db
+PDF = b"%PDF-1.7 " + bytes(range(256)) * 1024
+UPLOADS = "/mcp/uploads/"
+
+
+class ScanSerializer(serializers.Serializer):
+    file = serializers.FileField(validators=[FileExtensionValidator(["pdf", "png"])])
+    note = serializers.CharField(required=False)
+
+
+@mcp_tool(name="scans_create")
+class ScanView(APIView):
+    """File a scan."""
+
+    serializer_class = ScanSerializer
+    parser_classes = [JSONParser, MultiPartParser]
+    permission_classes = [IsAuthenticated]
+
+    def post(self, request: Any) -> Response:
+        serializer = ScanSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        file = serializer.validated_data["file"]
+        same = file.read() == PDF
+        return Response({"name": file.name, "type": file.content_type, "same": same})
+
+
+class Slow(UserRateThrottle):
+    rate = "1/day"
+    scope = "uploads"
+
+
+@pytest.fixture(autouse=True)
+def served(expose: Callable[..., None], settings: Any, tmp_path: Path) -> None:
+    storage = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "scans": {**storage, "OPTIONS": {"location": str(tmp_path)}},
+    }
+    uploads = path("mcp/uploads/", include("drf_mcp.contrib.uploads.urls"))
+    expose(uploads, path("scans/", ScanView.as_view()), UPLOAD_STORAGE="scans")
+
+
+def signed_in(name: str) -> dict[str, str]:
+    user, _made = User.objects.get_or_create(username=name)
+    return {"Authorization": f"Token {Token.objects.get_or_create(user=user)[0].key}"}
+
+
+@pytest.fixture
+def upload(client: Any) -> Callable[..., Any]:
+    def upload(
+        user: str = "alice", body: bytes = PDF, name: str = "scan.pdf", kind: str = ""
+    ) -> Any:
+        return client.generic(
+            "POST",
+            f"{UPLOADS}?name={name}",
+            body,
+            content_type="application/pdf",
+            headers=signed_in(user),
+        )
+
+    return upload
+
+
+@pytest.fixture
+def scan(client: Any) -> Callable[..., Any]:
+    def scan(reference: str, user: str = "alice") -> Any:
+        params = {"name": "scans_create", "arguments": {"file": reference}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        answer = client.post(
+            "/mcp", message, content_type="application/json", headers=signed_in(user)
+        )
+        return Result(answer.json()["result"])
+
+    return scan
+
+
+def stored(storage: str = "scans") -> list[str]:
+    try:
+        return storages[storage].listdir(FOLDER)[1]
+    except FileNotFoundError:
+        return []
+
+
+def test_a_view_gets_an_uploaded_file_as_from_a_form(upload, scan):
+    answer = upload()
+    assert answer.status_code == 201
+    made = answer.json()
+    assert (made["name"], made["size"], made["expires_in"]) == ("scan.pdf", len(PDF), 3600)
+    data = scan(made["reference"]).data
+    assert data == {"name": "scan.pdf", "type": "application/pdf", "same": True}
+    # A second call may use the file as well.
+    assert not scan(made["reference"]).is_error
+
+
+def test_another_caller_cannot_use_the_reference(upload, scan):
+    result = scan(upload("alice").json()["reference"], user="bob")
+    assert result.data["details"]["field"] == "file"
+    assert result.data["remediation"] == "Upload the file again, and send the new reference."
+
+
+def test_a_reference_is_refused_that_is_changed_late_or_deleted(
+    upload, scan, subtests, monkeypatch
+):
+    reference = upload().json()["reference"]
+    with subtests.test("changed"):
+        assert scan(f"{reference}x").is_error
+    with subtests.test("late"):
+        with monkeypatch.context() as later:
+            later.setattr(signing.time, "time", lambda now=time.time: now() + 3601)
+            assert scan(reference).is_error
+        assert not scan(reference).is_error
+    with subtests.test("deleted"):
+        (name,) = stored()
+        storages["scans"].delete(f"{FOLDER}/{name}")
+        assert scan(reference).is_error
+
+
+def test_the_type_of_a_file_is_checked_as_of_one_in_the_arguments(upload, scan):
+    result = scan(upload(name="scan.exe").json()["reference"])
+    assert result.data["details"]["constraint"] == "invalid_extension"
+
+
+def test_a_file_that_is_too_large_leaves_nothing_behind(upload, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "UPLOAD_MAX_BYTES": len(PDF) - 1}
+    answer = upload()
+    assert answer.status_code == 413
+    assert stored() == []
+
+
+def test_strangers_upload_nothing(client, settings):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    }
+    answer = client.generic("POST", UPLOADS, PDF, content_type="application/pdf")
+    assert answer.status_code == 401
+    assert stored() == []
+
+
+def test_a_page_of_another_origin_uploads_nothing(client):
+    headers = {**signed_in("alice"), "Origin": "https://evil.example"}
+    answer = client.generic("POST", UPLOADS, PDF, content_type="text/plain", headers=headers)
+    assert answer.status_code == 403
+    assert stored() == []
+
+
+def test_the_throttles_of_the_endpoint_count_uploads(upload, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "THROTTLE_CLASSES": [Slow]}
+    assert [upload().status_code for _ in range(2)] == [201, 429]
+
+
+def test_paths_in_names_are_dropped(upload):
+    assert upload(name="../../etc/passwd").json()["name"] == "passwd"
+
+
+def test_expired_files_are_deleted(upload, monkeypatch, capsys):
+    upload()
+    call_command("mcp_expire")
+    assert len(stored()) == 1
+    monkeypatch.setattr(time, "time", lambda now=time.time: now() + 3601)
+    call_command("mcp_expire")
+    assert stored() == []
+    assert "Deleted 1 uploaded file." in capsys.readouterr().out
+
+
+def test_instructions_say_where_to_upload(client):
+    info = {"name": "t", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    answer = client.post(
+        "/mcp", message, content_type="application/json", headers=signed_in("alice")
+    ).json()
+    assert f"http://testserver{UPLOADS}?name=FILE_NAME" in answer["result"]["instructions"]
