@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
+from django.utils.translation import get_language
 from rest_framework.renderers import JSONRenderer
-from rest_framework.serializers import BaseSerializer, ListSerializer
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.renaming import Renaming
+from drf_mcp.introspection.request_body.declared_class import find_own_hooks
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.trees import FunctionSource
@@ -19,6 +21,41 @@ from drf_mcp.introspection.types import Schema
 
 # Names that a method uses if what it returns may depend on the caller.
 CALLER = frozenset({"request", "user", "query_params", "context"})
+
+
+# What the rows of a serializer class have, in a language: the tools of a view show the same rows.
+ROWS: dict[tuple[type, str | None], Schema] = {}
+# Where the code of a field may look at the serializer around it.
+FIELD_MEMBERS = ("__init__", "__new__", "__deepcopy__", "bind", "choices", "root", "context")
+BUILDERS = (
+    "build_field",
+    "build_standard_field",
+    "build_relational_field",
+    "build_nested_field",
+    "build_property_field",
+    "build_url_field",
+    "build_unknown_field",
+    "include_extra_kwargs",
+)
+
+
+@lru_cache(maxsize=1024)
+def is_same_everywhere(serializer_class: Any) -> bool:
+    """Return whether REST framework's code alone builds the fields, for any view and caller."""
+    if not issubclass(serializer_class, Serializer) or find_own_hooks(serializer_class):
+        return False
+    own = [name for name in BUILDERS if hasattr(serializer_class, name)]
+    if not is_drf_code(serializer_class, *own):
+        return False
+    return all(map(is_stock_field, serializer_class._declared_fields.values()))
+
+
+def is_stock_field(field: Any) -> bool:
+    inner = getattr(field, "child", None)
+    if isinstance(field, Serializer):
+        return is_same_everywhere(type(field))
+    hooks = [name for name in FIELD_MEMBERS if hasattr(type(field), name)]
+    return is_drf_code(type(field), *hooks) and (inner is None or is_stock_field(inner))
 
 
 class ResponseSchema:
@@ -93,4 +130,10 @@ class ResponseSchema:
         return self.describe_row(serializer)
 
     def describe_row(self, serializer: Any) -> Schema:
-        return DescribedField(serializer).represented_schema
+        serializer_class = type(serializer)
+        if not is_same_everywhere(serializer_class):
+            return DescribedField(serializer).represented_schema
+        key = serializer_class, get_language()
+        if key not in ROWS:
+            ROWS[key] = DescribedField(serializer).represented_schema
+        return ROWS[key]

@@ -43,7 +43,7 @@ class DeclaredClass:
 
 
 def find_own_hooks(owner: type) -> list[Any]:
-    members = (vars(base).get(name) for base in owner.__mro__ for name in FIELD_HOOKS)
+    members = (vars(base).get(name) for base in owner.__mro__[:-1] for name in FIELD_HOOKS)
     hooks = map(unwrap_member, members)
     return [hook for hook in hooks if hook is not None and not is_framework_code(hook)]
 

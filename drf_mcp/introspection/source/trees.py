@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
@@ -199,13 +200,20 @@ UNREADABLE = FunctionTree(None)
 @functools.lru_cache(maxsize=4096)
 def parse_function(code: CodeType) -> FunctionTree:
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+        tree = ast.parse(textwrap.dedent(get_source(code)))
     except (OSError, TypeError, SyntaxError):
         return UNREADABLE
     statement = tree.body[0] if tree.body else None
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return FunctionTree(statement)
     return UNREADABLE
+
+
+def get_source(code: CodeType) -> str:
+    # As `inspect.getsource`, which looks through every module of the process for the one of a file.
+    if lines := linecache.getlines(code.co_filename):
+        return "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
+    return inspect.getsource(code)
 
 
 def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:
