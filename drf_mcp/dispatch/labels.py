@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.text import get_model_name
-from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.arguments.errors import escape_unprintable
 
 # Fields that people know an object by, the likeliest first.
 NAMES = ("name", "title", "label", "number", "reference", "subject", "code", "username", "email")

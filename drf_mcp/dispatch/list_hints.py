@@ -19,7 +19,7 @@ from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call
-from drf_mcp.tools.arguments.masking import mask_member
+from drf_mcp.tools.arguments.errors import mask_member
 from drf_mcp.tools.arguments.values import find_reversed
 from drf_mcp.tools.state_fields import StateFields
 from drf_mcp.tools.tool import Tool

@@ -130,7 +130,7 @@ class ResponseSchema:
         return self.describe_row(serializer)
 
     def describe_row(self, serializer: Any) -> Schema:
-        serializer_class = type(serializer)
+        serializer_class: Any = type(serializer)
         if not is_same_everywhere(serializer_class):
             return DescribedField(serializer).represented_schema
         key = serializer_class, get_language()

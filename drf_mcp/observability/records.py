@@ -13,7 +13,7 @@ from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.protocol.context import MessageObserver, RequestContext
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.arguments.errors import escape_unprintable
 
 
 @dataclass(frozen=True)

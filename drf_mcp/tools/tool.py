@@ -22,9 +22,14 @@ from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.encoders import BodyNegotiation
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.arguments.errors import (
+    MASK,
+    ArgumentErrors,
+    ArgumentsRefused,
+    parse_nested_json,
+    shorten_value,
+)
 from drf_mcp.tools.arguments.fields import FieldsArgument
-from drf_mcp.tools.arguments.masking import MASK, parse_nested_json, shorten_value
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint

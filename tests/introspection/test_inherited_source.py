@@ -10,7 +10,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from drf_mcp.introspection.source import trees
+from drf_mcp.introspection.source import queries, trees
 from tests.introspection.inspected import METHODS, by_name, described
 
 # Of describing one action of a viewset that inherits everything and checking the schema: 7,060 as
@@ -136,6 +136,37 @@ def test_a_class_with_another_method_reads_what_that_reads():
     assert "country" in names
     assert "region" not in names
     assert "region" in by_name(described(Base, "GET", "list").query)
+
+
+def test_a_class_that_adds_data_alone_reads_what_its_parent_reads(monkeypatch):
+    """Without following any function of the frameworks anew."""
+    describe_all(make_viewsets(1))
+    followed = []
+    follow = queries.QueryReader.follow
+    monkeypatch.setattr(
+        queries.QueryReader, "follow", lambda *given: followed.append(given) or follow(*given)
+    )
+    plain = {"__doc__": "Groups.", "serializer_class": GroupSerializer, "colour": "red"}
+    query = described(type("Plain", (Base,), plain), "GET", "list").query
+    assert {"archived", "region"} <= set(by_name(query))
+    assert followed == []
+
+
+def test_data_in_the_place_of_a_method_reads_nothing_of_it():
+    describe_all(make_viewsets(1))
+    hidden = type("Hidden", (Base,), {"narrow": None})
+    assert "region" not in by_name(described(hidden, "GET", "list").query)
+
+
+def test_a_method_in_the_place_of_data_is_read():
+    describe_all(make_viewsets(1))
+
+    class Own(Base):
+        @property
+        def queryset(self):
+            return Group.objects.filter(name=self.request.query_params["called"])
+
+    assert "called" in by_name(described(Own, "GET", "list").query)
 
 
 def test_a_method_that_becomes_static_takes_its_arguments_elsewhere():

@@ -245,7 +245,7 @@ MUTANTS = (
     ),
     Mutant(
         "comparing users on the page",
-        "browsable/comparison.py",
+        "browsable/page.py",
         '            and getattr(user, "is_superuser", False)\n',
         "",
         ("browsable/test_comparison.py",),
@@ -748,7 +748,7 @@ MUTANTS = (
     ),
     Mutant(
         "secrets among the arguments",
-        "tools/arguments/masking.py",
+        "tools/arguments/errors.py",
         "return MASK if sounds_secret(name) else mask_secrets(value)",
         "return mask_secrets(value)",
         ("tools/test_refusals.py", "observability/test_log.py"),

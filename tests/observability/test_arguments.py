@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.masking import MASK, shorten_value
+from drf_mcp.tools.arguments.errors import MASK, shorten_value
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.tools.arguments.masking import MAX_NAME, escape_unprintable
+from drf_mcp.tools.arguments.errors import MAX_NAME, escape_unprintable
 from tests.agents import REVISIONS, STATELESS
 from tests.observability import views
 

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools import ArgumentsRefused
-from drf_mcp.tools.arguments.masking import MASK
+from drf_mcp.tools.arguments.errors import MASK
 
 
 class LineSerializer(serializers.Serializer):

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from drf_mcp import mcp_tool
 from drf_mcp.tools import ArgumentsRefused
-from drf_mcp.tools.arguments.masking import MASK
+from drf_mcp.tools.arguments.errors import MASK
 from tests.tools.test_binding import finite, values
 
 

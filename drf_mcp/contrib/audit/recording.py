@@ -23,7 +23,7 @@ from drf_mcp.observability.records import CallRecord
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.context import MessageObserver
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.arguments.errors import escape_unprintable
 
 logger = logging.getLogger("drf_mcp")
 

@@ -21,7 +21,7 @@ from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.kinds import Class, Kind, Text, Words, refuse_wrong_values
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.option_types.tool_options import ICONS, MetaMembers
-from drf_mcp.tools.arguments.masking import MASK, shorten_value
+from drf_mcp.tools.arguments.errors import MASK, shorten_value
 
 KINDS: Mapping[str, Kind] = {
     "name": Text(),

@@ -14,8 +14,7 @@ from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
-from drf_mcp.tools.arguments.masking import MASK
+from drf_mcp.tools.arguments.errors import MASK, ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.server_tools import ServerTool
 from drf_mcp.tools.tool import Tool
 

@@ -43,14 +43,14 @@ class FunctionReadings:
         self.source = function, home, bindings
         self.known: list[tuple[Answers, tuple[Step, ...]]] = []
 
-    def get_steps(self, owner: type) -> tuple[Step, ...]:
+    def get_answered(self, owner: type) -> tuple[Answers, tuple[Step, ...]]:
         for answers, steps in self.known:
             if all(question(owner, *rest) == known for (question, *rest), known in answers.items()):
-                return steps
+                return answers, steps
         questions = Questions(owner)
-        found = tuple(FunctionReader(questions, *self.source).read())
+        found = questions.answers, tuple(FunctionReader(questions, *self.source).read())
         if len(self.known) < MOST_VARIANTS:
-            self.known.append((questions.answers, found))
+            self.known.append(found)
         return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CodeType
@@ -59,6 +60,9 @@ class QueryReader:
         self.owner = owner
         self.reading = QueryReading()
         self.seen: set[tuple[CodeType, frozenset[Binding]]] = set()
+        # The members of the class that were followed, and those whose values were asked for.
+        self.followed: set[str] = set()
+        self.asked: set[Any] = {"base_filters"}
 
     def get_reading(self) -> QueryReading:
         names = self.reading.names
@@ -71,10 +75,12 @@ class QueryReader:
         self, name: str, after: type | None = None, bindings: frozenset[Binding] = frozenset()
     ) -> None:
         self.reading.hooks.add(get_synchronous_name(name))
+        self.followed.add(name)
         member, home = find_member(self.owner, name, after)
         self.follow(unwrap_member(member), home, bindings)
 
     def read_property(self, name: str) -> None:
+        self.followed.add(name)
         member, home = find_member(self.owner, name)
         behind = unwrap_member(member)
         if behind is not member and not is_framework_code(behind):
@@ -95,7 +101,9 @@ class QueryReader:
             elif is_framework_code(layer):
                 self.follow_hooks(layer.__code__, home)
             else:
-                self.run(find_readings(layer, home, bindings).get_steps(self.owner))
+                answers, steps = find_readings(layer, home, bindings).get_answered(self.owner)
+                self.asked.update(part for asked in answers for part in asked[1:])
+                self.run(steps)
 
     def run(self, steps: Iterable[Step]) -> None:
         for name, *arguments in steps:
@@ -103,6 +111,7 @@ class QueryReader:
 
     def follow_hooks(self, code: CodeType, home: type | None) -> None:
         for name, is_super in find_members_used(code):
+            self.followed.add(name)
             if hasattr(self.owner, name):
                 self.read(name, home if is_super else None)
 
@@ -141,9 +150,38 @@ def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
 
 @functools.lru_cache(maxsize=1024)
 def read_query_of_member(owner: type, name: str) -> QueryReading:
+    # Most views add nothing to what they inherit that the reading asks for.
+    known = find_inherited(owner.__mro__[1:], name)
+    for reader in known:
+        if is_read_alike(owner, reader):
+            return reader.reading
     reader = QueryReader(owner)
     reader.read(name)
+    if not known and is_read_alike(owner, reader):
+        known.append(reader)
     return reader.get_reading()
+
+
+@functools.lru_cache(maxsize=1024)
+def find_inherited(bases: tuple[type, ...], name: str) -> list[QueryReader]:
+    return []
+
+
+def is_read_alike(owner: type, reader: QueryReader) -> bool:
+    return reader.followed.isdisjoint(find_changed(owner)) and reader.asked.isdisjoint(vars(owner))
+
+
+@functools.lru_cache(maxsize=1024)
+def find_changed(owner: type) -> frozenset[str]:
+    # The members that run otherwise than in the classes behind: data over data does not.
+    members = (
+        (name, value, *find_member(owner, name, owner)) for name, value in vars(owner).items()
+    )
+    return frozenset(
+        name
+        for name, value, hidden, home in members
+        if home is None or any(inspect.isfunction(unwrap_member(each)) for each in (value, hidden))
+    )
 
 
 @functools.lru_cache(maxsize=1024)

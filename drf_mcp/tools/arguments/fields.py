@@ -22,8 +22,7 @@ from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import MISSING, Problem, Warning
 from drf_mcp.tools.arguments.call import ANSWER, PATH, Argument
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, suggest
-from drf_mcp.tools.arguments.masking import mask_secrets
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, mask_secrets, suggest
 
 FIELDS = "fields"
 IDS = "ids"

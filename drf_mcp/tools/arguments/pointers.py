@@ -14,8 +14,8 @@ from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
+from drf_mcp.tools.arguments.errors import MASK
 from drf_mcp.tools.arguments.layout import ArgumentLayout
-from drf_mcp.tools.arguments.masking import MASK
 
 
 class ArgumentPointers:

@@ -17,8 +17,7 @@ from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Argument, write_query, write_query_text
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors, suggest
-from drf_mcp.tools.arguments.masking import mask_secrets
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors, mask_secrets, suggest
 
 Value = tuple[Argument, Any]
 
