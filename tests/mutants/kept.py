@@ -282,14 +282,14 @@ MUTANTS = (
     # --- Rules and approvals ---------------------------------------------------------------------
     Mutant(
         "a rule that crashes lets no call pass",
-        "contrib/rules/deciding.py",
+        "contrib/rules/ruling.py",
         "    raise CallCrashed(exc) from exc",
         "    return None",
         ("contrib/rules/test_rules.py",),
     ),
     Mutant(
         "each of several requests is judged by the rules",
-        "contrib/rules/deciding.py",
+        "contrib/rules/ruling.py",
         "for each in call.bound.requests]",
         "for each in call.bound.requests[:1]]",
         ("contrib/rules/test_rules.py",),
@@ -304,12 +304,19 @@ MUTANTS = (
     Mutant(
         "what is missing is unknown in a comparison",
         "contrib/rules/expressions.py",
-        "is not type(right):\n        return UNKNOWN\n    try",
-        "is not type(right):\n        return False\n    try",
+        "kinds & {NULL, BOOLEAN, LIST, ANY}:\n        return UNKNOWN",
+        "kinds & {NULL, BOOLEAN, LIST, ANY}:\n        return False",
         (
             "contrib/rules/test_expressions.py",
             "contrib/rules/test_rules.py",
         ),
+    ),
+    Mutant(
+        "the hour of a rule is not that of the caller's zone",
+        "contrib/rules/values.py",
+        "timezone.localtime(now, timezone.get_default_timezone())",
+        "timezone.localtime(now)",
+        ("contrib/rules/test_rules.py",),
     ),
     Mutant(
         "nobody approves a call of their own",

@@ -16,7 +16,6 @@ from drf_mcp.access.principals import get_tenant_key
 from drf_mcp.admin import ReadOnlyAdmin
 from drf_mcp.contrib.rules.ledger import PERMISSION, ProposalLedger
 from drf_mcp.contrib.rules.models import CallRule, Proposal
-from drf_mcp.contrib.rules.running import enqueue
 
 
 @admin.register(CallRule)
@@ -88,43 +87,37 @@ class ProposalAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Approve as shown here"), permissions=["approve"])
     def approve(self, request: HttpRequest, queryset: Any) -> None:
-        sent = request.POST
-        for row in queryset:
-            # What the list showed, if it was another, is not approved.
-            self.decide(request, row, "approve", sent.get(f"shown-{row.pk}", ""))
+        # What the list showed, if it was another, is not approved.
+        self.decide(request, queryset, "approve", lambda row: f"shown-{row.pk}")
 
     @admin.action(description=_("Decline"), permissions=["approve"])
     def decline(self, request: HttpRequest, queryset: Any) -> None:
-        for row in queryset:
-            self.decide(request, row, "decline", request.POST.get("reason", ""))
+        self.decide(request, queryset, "decline", lambda row: "reason")
 
-    def decide(self, request: HttpRequest, row: Any, action: str, given: str) -> None:
-        try:
-            decide = getattr(ProposalLedger(), action)
-            row = decide(row, request.user, given, get_tenant_key(request))
-        except APIException as exc:
-            self.message_user(request, f"{row}: {exc.detail}", messages.ERROR)
-            return
-        enqueue(row)
-        self.log_change(request, row, action)
-        self.message_user(request, f"{row}: {row.Status(row.status).label}")
+    def decide(self, request: HttpRequest, rows: Any, action: str, get_name: Any) -> None:
+        decide, tenant = getattr(ProposalLedger(), action), get_tenant_key(request)
+        for row in rows:
+            try:
+                row = decide(row, request.user, request.POST.get(get_name(row), ""), tenant)
+            except APIException as exc:
+                self.message_user(request, f"{row}: {exc.detail}", messages.ERROR)
+                continue
+            self.log_change(request, row, action)
+            self.message_user(request, f"{row}: {row.get_status_display()}")
 
     @admin.display(description=_("arguments"))
     def shown_arguments(self, row: Any) -> SafeString:
-        return self.write(row.arguments)
+        return write(row.arguments)
 
     @admin.display(description=_("what the call would do"))
     def shown_difference(self, row: Any) -> SafeString:
-        text = self.write(row.shown)
-        hidden = format_html(
-            '<input type="hidden" name="shown-{}" value="{}">', row.pk, row.fingerprint
-        )
-        return text + hidden
+        hidden = '<input type="hidden" name="shown-{}" value="{}">'
+        return write(row.shown) + format_html(hidden, row.pk, row.fingerprint)
 
     @admin.display(description=_("approvals"))
     def shown_approvals(self, row: Any) -> str:
-        given = row.approvals.filter(fingerprint=row.fingerprint)
-        return ", ".join(given.values_list("label", flat=True))
+        return ", ".join(row.given.values_list("label", flat=True))
 
-    def write(self, value: Any) -> SafeString:
-        return format_html("<pre>{}</pre>", json.dumps(value, indent=1, ensure_ascii=False))
+
+def write(value: Any) -> SafeString:
+    return format_html("<pre>{}</pre>", json.dumps(value, indent=1, ensure_ascii=False))

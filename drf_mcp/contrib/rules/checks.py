@@ -11,7 +11,7 @@ from drf_mcp.contrib.rules.ruling import RULES
 @register_check()
 def check_rules(project: Project) -> Iterator[CheckMessage]:
     for rule in RULES:
-        if not any(map(rule.matches, project.tools.values())):
+        if not any(tool.matches(rule.patterns) for tool in project.tools.values()):
             yield Warning(
                 f"The rule {rule.name} is about no tool: {', '.join(rule.patterns)}.",
                 hint="Name tools as mcp_tools lists them. See docs/rules.md.",

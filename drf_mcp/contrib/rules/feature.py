@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -41,39 +41,34 @@ class RulesFeature(Feature):
         return result
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        from drf_mcp.contrib.rules.deciding import RulesGuard, find_rules
-        from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW
+        from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, RulesGuard
+        from drf_mcp.contrib.rules.ruling import find_rules
 
         # A caller who waits for an approval may always ask for it.
         if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
             return ()
-
         rules = find_rules(call.tool)
         return [RulesGuard(rules)] if rules else ()
 
     def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
-        return list(self.find_access_steps(tool, caller))
-
-    def find_access_steps(self, tool: Any, caller: Any) -> Iterator[AccessStep]:
-        from drf_mcp.contrib.rules.deciding import find_rules
         from drf_mcp.contrib.rules.expressions import UNKNOWN
-        from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE
+        from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, find_rules
         from drf_mcp.contrib.rules.values import CallValues
 
-        values = CallValues(CallState(tool, {}, caller))
+        values, steps = CallValues(CallState(tool, {}, caller)), []
         for each in find_rules(tool):
-            holds = each.foresee(values)
-            if holds is False:
+            if (holds := each.foresee(values)) is False:
                 continue
             verdict = getattr(each, "verdict", None)
             decides = holds is not UNKNOWN
             allows = verdict == ALLOW or (False if decides and verdict == REFUSE else None)
-            yield AccessStep(_("rule"), each.name, allows, each.label)
+            steps.append(AccessStep(_("rule"), each.name, allows, each.label))
             if decides:
-                return
+                break
+        return steps
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        from drf_mcp.contrib.rules.deciding import find_rules
+        from drf_mcp.contrib.rules.ruling import find_rules
 
         rules = find_rules(tool)
         says = "; ".join(f"{each.order} {each.name}: {each.label}" for each in rules)

@@ -6,7 +6,6 @@ Each change is conditional: where two happen at once, the row decides which.
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from functools import partial
@@ -17,13 +16,17 @@ from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
 from django.db import router, transaction
 from django.utils import timezone
+from django.utils.crypto import get_random_string
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.principals import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import ledger as tasks
+from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
 
@@ -55,7 +58,7 @@ class ProposalLedger:
 
     @property
     def rows(self) -> Any:
-        model: Any = apps.get_app_config("drf_mcp_rules").get_model("Proposal")
+        model: Any = apps.get_model("drf_mcp_rules.Proposal")
         return model._default_manager.using(router.db_for_write(model))
 
     def create(self, owner: str, **members: Any) -> Any:
@@ -68,15 +71,10 @@ class ProposalLedger:
             text = _("%(count)d calls of yours wait for an approval. Withdraw one first.")
             raise Throttled(detail=text % {"count": self.max_open})
         now = timezone.now()
-        row = self.rows.create(
-            proposal_id=secrets.token_urlsafe(16),
-            owner=owner,
-            status=WAITING,
-            created=now,
-            updated=now,
-            expires=now + self.open_for,
-            **members,
-        )
+        times = {"created": now, "updated": now, "expires": now + self.open_for}
+        # An id that begins with a hyphen would be an option of `mcp_proposals`.
+        members |= {"proposal_id": get_random_string(22), "status": WAITING, **times}
+        row = self.rows.create(owner=owner, **members)
         self.tell(row)
         return row
 
@@ -119,7 +117,7 @@ class ProposalLedger:
             raise PermissionDenied(_("Members of %(group)s approve it.") % {"group": row.group})
 
     def approve(self, row: Any, user: Any, fingerprint: str, tenant: str | None = None) -> Any:
-        """Approve a proposal as it was shown; with the last approval needed it can be made.
+        """Approve a proposal as it was shown; after the last approval a worker makes the call.
 
         Args:
             fingerprint: of what the user was shown.
@@ -133,13 +131,12 @@ class ProposalLedger:
             row = self.lock(row, user, tenant)
             if fingerprint != row.fingerprint:
                 raise Conflict(_("What the call would do has changed since it was shown."))
-            person, label = get_user_key(user), user.get_username()
-            key = {"person": person, "fingerprint": fingerprint}
-            defaults = {"label": label, "created": timezone.now()}
+            key = {"person": get_user_key(user), "fingerprint": fingerprint}
+            defaults = {"label": user.get_username(), "created": timezone.now()}
             row.approvals.get_or_create(**key, defaults=defaults)
-            given = row.approvals.filter(fingerprint=fingerprint).count()
-            if given >= row.approvals_needed:
+            if row.given.count() >= row.approvals_needed:
                 self.change(row, *DECIDABLE, status=APPROVED)
+                self.enqueue(row)
         return row
 
     def decline(self, row: Any, user: Any, reason: str, tenant: str | None = None) -> Any:
@@ -155,18 +152,26 @@ class ProposalLedger:
         row = self.rows.select_for_update().get(pk=row.pk)
         self.check_approver(row, user, tenant)
         if row.status not in DECIDABLE:
-            status = row.Status(row.status).label
-            raise Conflict(_("The call is %(status)s already.") % {"status": status})
+            raise row.conflict
         return row
 
     def withdraw(self, row: Any) -> bool:
         """End a proposal for its caller, and return whether it was open."""
-        if not self.change(row, *OPEN, status=WITHDRAWN, request=None):
-            return False
-        self.end(row)
-        return True
+        if is_open := self.change(row, *OPEN, status=WITHDRAWN, request=None):
+            self.end(row)
+        return is_open
 
     # --- Making the call ------------------------------------------------------------------------
+
+    def enqueue(self, row: Any) -> None:
+        """Leave an approved call to a worker; without one `mcp_proposals run` makes it."""
+        if row.request is None or find_backend() is None:
+            return
+        make_call = import_string("drf_mcp.contrib.rules.work.make_call")
+        sending = make_call.using(backend=mcp_settings.TASKS_BACKEND)
+        report = partial(log, "An approved call waits for `mcp_proposals run`")
+        send = partial(sending.enqueue, row.pk)
+        transaction.on_commit(lambda: contain(send, report), using=row._state.db)
 
     def begin(self, row: Any) -> bool:
         """Take an approved call to be made, once; return whether it was there to be taken."""
@@ -187,11 +192,9 @@ class ProposalLedger:
         Args:
             terms: what has to hold when the answer is read.
         """
-        is_error = "result" not in answer or bool(answer["result"].get("isError"))
-        status = FAILED if is_error else DONE
-        ended = {"status": status, "answer": answer, "request": None}
-        ended["terms"] = terms or {}
-        if self.change(row, RUNNING, UNKNOWN, **ended):
+        is_error = "result" not in answer or answer["result"].get("isError")
+        ended = {"status": FAILED if is_error else DONE, "answer": answer, "terms": terms or {}}
+        if self.change(row, RUNNING, UNKNOWN, request=None, **ended):
             self.end(row)
 
     def end(self, row: Any) -> None:
@@ -200,7 +203,7 @@ class ProposalLedger:
         if task := self.find_task(row):
             answer, status = row.answer, tasks.COMPLETED
             if answer is None or "result" not in answer:
-                message = row.message or str(row.Status(row.status).label)
+                message = row.message or str(row.get_status_display())
                 answer, status = answer or {"error": {"code": GONE, "message": message}}, FAILED
             tasks.Ledger().finish(task, status, answer, row.terms)
 
@@ -219,9 +222,8 @@ class ProposalLedger:
     def end_late(self) -> None:
         """End what was not decided in time, and say of calls that are lost that they are."""
         now = timezone.now()
-        self.rows.filter(status__in=OPEN, expires__lte=now).update(
-            status=EXPIRED, request=None, updated=now
-        )
+        late = self.rows.filter(status__in=OPEN, expires__lte=now)
+        late.update(status=EXPIRED, request=None, updated=now)
         lost = self.rows.filter(status=RUNNING, updated__lte=now - self.lost_after)
         lost.update(status=UNKNOWN, updated=now)
 
@@ -235,10 +237,11 @@ class ProposalLedger:
 
     def tell(self, row: Any) -> None:
         """Send the signal and e-mails about a proposal that waits."""
+        report = partial(log, "Approvers could not be notified of a proposal")
 
         def send() -> None:
             proposal_made.send_robust(type(row), proposal=row)
-            contain(lambda: self.write_mail(row), report_unsent)
+            contain(lambda: self.write_mail(row), report)
 
         transaction.on_commit(send, using=row._state.db)
 
@@ -257,12 +260,10 @@ class ProposalLedger:
         """Yield the active users who may approve a proposal, as far as Django can list them."""
         users: Any = get_user_model()._default_manager
         with_perm = getattr(users, "with_perm", None)
-        found = with_perm(PERMISSION, backend=BACKEND) if with_perm else ()
-        for user in found:
-            check = partial(self.check_approver, row, user, None)
-            if contain(check, lambda exc: exc) is None:
+        for user in with_perm(PERMISSION, backend=BACKEND) if with_perm else ():
+            if contain(partial(self.check_approver, row, user, None), lambda exc: exc) is None:
                 yield user
 
 
-def report_unsent(exc: Exception) -> None:
-    logger.error("Approvers could not be notified of a proposal", exc_info=exc)
+def log(message: str, exc: Exception) -> None:
+    logger.error(message, exc_info=exc)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.contrib.rules.expressions import (
-    UNKNOWN,
-    Expression,
-    ExpressionError,
-    Path,
-    Unknown,
-)
+from drf_mcp.contrib.rules.expressions import UNKNOWN, Expression, ExpressionError, Unknown
 from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, Ruling
 from drf_mcp.contrib.rules.values import CallValues, ToolNames
+from drf_mcp.exceptions import Conflict
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.tools.registry import registry
 
@@ -69,6 +62,10 @@ class CallRule(models.Model):
         condition = self.condition or _("every call")
         return f"{condition}: {self.Verdict(self.verdict).label}"
 
+    @property
+    def patterns(self) -> list[str]:
+        return [self.tools]
+
     def clean(self) -> None:
         """Check the rule against the tools that it is about: their schemas and their models."""
         if self.verdict != ALLOW and not self.reason:
@@ -77,49 +74,36 @@ class CallRule(models.Model):
             read_pattern(self.tools)
         except ValueError as exc:
             raise ValidationError({"tools": str(exc)}) from exc
-        if not (tools := [tool for tool in registry.tools().values() if self.matches(tool)]):
+        if not (tools := [t for t in registry.tools().values() if t.matches(self.patterns)]):
             raise ValidationError({"tools": _("No tool matches.")})
         for tool in tools:
-            if fault := self.find_fault(tool):
-                raise ValidationError({"condition": f"{tool.name}: {fault}"})
+            try:
+                self.read_condition(ToolNames(tool))
+            except ExpressionError as exc:
+                raise ValidationError({"condition": f"{tool.name}: {exc}"}) from exc
 
-    def find_fault(self, tool: Any) -> str:
-        """Return why the condition does not fit a tool, "" if it does."""
-        try:
-            if self.condition.strip():
-                Expression(self.condition).check(ToolNames(tool).get_type)
-        except ExpressionError as exc:
-            return str(exc)
-        return ""
-
-    def matches(self, tool: Any) -> bool:
-        """Return whether the rule is about a tool."""
-        return bool(tool.matches([self.tools]))
+    def read_condition(self, names: ToolNames) -> Expression:
+        """Return the condition, checked: a tool may have changed since the rule was saved."""
+        expression = Expression(self.condition.strip() or "true")
+        expression.check(names.get_type)
+        return expression
 
     def decide(self, values: CallValues) -> Ruling | None:
         """Return what the rule decides about a call, None for nothing.
 
         What is unknown counts against the call.
         """
-        holds = self.holds(values)
+        holds = self.read_condition(values).evaluate(values.get_value)
         if holds is False or (holds is UNKNOWN and self.verdict == ALLOW):
             return None
         return Ruling(self.verdict, self.reason, self.approvals, self.group)
 
-    def foresee(self, values: CallValues) -> Any:
+    def foresee(self, values: CallValues) -> bool | Unknown:
         """Return whether the condition holds of all calls of a caller, at this time."""
-        return self.holds(values, lambda path: values.names.is_of_caller(path))
-
-    def holds(
-        self, values: CallValues, is_known: Callable[[Path], bool] = lambda path: True
-    ) -> bool | Unknown:
-        """Return whether the condition holds of a call, `UNKNOWN` where that cannot be said."""
-        if not self.condition.strip():
-            return True
-        expression = Expression(self.condition)
-        # A tool may have changed since the rule was saved.
-        expression.check(values.names.get_type)
-        return expression.evaluate(lambda p: values.get_value(p) if is_known(p) else UNKNOWN)
+        is_known = values.is_of_caller
+        return self.read_condition(values).evaluate(
+            lambda path: values.get_value(path) if is_known(path) else UNKNOWN
+        )
 
 
 class Proposal(models.Model):
@@ -176,6 +160,17 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} {self.proposal_id}"
+
+    @property
+    def given(self) -> models.QuerySet[Approval]:
+        """The approvals of the call as it is shown now."""
+        return self.approvals.filter(fingerprint=self.fingerprint)
+
+    @property
+    def conflict(self) -> Conflict:
+        """What is raised where the proposal is decided already."""
+        text = gettext("The call is %(status)s already.")
+        return Conflict(text % {"status": self.get_status_display()})
 
 
 class Approval(models.Model):

@@ -10,8 +10,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from drf_mcp.contrib.rules.deciding import Decision, find_rules
-from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE
+from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, decide, find_rules
 from drf_mcp.contrib.rules.values import CallValues
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
@@ -49,17 +48,15 @@ class FollowsRules(BasePermission):
         if getattr(request._request, "is_mcp_request", False):
             return True
         tool = registry.get_tool(str(request.method), request.path_info)
-        rules = [] if tool is None else find_rules(tool)
-        if not rules:
+        if tool is None or not (rules := find_rules(tool)):
             return True
         caller: Any = RequestCaller(request)
         call = CallState(tool, None, caller)
-        assert tool is not None
         call.bound = tool.arguments.rebuild_call(view, request.data)
         values = ValuesOfRequest(call)
         values.view = view
         try:
-            ruling = Decision(rules, call, values).ruling
+            _rule, ruling = decide(rules, values)
         except CallCrashed as exc:
             raise exc.cause from exc
         if ruling.verdict == APPROVE:

@@ -1,42 +1,72 @@
-"""A call that people approve: its proposal, and its run once it is approved."""
+"""A call that people approve: tried, proposed, and made once it is approved."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from django.db import transaction
+from django.db import router, transaction
+from django.db.models import Model
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.principals import get_tenant_key, get_user_key
 from drf_mcp.contrib.rules import ledger as states
 from drf_mcp.contrib.rules.ledger import ProposalLedger
-from drf_mcp.contrib.rules.ruling import Ruling
-from drf_mcp.contrib.rules.trial import Trial
-from drf_mcp.contrib.rules.values import ViewRefused
+from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
+from drf_mcp.contrib.rules.values import CallValues, ViewRefused
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.backends import find_backend
-from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
+from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.ledger import CANCELLED
-from drf_mcp.contrib.writes.controls import is_dry_run
+from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_request
+from drf_mcp.contrib.writes.controls import DRY_RUN, is_dry_run
+from drf_mcp.contrib.writes.dry_run import DryRunGuard, Rollback
+from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.approach import find_written_databases
 from drf_mcp.dispatch.guards import CallRefused
-from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
-from drf_mcp.exceptions import contain
-from drf_mcp.features import CallState, Proceed
+from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.interaction.exchange import Asked
 from drf_mcp.interaction.slots import Slot
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.protocol import jsonrpc
+from drf_mcp.settings import override_language
 
-# The proposal whose call is being made.
+# The proposal whose call is being made, and the rights that its answer is read by.
 RUN: Slot[Any] = Slot()
 TERMS: Slot[Mapping[str, Any]] = Slot()
 RETRIEVE, WITHDRAW = "proposals_retrieve", "proposals_withdraw"
+
+
+class RulesGuard(Guard):
+    """Refuses a call, or has it approved, as the first rule that decides says."""
+
+    order = 450
+
+    def __init__(self, rules: Iterable[Any]) -> None:
+        self.rules = rules
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        # A caller who is not let in learns of no rule.
+        call.caller.authenticate()
+        try:
+            rule, ruling = decide_call(self.rules, call)
+            if ruling.verdict == ALLOW:
+                return proceed(call)
+            if ruling.verdict == REFUSE:
+                raise refuse(ruling.reason)
+            return Proposing(call, rule, ruling).answer(proceed)
+        except ViewRefused as exc:
+            return exc.outcome
+
+
+def refuse(reason: str) -> CallRefused:
+    return CallRefused(PermissionDenied(reason))
 
 
 class Proposing:
@@ -55,40 +85,43 @@ class Proposing:
         self.digest = hash_json(call.bound.arguments)
 
     def answer(self, proceed: Proceed) -> Outcome:
-        """Return the outcome of the call: a proposal, or that of the call once it is approved."""
+        """Return the outcome of the call: a proposal, or that of the call once it is approved.
+
+        Raises:
+            ViewRefused: if the view refuses the call.
+        """
         call = self.call
         if call.tool.reads:
-            raise self.refuse(_("A call that reads cannot wait for an approval."))
+            raise refuse(_("A call that reads cannot wait for an approval."))
         if is_dry_run(call):
             return proceed(call)
         is_called = call.context is not None and call.context.message.method == "tools/call"
         if not self.owner or not is_called:
-            raise self.refuse(self.ruling.reason)
+            raise refuse(self.ruling.reason)
         if (taken := getattr(call.caller.request, "mcp_proposal", None)) is not None:
             return self.make(taken, proceed)
         row = self.ledger.find_same(self.owner, call.tool.name, self.digest)
         if row is not None and self.ledger.begin(row):
             return self.make(row, proceed)
-        return self.propose() if row is None else self.describe(row)
+        return self.describe(self.propose() if row is None else row)
 
-    def refuse(self, reason: str) -> CallRefused:
-        return CallRefused(PermissionDenied(reason))
-
-    def propose(self) -> Outcome:
-        call, request = self.call, self.call.caller.authenticate()
-        trial = self.make_trial()
-        if trial.refusal is not None:
-            return trial.refusal
-        authenticator = call.caller.successful_authenticator
+    def propose(self) -> Any:
+        """Return a new proposal of the call."""
+        call, ruling = self.call, self.ruling
+        request, trial = call.caller.authenticate(), Trial(call)
+        authenticator, context = call.caller.successful_authenticator, call.context
+        # For clients that ask for tasks, where the endpoint answers that.
+        takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
+        takes_tasks = takes_tasks and find_backend() is not None
         try:
-            row = self.ledger.create(
+            return self.ledger.create(
                 self.owner,
                 tool=call.tool.name,
                 title=str(call.tool.title)[:200],
                 rule=self.rule.name,
-                reason=self.ruling.reason,
-                approvals_needed=self.ruling.approvals,
-                group=self.ruling.group,
+                reason=ruling.reason,
+                approvals_needed=ruling.approvals,
+                group=ruling.group,
                 people=sorted(find_people(request)),
                 tenant=get_tenant_key(call.caller.request),
                 user_label=str(request.user)[:150],
@@ -98,27 +131,10 @@ class Proposing:
                 digest=self.digest,
                 shown=trial.shown,
                 fingerprint=trial.fingerprint,
-                task_id=self.make_task(),
+                task_id=self.ledger.create_task(self.owner, call.tool.name) if takes_tasks else "",
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
-        return self.describe(row)
-
-    def make_trial(self, *, locks: bool = False) -> Trial:
-        try:
-            return Trial(self.call, locks=locks)
-        except ViewRefused as exc:
-            trial: Any = Trial.__new__(Trial)
-            trial.refusal = exc.outcome
-            return trial  # type: ignore[no-any-return]
-
-    def make_task(self) -> str:
-        # For clients that ask for tasks, where the endpoint answers that.
-        context = self.call.context
-        takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
-        if not takes_tasks or find_backend() is None:
-            return ""
-        return self.ledger.create_task(self.owner, self.call.tool.name)
 
     def keep_request(self, request: Any) -> Mapping[str, Any] | None:
         # A credential without a row, such as a session, cannot be looked up when the call is made:
@@ -141,17 +157,15 @@ class Proposing:
         call = self.call
         task = self.ledger.find_task(row)
         if task is not None and task.status == CANCELLED:
-            raise self.refuse(_("The task of the call was cancelled."))
+            raise refuse(_("The task of the call was cancelled."))
         is_same = (row.owner, row.tool, row.digest) == (self.owner, call.tool.name, self.digest)
         if not is_same or row.status != states.RUNNING:
-            raise self.refuse(_("The call is not the one that was approved."))
+            raise refuse(_("The call is not the one that was approved."))
         RUN.set(call, row)
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
-            trial = self.make_trial(locks=True)
-            if trial.refusal is not None:
-                return trial.refusal
+            trial = Trial(call, locks=True)
             if trial.fingerprint == row.fingerprint:
                 # It was let in, and confirmed, before.
                 call.is_rerun = True
@@ -161,24 +175,104 @@ class Proposing:
 
     def describe(self, row: Any) -> Outcome:
         """Return the soft outcome that says what the call waits for."""
-        data = describe_proposal(row)
-        message = " ".join([_("Nothing was done yet."), describe_state(row), row.reason])
+        data, state = describe_proposal(row), _("The call waits until it is approved.")
+        if row.status == states.STALE:
+            state = _("What the call would do has changed: it has to be approved anew.")
+        elif row.status in (states.APPROVED, states.RUNNING):
+            state = _("The call was approved, and is made soon.")
+        message = " ".join([_("Nothing was done yet."), state, row.reason])
         advice = _("Ask for the state with the tool and the arguments in 'next', not at once.")
         failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
         body = {"detail": f"{message} {advice}", "data": data}
         return Outcome(self.call.tool.name, 200, data=data, body=body, failure=failure)
 
 
+class Trial:
+    """A dry run of a call, for those who approve it.
+
+    Args:
+        call: the call.
+        locks: whether the rows are locked that the call is about; within a transaction.
+
+    Attributes:
+        shown: what the call would do, as its caller may see it.
+        fingerprint: the hash of the arguments, of the rows that change as they are before, and of
+            the numbers of rows that are added. Values that the call makes are no part of it.
+
+    Raises:
+        ViewRefused: if the view refuses the call.
+        CallRefused: if the call cannot be tried.
+    """
+
+    def __init__(self, call: CallState, *, locks: bool = False) -> None:
+        self.call, self.locks = call, locks
+        targets, guard = list(self.find_targets()), DryRunGuard()
+        rollback = Rollback(guard.get_databases(call))
+        try:
+            foreseen = preview(call)
+            if isinstance(foreseen, Outcome):
+                raise ViewRefused(foreseen)
+            obstacle = rollback.find_obstacle(call.tool.endpoint.route.callback)
+            if not obstacle:
+                outcome = guard.make_trial(call, call.dispatcher.perform, rollback)
+        except Asked as exc:
+            # Answers to questions of a view are not kept for a later call.
+            raise self.get_obstacle(_("it asks its caller")) from exc
+        if obstacle or rollback.obstacle:
+            raise self.get_obstacle(_("it has no dry run"))
+        meta = dict(outcome.meta)
+        facts = meta.pop(DRY_RUN, {})
+        if outcome.failure is not None:
+            raise ViewRefused(outcome.changed(meta=meta, is_trial=False))
+        facts = {name: value for name, value in facts.items() if name != "note"}
+        self.shown: Mapping[str, Any] = {**foreseen.data, **facts}
+        self.fingerprint = self.get_fingerprint(targets, rollback.changes)
+
+    def get_obstacle(self, reason: str) -> CallRefused:
+        facts = {"tool": self.call.tool.name, "reason": reason}
+        message = _("A call of %(tool)s cannot be shown to those who approve it: %(reason)s.")
+        return refuse(message % facts)
+
+    def find_targets(self) -> Iterator[Any]:
+        for bound in self.call.bound.requests:
+            each = self.call.of_item(bound)
+            if not Probe.of(each.caller, each.tool, bound).is_decorated:
+                target = CallValues(each).object
+                if isinstance(target, Model):
+                    yield type(target)._meta.concrete_model, target.pk
+
+    def get_fingerprint(self, targets: Iterable[Any], changes: Any) -> str:
+        rows: dict[Any, set[Any]] = {}
+        for model, key in targets:
+            rows.setdefault(model, set()).add(key)
+        for found in (changes.updated, changes.deleted_keys):
+            for model, keys in found.items():
+                rows.setdefault(model, set()).update(keys)
+        # A row that the call itself adds has no state before.
+        for model, keys in changes.created.items():
+            rows[model] = rows.get(model, set()) - keys
+        seen = {model._meta.label: self.read_rows(model, rows[model]) for model in rows}
+        created = {model._meta.label: len(keys) for model, keys in changes.created.items()}
+        bulk = [[each.verb, each.table, each.rows] for each in changes.bulk]
+        sent = [self.call.tool.name, self.call.bound.arguments]
+        return hash_json([sent, seen, created, dict(changes.deleted), bulk])
+
+    def read_rows(self, model: Any, keys: set[Any]) -> list[list[str]]:
+        rows = model._base_manager.using(router.db_for_write(model)).filter(pk__in=keys)
+        rows = rows.select_for_update() if self.locks else rows
+        fields = model._meta.concrete_fields
+        return sorted([str(row.pk), *(f.value_to_string(row) for f in fields)] for row in rows)
+
+
 def describe_proposal(row: Any) -> dict[str, Any]:
     """Return a proposal as its caller is shown it."""
-    given = row.approvals.filter(fingerprint=row.fingerprint).count()
     facts: dict[str, Any] = {
         "proposal": row.proposal_id,
         "status": row.status,
         "call": row.tool,
         "shown": row.shown,
         "reason": row.reason,
-        "approvals": {"needed": row.approvals_needed, "given": given},
+        "approvals": {"needed": row.approvals_needed, "given": row.given.count()},
         "approvers": row.group or _("people with the permission %s") % states.PERMISSION,
         "expires": row.expires.isoformat(),
         "message": row.message,
@@ -191,14 +285,6 @@ def describe_proposal(row: Any) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value not in (None, "", {})}
 
 
-def describe_state(row: Any) -> str:
-    if row.status == states.STALE:
-        return _("What the call would do has changed: it has to be approved anew.")
-    if row.status in (states.APPROVED, states.RUNNING):
-        return _("The call was approved, and is made soon.")
-    return _("The call waits until it is approved.")
-
-
 def find_people(request: Any) -> set[str]:
     """Return the keys of the people behind an authenticated request."""
     auth = request.auth
@@ -207,11 +293,36 @@ def find_people(request: Any) -> set[str]:
     return {key for user in owners if user is not None and (key := get_user_key(user))}
 
 
+# --- The run of an approved call -----------------------------------------------------------------
+
+
+def run_proposal(proposal_id: str) -> Any:
+    """Make the call of an approved proposal, unless another process does.
+
+    Returns the proposal, None where there is nothing to make.
+    """
+    ledger = ProposalLedger()
+    row = ledger.rows.filter(pk=proposal_id, request__isnull=False).first()
+    if row is None or not ledger.begin(row):
+        return None
+    try:
+        request = make_request(row.request, row.owner)
+    except CallerGone:
+        ledger.finish(row, make_error(GONE, _("The caller is no longer let in.")))
+        return row
+    request.mcp_proposal = row  # type: ignore[attr-defined]
+    with override_language():
+        answer = answer_again(request)
+    # A guard further out, or middleware, may have answered.
+    row.refresh_from_db()
+    ledger.finish(row, answer, row.terms)
+    return row
+
+
 def note_terms(outcome: Outcome, call: CallState) -> None:
     """Keep the rights that the answer of an approved call is read by."""
     if call.slots and RUN.get(call) is not None:
-        answer = StoredAnswer(call.caller, call.tool, **outcome.call)
-        TERMS.set(call, answer.note_terms())
+        TERMS.set(call, StoredAnswer(call.caller, call.tool, **outcome.call).note_terms())
 
 
 def finish(result: Mapping[str, Any], call: CallState) -> None:
@@ -225,22 +336,3 @@ def finish(result: Mapping[str, Any], call: CallState) -> None:
         return
     members = json.loads(jsonrpc.encode_result(None, result))["result"]
     ledger.finish(row, {"result": {"resultType": "complete", **members}}, terms)
-
-
-def read_answer(row: Any, caller: Any, tool: Any) -> Any:
-    """Return what came of a call, if its caller has the rights that it was made under."""
-    if not row.terms or row.answer is None:
-        return row.answer
-    terms = row.terms
-    answer = StoredAnswer(caller, tool, terms["kwargs"], terms["query_string"])
-
-    def check() -> Any:
-        answer.check(terms)
-        return row.answer
-
-    def refuse(exc: Exception) -> Any:
-        if isinstance(exc, REFUSALS):
-            return {"error": {"message": _(MADE)}}
-        raise exc
-
-    return contain(check, refuse)

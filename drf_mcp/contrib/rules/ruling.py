@@ -1,17 +1,23 @@
-"""Rules in Python, and what a rule decides."""
+"""Rules in Python, what a rule decides, and which of all rules decides about a call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any, TypeAlias
 
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
+from django.db import router
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.rules.expressions import UNKNOWN
-from drf_mcp.contrib.rules.values import CallValues
+from drf_mcp.contrib.rules.values import CallValues, ViewRefused
+from drf_mcp.dispatch.guards import CallCrashed
+from drf_mcp.exceptions import contain
+from drf_mcp.features import CallState
 from drf_mcp.option_types.patterns import read_pattern
 
 ALLOW, REFUSE, APPROVE = "allow", "refuse", "approve"
@@ -49,6 +55,9 @@ class Ruling:
         return cls(APPROVE, reason, approvals, group)
 
 
+# --- Rules in Python -----------------------------------------------------------------------------
+
+
 class ArgumentUnreadable(Exception):
     """A rule asks for an argument that the view cannot read."""
 
@@ -63,8 +72,8 @@ class ReadArguments(dict[str, Any]):
         return value
 
     def get(self, name: str, default: Any = None) -> Any:
-        found = name in self
-        return self[name] if found else default
+        is_sent = name in self
+        return self[name] if is_sent else default
 
 
 class RuleCall:
@@ -94,11 +103,11 @@ class RuleCall:
 
 class CallOfValues(RuleCall):
     def __init__(self, values: CallValues) -> None:
-        self.values = values
-        call, known = values.call, values.call.caller.authenticate()
-        names = [name for name in call.bound.arguments if name in values.names.arguments]
+        known, sent = values.call.caller.authenticate(), values.call.bound.arguments
+        names = [name for name in sent if name in values.arguments]
         read = ReadArguments({name: values.get_argument((name,)) for name in names})
-        super().__init__(call.tool.name, read, known.user, known.auth)
+        super().__init__(values.tool.name, read, known.user, known.auth)
+        self.values = values
 
     @cached_property
     def object(self) -> Any:
@@ -132,10 +141,6 @@ class PythonRule:
         """What the rule says, in one line."""
         about = (self.function.__doc__ or "").strip().partition("\n")[0]
         return about or f"{self.function.__module__}.{self.name}"
-
-    def matches(self, tool: Any) -> bool:
-        """Return whether the rule is about a tool."""
-        return bool(tool.matches(self.patterns))
 
     def decide(self, values: CallValues) -> Ruling | None:
         """Return what the rule decides about a call, None for nothing."""
@@ -177,3 +182,45 @@ def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:
         return function
 
     return add
+
+
+# --- The rule that decides -----------------------------------------------------------------------
+
+
+def find_rules(tool: Any = None) -> list[Any]:
+    """Return the rules about a tool in their order, each with `decide`; None for all rules."""
+    model: Any = apps.get_model("drf_mcp_rules.CallRule")
+    # They are not kept between calls: a tenant may have tables of its own.
+    rows = model._default_manager.using(router.db_for_read(model)).filter(is_active=True)
+    # Of the same place, those in Python come first.
+    every = sorted([*RULES, *rows], key=attrgetter("order"))
+    return [each for each in every if tool is None or tool.matches(each.patterns)]
+
+
+def decide(rules: Iterable[Any], values: CallValues) -> tuple[Any, Ruling]:
+    """Return the first rule that decides about a request, and what it decides.
+
+    Without one, None and that the call is allowed.
+
+    Raises:
+        ViewRefused: if the view does not let the caller have the object.
+        CallCrashed: if a rule fails.
+    """
+    for each in rules:
+        if (found := contain(partial(each.decide, values), crash)) is not None:
+            return each, found
+    return None, Ruling.allow()
+
+
+def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling]:
+    """Return what is decided against one of the requests that a call makes; raises as `decide`."""
+    rules = list(rules)
+    decisions = [decide(rules, CallValues(call.of_item(each))) for each in call.bound.requests]
+    return next((each for each in decisions if each[1].verdict != ALLOW), decisions[0])
+
+
+def crash(exc: Exception) -> None:
+    # What a rule cannot decide is not done.
+    if isinstance(exc, ViewRefused):
+        raise exc
+    raise CallCrashed(exc) from exc

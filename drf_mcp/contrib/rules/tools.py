@@ -13,8 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.contrib.rules.ledger import ProposalLedger
-from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, describe_proposal, read_answer
-from drf_mcp.exceptions import Conflict
+from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, describe_proposal
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
 from drf_mcp.interaction.slots import find_call
 from drf_mcp.settings import override_language
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView
@@ -41,18 +42,27 @@ class ProposalView(ServerToolView):
         row, call = self.find(request, request.query_params.get("id")), find_call(request)
         facts = describe_proposal(row)
         tool = call.server.registry.tools().get(row.tool)
-        if tool is not None and call.caller.find_narrowing(tool) is None:
-            answer = read_answer(row, call.caller, tool)
-            facts |= {} if answer is None else {"answer": answer}
+        is_offered = tool is not None and call.caller.find_narrowing(tool) is None
+        if is_offered and row.answer is not None:
+            facts["answer"] = self.read_answer(row, call.caller, tool)
         return Response(facts)
+
+    def read_answer(self, row: Any, caller: Any, tool: Any) -> Any:
+        # What came of the call, if its caller has the rights that it was made under.
+        try:
+            if terms := row.terms:
+                stored = StoredAnswer(caller, tool, terms["kwargs"], terms["query_string"])
+                stored.check(terms)
+        except REFUSALS:
+            return {"error": {"message": _(MADE)}}
+        return row.answer
 
     def post(self, request: Request) -> Response:
         sent = ProposalId(data=request.data)
         sent.is_valid(raise_exception=True)
         row = self.find(request, sent.validated_data["id"])
         if not ProposalLedger().withdraw(row):
-            status = row.Status(row.status).label
-            raise Conflict(_("The call is %(status)s already.") % {"status": status})
+            raise row.conflict
         return Response(describe_proposal(row))
 
 

@@ -18,7 +18,6 @@ from drf_mcp.access.principals import get_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.session_page import SessionPage
 from drf_mcp.contrib.rules.ledger import DECIDABLE, PERMISSION, ProposalLedger
-from drf_mcp.contrib.rules.running import enqueue
 from drf_mcp.exceptions import contain
 
 MOST_LISTED = 100
@@ -96,8 +95,7 @@ class ProposalPage(ProposalsPage):
         tenant, user = get_tenant_key(request), request.user
         try:
             if sent.get("decision") == "approve":
-                row = self.ledger.approve(row, user, sent.get("fingerprint", ""), tenant)
-                enqueue(row)
+                self.ledger.approve(row, user, sent.get("fingerprint", ""), tenant)
             elif sent.get("decision") == "decline":
                 self.ledger.decline(row, user, sent.get("reason", ""), tenant)
         except APIException as exc:

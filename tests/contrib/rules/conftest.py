@@ -18,8 +18,7 @@ def ask_rules(monkeypatch) -> Iterator[None]:
     """Have the rules decide about the calls of the test; none of Python is left from another."""
     config = apps.get_app_config("drf_mcp_rules")
     monkeypatch.setattr(config, "mcp_features", RulesConfig.mcp_features)
-    monkeypatch.setattr(ruling, "RULES", rules := [])
-    monkeypatch.setattr("drf_mcp.contrib.rules.deciding.RULES", rules)
+    monkeypatch.setattr(ruling, "RULES", [])
     features.forget()
     registry.reload()
     yield

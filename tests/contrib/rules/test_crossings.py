@@ -13,7 +13,7 @@ from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.models import Proposal
-from drf_mcp.contrib.rules.running import run_proposal
+from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry

@@ -13,7 +13,7 @@ from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.models import Proposal
-from drf_mcp.contrib.rules.running import run_proposal
+from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.exceptions import Conflict
@@ -441,6 +441,18 @@ def test_the_terminal_lists_decides_and_runs(propose, approver, order, capsys):
     assert is_refunded(order)
     call_command("mcp_proposals", "run")
     assert "No call is approved" in capsys.readouterr().out
+
+
+def test_no_id_is_read_as_an_option(propose, monkeypatch):
+    """Random texts of `secrets` begin with a hyphen at times."""
+    monkeypatch.setattr("secrets.token_urlsafe", lambda size: "-option")
+    call_command("mcp_proposals", "show", propose().pk)
+
+
+def test_an_id_of_no_proposal(propose):
+    row = propose()
+    with pytest.raises(CommandError, match="Did you mean"):
+        call_command("mcp_proposals", "show", row.pk[:-1])
 
 
 def test_the_terminal_declines(propose, approver):

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from drf_mcp.contrib.rules import RuleCall, Ruling, rule
 from drf_mcp.contrib.rules.models import CallRule
@@ -96,6 +97,16 @@ def test_rules_by_token_and_time(keep_rule, refund):
         condition='token.kind == "TokenAuthentication" and now.hour >= 0 and now.weekday <= 7',
     )
     assert refund(amount="1").code == "FORBIDDEN"
+
+
+def test_the_time_is_that_of_the_project_whatever_zone_the_caller_has(keep_rule, refund):
+    """Middleware may activate the time zone of a caller, who would choose the hour."""
+    with timezone.override("Etc/GMT+12"):
+        there = timezone.localtime()
+        project = timezone.localtime(timezone=timezone.get_default_timezone())
+        keep_rule("orders_refund", condition=f"now.hour == {there.hour}")
+        assert there.hour != project.hour
+        assert not refund(amount="1").is_error
 
 
 def test_a_stranger_learns_of_no_rule(keep_rule, agent_of):

@@ -9,10 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.rules.ledger import OPEN, ProposalLedger
-from drf_mcp.contrib.rules.running import enqueue, find_approved, run_proposal
+from drf_mcp.contrib.rules.ledger import APPROVED, OPEN, ProposalLedger
+from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.screen import Screen
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
+
+NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments", "shown"]
+NAMES += ["shown_before", "fingerprint", "message", "created", "expires"]
 
 
 class Command(MCPCommand):
@@ -30,8 +34,8 @@ class Command(MCPCommand):
         declined.add_argument("--reason", required=True, help="why, in a sentence for the caller")
         for each in (shown, approved, declined):
             each.add_argument("proposal", metavar="PROPOSAL", help="the id, as listed")
+        approved.add_argument("--fingerprint", help="the hash that `show` printed")
         for each in (approved, declined):
-            each.add_argument("--fingerprint", help="the hash that `show` printed")
             self.add_user_argument(each.add_argument, "who decides, by USERNAME_FIELD")
         run = commands.add_parser("run", help="make the calls that are approved")
         for each in (listed, shown, approved, declined, run):
@@ -50,34 +54,30 @@ class Command(MCPCommand):
         self.write_data([self.as_data(row) for row in rows], lines, options)
 
     def show(self, options: dict[str, Any]) -> None:
-        row = self.get_proposal(options)
-        data = self.as_data(row)
-        lines = [
-            f"{name}: {json.dumps(value, ensure_ascii=False, default=str)}"
-            for name, value in data.items()
-        ]
-        self.write_data(data, lines, options)
+        data = self.as_data(self.get_proposal(options))
+        texts = {k: json.dumps(data[k], ensure_ascii=False, default=str) for k in data}
+        self.write_data(data, [f"{name}: {text}" for name, text in texts.items()], options)
 
     def approve(self, options: dict[str, Any]) -> None:
-        self.decide(options, "approve", options["fingerprint"])
+        self.decide(options, self.ledger.approve, options["fingerprint"])
 
     def decline(self, options: dict[str, Any]) -> None:
-        self.decide(options, "decline", options["reason"])
+        self.decide(options, self.ledger.decline, options["reason"])
 
-    def decide(self, options: dict[str, Any], action: str, given: str | None) -> None:
+    def decide(self, options: dict[str, Any], decide: Any, given: str | None) -> None:
         row = self.get_proposal(options)
         if options["username"] is None:
             raise UsageError(_("Name who decides with --as."))
         user = self.find_user(options["username"])
         try:
-            row = getattr(self.ledger, action)(row, user, given or row.fingerprint)
+            row = decide(row, user, given or row.fingerprint)
         except APIException as exc:
             raise UsageError(self.write_reason(exc)) from exc
-        enqueue(row)
         self.write_data(self.as_data(row), ["  ".join(self.get_cells(row))], options)
 
     def run(self, options: dict[str, Any]) -> None:
-        made = [row for row in map(run_proposal, find_approved()) if row is not None]
+        rows = self.ledger.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
+        made = [row for row in map(run_proposal, rows.values_list("pk", flat=True)) if row]
         lines = ["  ".join(self.get_cells(row)) for row in made] or [_("No call is approved.")]
         self.write_data([self.as_data(row) for row in made], lines, options)
 
@@ -85,17 +85,17 @@ class Command(MCPCommand):
         row = self.ledger.rows.filter(pk=options["proposal"]).first()
         if row is None:
             known = self.ledger.rows.filter(status__in=OPEN).values_list("pk", flat=True)
-            raise UsageError.unknown("proposal", options["proposal"], known)
+            message = _("There is no proposal %(name)r.") % {"name": options["proposal"][:128]}
+            asked = ask_nearest(find_nearest(options["proposal"], known))
+            raise UsageError(f"{message} {asked}".strip())
         return row
 
     def get_cells(self, row: Any) -> tuple[str, ...]:
         since = timezone.localtime(row.created) if timezone.is_aware(row.created) else row.created
-        status = str(row.Status(row.status).label)
+        status = str(row.get_status_display())
         return row.proposal_id, row.tool, row.user_label, status, f"{since:%Y-%m-%d %H:%M}"
 
     def as_data(self, row: Any) -> dict[str, Any]:
-        names = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments"]
-        names += ["shown", "shown_before", "fingerprint", "message", "created", "expires"]
-        given = row.approvals.filter(fingerprint=row.fingerprint).values_list("label", flat=True)
+        given = row.given.values_list("label", flat=True)
         approvals = {"needed": row.approvals_needed, "given": [*given]}
-        return {**{name: getattr(row, name) for name in names}, "approvals": approvals}
+        return {**{name: getattr(row, name) for name in NAMES}, "approvals": approvals}

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.color import no_style
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.rules.deciding import Decision, find_rules
+from drf_mcp.contrib.rules.ruling import decide_call, find_rules
 from drf_mcp.contrib.rules.values import ViewRefused
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import CallCrashed
@@ -44,14 +44,11 @@ class Command(MCPCommand):
     def list(self, options: dict[str, Any]) -> None:
         tool = options["tool"] and self.find_tool(options["tool"], self.endpoint)
         rules = find_rules(tool)
-        rows = [(str(each.order), each.name, self.get_tools(each), each.label) for each in rules]
+        rows = [(str(r.order), r.name, ", ".join(r.patterns), r.label) for r in rules]
         headings = (_("ORDER"), _("RULE"), _("TOOLS"), _("DECIDES"))
         lines = Screen(self.width, no_style()).list_table(headings, rows)
         names = ("order", "name", "tools", "decides")
         self.write_data([dict(zip(names, row, strict=True)) for row in rows], lines, options)
-
-    def get_tools(self, rule: Any) -> str:
-        return getattr(rule, "tools", "") or ", ".join(rule.patterns)
 
     def test(self, options: dict[str, Any]) -> None:
         tool = self.find_tool(options["name"], self.endpoint)
@@ -60,7 +57,7 @@ class Command(MCPCommand):
         call = CallState(tool, arguments, self.endpoint.make_caller(user))
         call.dispatcher = Dispatcher()
         try:
-            decision = Decision.of_requests(find_rules(tool), call)
+            rule, ruling = decide_call(find_rules(tool), call)
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         except ViewRefused as exc:
@@ -68,7 +65,6 @@ class Command(MCPCommand):
             raise UsageError(failure.message if failure else str(exc.outcome.status)) from exc
         except CallCrashed as exc:
             raise UsageError(_("A rule failed: %r. The call is refused.") % exc.cause) from exc
-        rule, ruling = decision.rule, decision.ruling
         data = {"rule": rule and rule.name, "verdict": ruling.verdict, "reason": ruling.reason}
         if rule is None:
             lines = [_("No rule decides: the call is made.")]
