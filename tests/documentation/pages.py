@@ -54,7 +54,7 @@ class Command:
 
 def pages() -> list[Path]:
     found = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-    others = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    others = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md")
     others += ("benchmarks/README.md", "example_project/library/README.md")
     return [*(ROOT / name for name in others), *found]
 

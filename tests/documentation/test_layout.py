@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from tests.documentation.pages import DOCS, ROOT, blocks
+from tests.documentation.pages import ROOT, blocks
 
 PACKAGE = ROOT / "drf_mcp"
 
 
 def drawn() -> set[str]:
     """Return the folders, with a slash at the end, and the modules that the page draws."""
-    drawings = [b.text for b in blocks(DOCS / "hourglass.md") if b.text.startswith("drf_mcp/\n")]
+    drawings = [b.text for b in blocks(ROOT / "ARCHITECTURE.md") if b.text.startswith("drf_mcp/\n")]
     found: set[str] = set()
     parents = [PurePosixPath()]
     for line in drawings[0].splitlines()[1:]:
@@ -36,6 +36,6 @@ def test_the_layout_in_the_documentation_is_that_of_the_package():
 
 
 def test_the_modules_that_the_page_names_are_there():
-    named = re.findall(r"`(?:drf_mcp/)?([a-z_/]+\.py)`", (DOCS / "hourglass.md").read_text())
+    named = re.findall(r"`(?:drf_mcp/)?([a-z_/]+\.py)`", (ROOT / "ARCHITECTURE.md").read_text())
     assert named
     assert [name for name in named if not (PACKAGE / name).exists()] == []
