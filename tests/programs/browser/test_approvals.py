@@ -1,0 +1,132 @@
+"""A client of the official SDK proposes a call, and a person approves it in a real browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.programs.browser.browser import program
+from tests.programs.browser.conftest import REQUIRE_CHROMIUM, leave_out
+from tests.programs.interop.python_sdk import connected, envelope
+from tests.programs.interop.servers import ROOT, RunningServer, Shop, running
+
+REASON = "Refunds are approved first."
+
+
+@pytest.fixture(scope="module")
+def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
+    """A shop of its own: the rules of one bind whatever else is tried there."""
+    if program() is None:
+        leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
+    folder = tmp_path_factory.mktemp("approvals")
+    shop = Shop(folder / "shop.sqlite3", "tests.programs.browser.settings")
+    shop.seed()
+    with running("uvicorn", shop, folder / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def rule(browser, shop_page, session_of) -> str:
+    """A rule of the table, as staff save it in the admin."""
+    context = browser.new_context(storage_state=session_of("admin"))
+    page = context.new_page()
+    page.goto(shop_page.url.removesuffix("mcp") + "admin/drf_mcp_rules/callrule/add/")
+    page.get_by_label("Name").fill("refunds")
+    page.get_by_label("Tools").fill("orders_refund")
+    page.get_by_label("Condition").fill("coalesce(amount, object.total) >= 5 and amont > 1")
+    page.get_by_label("Verdict").select_option("approve")
+    page.get_by_label("Reason").fill(REASON)
+    page.get_by_role("button", name="Save", exact=True).click()
+    # It is checked against the arguments of the tool.
+    page.get_by_text("Did you mean amount?").wait_for()
+    page.get_by_label("Condition").fill("coalesce(amount, object.total) >= 5")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("was added successfully").wait_for()
+    context.close()
+    return REASON
+
+
+@pytest.fixture
+def call(shop_page) -> Callable[..., dict[str, Any]]:
+    """Call a tool as bob's client does, and return the data of its envelope."""
+
+    async def ask(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        async with connected(shop_page, shop_page.shop.tokens["bob"]) as connection:
+            return envelope(await connection.client.call_tool(name, arguments))["data"]
+
+    def call(name: str, **arguments: Any) -> dict[str, Any]:
+        # The thread of the test is that of Playwright, which has a loop of its own.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(anyio.run, ask, name, arguments).result()
+
+    return call
+
+
+@pytest.fixture
+def proposal(call, rule) -> dict[str, Any]:
+    """A refund that waits for an approval."""
+    order = call("orders_list", status=["paid"], page_size=1)["results"][0]["id"]
+    asked = call("orders_refund", id=order, reason="late")
+    assert (asked["error_code"], asked["reason"]) == ("APPROVAL_REQUIRED", rule)
+    return {**asked, "order": order}
+
+
+@pytest.fixture
+def page_of(visit, proposal) -> Callable[..., Any]:
+    """Open the page of the proposal from the list, in carol's browser."""
+
+    def open_page(**options: Any) -> Any:
+        watched = visit("carol", "/approvals/", **options)
+        watched.page.locator(f'a[href$="{proposal["proposal"]}/"]').click()
+        return watched
+
+    return open_page
+
+
+def test_a_person_approves_and_the_client_reads_the_result(call, proposal, page_of, shop_page):
+    page = page_of().page
+    assert "refunded" in page.locator("ins").all_inner_texts()
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("approved", exact=True).wait_for()
+    asked = proposal["next"]
+    assert call(asked["tool"], **asked["arguments"])["status"] == "approved"
+    command = [sys.executable, "manage.py", "mcp_proposals", "run", "--json"]
+    ran = subprocess.run(
+        command, cwd=ROOT, env=shop_page.shop.environment, check=True, capture_output=True
+    )
+    assert [each["status"] for each in json.loads(ran.stdout)] == ["done"]
+    found = call(asked["tool"], **asked["arguments"])
+    assert found["status"] == "done"
+    result = found["answer"]["result"]["structuredContent"]
+    assert result["data"]["status"] == "refunded"
+    assert call("orders_retrieve", id=proposal["order"])["status"] == "refunded"
+
+
+def test_a_person_declines_and_the_client_reads_why(call, proposal, page_of):
+    page = page_of().page
+    page.get_by_label("Reason").fill("It arrived.")
+    page.get_by_role("button", name="Decline").click()
+    page.get_by_text("declined", exact=True).wait_for()
+    asked = proposal["next"]
+    found = call(asked["tool"], **asked["arguments"])
+    assert (found["status"], found["message"]) == ("declined", "It arrived.")
+    assert call("orders_retrieve", id=proposal["order"])["status"] == "paid"
+
+
+@pytest.mark.parametrize("locale", ["en", "de"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_pages_fit_and_axe_has_nothing_against_them(
+    visit, page_of, proposal, axe, width, locale
+):
+    options = {"viewport": {"width": width, "height": 860}, "locale": locale}
+    for watched in (visit("carol", "/approvals/", **options), page_of(**options)):
+        watched.page.locator("h1").wait_for()
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert watched.violations(axe) == []
