@@ -12,6 +12,7 @@ import json
 import re
 import string
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -208,7 +209,7 @@ class Digester:
             }
 
 
-def with_counts(payload: dict[str, Any]) -> dict[str, Any]:
+def with_counts(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return a payload with its counts; ``digest_chars`` counts the texts to read."""
     texts = [payload["summary"], *payload["key_points"]]
     texts += [snippet["text"] for snippet in payload["evidence_snippets"]]
@@ -225,23 +226,40 @@ def shrink_digest(
     The summary keeps a third of the room. Evidence and lines of key points are left out in turn,
     the least important first, and then the rest of the summary.
     """
-    small = dict(payload)
-    small["summary"] = clip_text(small["summary"], max(room * 4 // 3, SHORT_SUMMARY_LENGTH))
+    summary = clip_text(payload["summary"], max(room * 4 // 3, SHORT_SUMMARY_LENGTH))
+    versions = [*find_shorter({**payload, "summary": summary})]
+
+    def fits(version: Mapping[str, Any]) -> bool:
+        return count(encode_plain(write_digest(version))) <= room
+
+    # Each version is shorter than the one before, so not each has to be measured.
+    place = bisect_left(versions, True, key=fits)
+    if place < len(versions):
+        return write_digest(versions[place])
+    shortest = versions[-1]
     while True:
-        text = json.dumps(with_counts(small), ensure_ascii=False, separators=(",", ":"))
-        size = count(encode_plain(text))
-        points, evidence = small["key_points"], small["evidence_snippets"]
-        if size <= room:
+        text = write_digest(shortest)
+        size, length = count(encode_plain(text)), len(shortest["summary"])
+        if size <= room or not length:
             return text
+        summary = clip_text(shortest["summary"], min(length * room // size, length - 1))
+        shortest = {**shortest, "summary": summary}
+
+
+def write_digest(payload: Mapping[str, Any]) -> str:
+    return json.dumps(with_counts(payload), ensure_ascii=False, separators=(",", ":"))
+
+
+def find_shorter(payload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a payload, and the payload without more and more of its evidence and key points."""
+    yield payload
+    points, evidence = payload["key_points"], payload["evidence_snippets"]
+    while points or evidence:
         if len(evidence) > len(points) or len(evidence) == len(points) > 1:
-            small["evidence_snippets"] = evidence[:-1]
-        elif points:
+            evidence = evidence[:-1]
+        else:
             # The first lines of a point are the most important.
             shown = points[-1].split("\n")
             kept = ["\n".join(shown[: len(shown) // 2])] if shown[1:] else []
-            small["key_points"] = [*points[:-1], *kept]
-        elif small["summary"]:
-            length = len(small["summary"])
-            small["summary"] = clip_text(small["summary"], min(length * room // size, length - 1))
-        else:
-            return text
+            points = [*points[:-1], *kept]
+        yield {**payload, "key_points": points, "evidence_snippets": evidence}
