@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 
@@ -40,7 +40,6 @@ SHOWN = (
     "status",
     "rule",
     "reason",
-    "approvals_needed",
     "group",
     "shown_approvals",
     "shown_arguments",
@@ -53,7 +52,10 @@ SHOWN = (
 
 
 class DecisionForm(ActionForm):
-    reason = forms.CharField(label=_("Reason"), required=False, max_length=300)
+    # A telephone has no room for a label next to the actions.
+    named = {"placeholder": _("Reason"), "aria-label": _("Reason"), "size": 8}
+    widget = forms.TextInput(attrs=named)
+    reason = forms.CharField(label="", required=False, max_length=300, widget=widget)
 
 
 @admin.register(Proposal)
@@ -63,9 +65,9 @@ class ProposalAdmin(ReadOnlyAdmin):
     list_display = (
         "title",
         "user_label",
-        "shown_arguments",
-        "shown_difference",
         "status",
+        "shown_difference",
+        "shown_arguments",
         "expires",
     )
     list_filter = ("status", "tool", "rule")
@@ -107,17 +109,17 @@ class ProposalAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("arguments"))
     def shown_arguments(self, row: Any) -> SafeString:
-        return write(row.arguments)
+        return format_html_join("", "<div>{}: {}</div>", row.shown_arguments)
 
     @admin.display(description=_("what the call would do"))
     def shown_difference(self, row: Any) -> SafeString:
+        facts = format_html_join("", "<div>{}: {}</div>", row.shown_facts)
+        fields = format_html_join("", "<div>{}: {} → {}</div>", (d[:3] for d in row.differences))
         hidden = '<input type="hidden" name="shown-{}" value="{}">'
-        return write(row.shown) + format_html(hidden, row.pk, row.fingerprint)
+        return facts + fields + format_html(hidden, row.pk, row.fingerprint)
 
     @admin.display(description=_("approvals"))
     def shown_approvals(self, row: Any) -> str:
-        return ", ".join(row.given.values_list("label", flat=True))
-
-
-def write(value: Any) -> SafeString:
-    return format_html("<pre>{}</pre>", json.dumps(value, indent=1, ensure_ascii=False))
+        labels = list(row.given.values_list("label", flat=True))
+        facts = {"given": len(labels), "needed": row.approvals_needed}
+        return ", ".join([gettext("%(given)s of %(needed)s") % facts, *labels])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -106,6 +110,19 @@ class CallRule(models.Model):
         )
 
 
+# What approvers are shown of a dry run, by the name of the member.
+FACTS: Mapping[str, Any] = {
+    "object": _("Object"),
+    "preview": _("The view says"),
+    "created": _("Added"),
+    "updated": _("Changed"),
+    "deleted": _("Deleted"),
+    "kept": _("Kept, without a reference to it"),
+    "changed": _("Changed with it"),
+    "bulk_statements": _("Several at once"),
+}
+
+
 class Proposal(models.Model):
     """A call that people approve before it is made, once, as its caller."""
 
@@ -162,6 +179,29 @@ class Proposal(models.Model):
         return f"{self.tool} {self.proposal_id}"
 
     @property
+    def shown_facts(self) -> list[tuple[str, str]]:
+        """What the call would do besides the fields of its object, each with a title."""
+        shown = {title: self.shown.get(name) for name, title in FACTS.items()}
+        return [(str(title), write_members(value)) for title, value in shown.items() if value]
+
+    @property
+    def differences(self) -> list[tuple[str, str, str, str]]:
+        """The fields that the call would change: the name, the value before and after, and the
+        value after as it was shown before, "" for the same."""
+        before, after = self.shown.get("before", {}), self.shown.get("after", {})
+        earlier = None if self.shown_before is None else self.shown_before.get("after", {})
+        found = []
+        for name in dict.fromkeys((*after, *(earlier or {}))):
+            values = [write(each.get(name)) for each in (before, after, earlier or {})]
+            is_other = earlier is not None and values[1] != values[2]
+            found.append((name, values[0], values[1], values[2] if is_other else ""))
+        return found
+
+    @property
+    def shown_arguments(self) -> list[tuple[str, str]]:
+        return [(name, write(value)) for name, value in self.arguments.items()]
+
+    @property
     def given(self) -> models.QuerySet[Approval]:
         """The approvals of the call as it is shown now."""
         return self.approvals.filter(fingerprint=self.fingerprint)
@@ -171,6 +211,19 @@ class Proposal(models.Model):
         """What is raised where the proposal is decided already."""
         text = gettext("The call is %(status)s already.")
         return Conflict(text % {"status": self.get_status_display()})
+
+
+def write(value: Any) -> str:
+    """Return a value as people read it: what is neither text nor null as JSON."""
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def write_members(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {write(each)}" for name, each in value.items())
+    return ", ".join(map(write, value)) if isinstance(value, list) else write(value)
 
 
 class Approval(models.Model):

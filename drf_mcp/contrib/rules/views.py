@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.principals import get_tenant_key
@@ -21,23 +19,6 @@ from drf_mcp.contrib.rules.ledger import DECIDABLE, PERMISSION, ProposalLedger
 from drf_mcp.exceptions import contain
 
 MOST_LISTED = 100
-COUNTS: Mapping[str, str] = {
-    "created": gettext_noop("Added"),
-    "updated": gettext_noop("Changed"),
-    "deleted": gettext_noop("Deleted"),
-    "kept": gettext_noop("Kept, without a reference to it"),
-    "changed": gettext_noop("Changed with it"),
-    "bulk_statements": gettext_noop("Several at once"),
-}
-
-
-class Difference(NamedTuple):
-    """A field that a call would change; what it was shown to become before, "" for the same."""
-
-    name: str
-    before: str
-    after: str
-    shown_before: str
 
 
 class ProposalsFrame(Frame):
@@ -104,42 +85,8 @@ class ProposalPage(ProposalsPage):
         return HttpResponseRedirect(request.path)
 
     def show(self, row: Any, error: str = "", status: int = 200) -> HttpResponse:
-        check = self.ledger.check_approver
-        tenant, given = get_tenant_key(self.request), row.approvals.all()
+        check, tenant = self.ledger.check_approver, get_tenant_key(self.request)
         refusal = contain(lambda: check(row, self.request.user, tenant), lambda exc: exc)
-        counts = ((_(COUNTS[name]), row.shown[name]) for name in COUNTS if row.shown.get(name))
-        return self.show_page(
-            {
-                "template": "drf_mcp_rules/proposal.html",
-                "row": row,
-                "error": error,
-                "refusal": getattr(refusal, "detail", ""),
-                "is_open": row.status in DECIDABLE,
-                "given": [each for each in given if each.fingerprint == row.fingerprint],
-                "arguments": [(name, write(value)) for name, value in row.arguments.items()],
-                "differences": list(self.find_differences(row)),
-                "counts": [(title, write_counts(value)) for title, value in counts],
-            },
-            status,
-        )
-
-    def find_differences(self, row: Any) -> Iterator[Difference]:
-        before, after = row.shown.get("before", {}), row.shown.get("after", {})
-        earlier = (row.shown_before or {}).get("after", {})
-        for name in dict.fromkeys((*after, *earlier)):
-            now, then = write(after.get(name)), write(earlier.get(name))
-            is_other = row.shown_before is not None and now != then
-            yield Difference(name, write(before.get(name)), now, then if is_other else "")
-
-
-def write(value: Any) -> str:
-    """Return a value as people read it."""
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def write_counts(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {write(count)}" for name, count in value.items())
-    return ", ".join(write(each) for each in value)
+        context = {"template": "drf_mcp_rules/proposal.html", "row": row, "error": error}
+        context |= {"refusal": getattr(refusal, "detail", ""), "is_open": row.status in DECIDABLE}
+        return self.show_page(context, status)

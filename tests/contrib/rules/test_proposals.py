@@ -466,6 +466,7 @@ def test_the_admin_approves_what_it_shows(propose, approver, client):
     client.force_login(approver(is_staff=True))
     page = client.get("/admin/drf_mcp_rules/proposal/").content.decode()
     assert f'value="{row.fingerprint}"' in page
+    assert "status: paid → refunded" in page
     chosen = {"action": "approve", "_selected_action": row.pk}
     client.post("/admin/drf_mcp_rules/proposal/", {**chosen, f"shown-{row.pk}": "another"})
     assert state(row) == "waiting"
