@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
 
-from docs.reference_pages.markdown import code, page, table
+from docs.reference_pages.markdown import code, page
 
 
 def command_options_page() -> str:
@@ -19,26 +19,25 @@ def command_options_page() -> str:
 
 
 def describe_command(name: str, app: str) -> Iterator[str]:
-    """Yield the heading of a command, what it does, and the tables of its options."""
+    """Yield the heading of a command, what it does, and the list of its options."""
     parser = load_command_class(app, name).create_parser("manage.py", name)
     yield f"## `{name}`"
     yield f"{parser.description} With `{app}`." if app != "drf_mcp" else str(parser.description)
-    yield from describe_parser(parser, shared_options())
+    if options := list(describe_parser(parser, shared_options())):
+        yield "\n".join(options)
 
 
-def describe_parser(parser: ArgumentParser, shared: set[str]) -> Iterator[str]:
-    """Yield the table of a parser's options, then those of its parts."""
+def describe_parser(parser: ArgumentParser, shared: set[str], indent: str = "") -> Iterator[str]:
+    """Yield an item for each option of a parser, then for its verbs, each with its own options."""
     own = [action for action in parser._actions if not shared & {*action.option_strings}]
-    rows = [row for action in own if (row := row_of(action))]
-    if rows:
-        yield table(["Option", "What it does"], rows)
+    for action in own:
+        if item := describe_option(action):
+            yield indent + item
     for verbs in (action for action in own if isinstance(action, _SubParsersAction)):
-        helps = {verb.dest: verb.help for verb in verbs._choices_actions}
-        yield table(["Verb", "What it does"], [[code(n), sentence(h)] for n, h in helps.items()])
         said = shared | {option for action in own for option in action.option_strings}
-        for name in helps:
-            tables = [*describe_parser(verbs.choices[name], said)]
-            yield from [f"### `{parser.prog.split()[1]} {name}`", *tables] if tables else []
+        for verb in verbs._choices_actions:
+            yield f"{indent}- `{verb.dest}`: {plain(verb.help)}"
+            yield from describe_parser(verbs.choices[verb.dest], said, f"{indent}  ")
 
 
 def shared_options() -> set[str]:
@@ -49,29 +48,34 @@ def shared_options() -> set[str]:
 
 # What every command that has it takes alike.
 COMMON = {"--json", "--endpoint"}
+SYNONYMS = {"--user"}
 
 
-def row_of(action: Action) -> list[str]:
-    """Return the row of an option, [] of what is none or common."""
+def describe_option(action: Action) -> str:
+    """Return the item of an option, "" of what is none or common."""
     if isinstance(action, _SubParsersAction) or COMMON & {*action.option_strings}:
-        return []
+        return ""
     names = action.option_strings or [str(action.metavar or action.dest).lower()]
     value = " " + str(action.metavar or action.dest.upper()) if takes_value(action) else ""
     value = f" [{value.strip()}]" if value and action.nargs == "?" else value
-    shown = ", ".join(code(name + value) for name in names)
-    return [shown, sentence(action.help or "")]
+    shown = ", ".join(code(name + value) for name in names if name not in SYNONYMS)
+    return f"- {shown}: {plain(action.help)}"
 
 
 def takes_value(action: Action) -> bool:
     return bool(action.option_strings) and action.nargs != 0
 
 
-def sentence(text: str) -> str:
-    first = text.partition(" ")[0]
-    return text[:1].upper() + text[1:] if first.isalpha() else text
+def plain(text: str | None) -> str:
+    """Return a help text as it follows a colon."""
+    words = text or ""
+    first = words.partition(" ")[0]
+    is_name = not first.isalpha() or (first.isupper() and len(first) > 1)
+    return words if is_name else words[:1].lower() + words[1:]
 
 
 COMMANDS_HEAD = """\
-What `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what they are for. `--json`
-prints data, where a command has any. `--endpoint PATH` chooses an endpoint with fewer tools:
-`/mcp/readonly`. Every command also takes Django's own options."""
+What `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what they are for. Every
+command that has data takes `--json`, every command about tools `--endpoint PATH`, such as
+`/mcp/readonly`. `USER` is the name of a user, by `USERNAME_FIELD`; `--user` is another name of
+`--as`."""

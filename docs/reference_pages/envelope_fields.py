@@ -251,7 +251,8 @@ def envelope_fields_page() -> str:
         own = [row for row in rows(described) if fact_of(row) not in facts]
         facts |= {fact for row in own if (fact := fact_of(row))}
         parts += [f"## {described.title}", paragraph(described.text)]
-        parts.append(table(["Field", "Type", "Always", "Meaning"], own))
+        starred = [[name + " \\*" * bool(always), of, said] for name, of, always, said in own]
+        parts.append(table(["Field", "Type", "Meaning"], starred))
     return page("Fields of envelopes", *parts)
 
 
@@ -263,6 +264,6 @@ def fact_of(row: list[str]) -> str:
 
 FIELDS_HEAD = """\
 Every field that a result can have, by [envelope](../envelopes.md). `PlainEnvelope` has none: it
-is the view's own body. A field that is not always there is left out when there is nothing to
-say. `[]` stands for each item of a list. A fact below `meta` that is described once has the same
-meaning in `meta` of `OkEnvelope` and in `metadata` of `StatusEnvelope`."""
+is the view's own body. A star marks a field that is always there; the others are left out when
+there is nothing to say. `[]` stands for each item of a list. A fact below `meta` that is described
+once has the same meaning in `meta` of `OkEnvelope` and in `metadata` of `StatusEnvelope`."""
