@@ -77,5 +77,4 @@ def plain(text: str | None) -> str:
 COMMANDS_HEAD = """\
 What `manage.py COMMAND --help` prints. [Commands](../commands.md) shows what they are for. Every
 command that has data takes `--json`, every command about tools `--endpoint PATH`, such as
-`/mcp/readonly`. `USER` is the name of a user, by `USERNAME_FIELD`; `--user` is another name of
-`--as`."""
+`/mcp/readonly`. Users are named by `USERNAME_FIELD`; `--user` is another name of `--as`."""

@@ -233,18 +233,11 @@ DESCRIBED = (
         envelopes.StatusEnvelope().schema({}) or {},
         {"metadata": shared("telemetry", *SOURCE)},
     ),
-    Described(
-        "Digests",
-        "What replaces a text that was [digested](../large_results.md#digests), as JSON.",
-        envelopes.DigestPayload,
-        {},
-        {},
-    ),
 )
 
 
 def envelope_fields_page() -> str:
-    """Return the page of the fields of envelopes and of digests."""
+    """Return the page of the fields of envelopes."""
     parts = [FIELDS_HEAD]
     facts: set[str] = set()
     for described in DESCRIBED:

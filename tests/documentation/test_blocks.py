@@ -32,7 +32,6 @@ LANGUAGES = {
 # that is no longer needed fails.
 EXCUSED: list[tuple[str, str | None, str]] = [
     ("docs/tutorial.md", None, "a project of its own, which test_tutorial.py makes and runs"),
-    ("docs/large_results.md", "from anthropic import", "wants a package of others, and a key"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Each threat of the reference names a test that exists and is collected."""
+"""Each threat of SECURITY.md names a test that exists and is collected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "reference" / "threats.md"
+PAGE = TESTS.parent / "SECURITY.md"
 HEADING = "| Threat | What holds against it | Shown by |"
 
 

@@ -58,7 +58,7 @@ def test_the_exchanges_of_a_page_are_what_mcp_call_prints(settings, tmp_path):
         settings.DRF_MCP = {**settings.DRF_MCP, **chosen}
         told = (DOCS / f"envelopes/{page}.md").read_text()
         true, count = EXCHANGE.subn(run, told)
-        assert count >= 3
+        assert count >= 2
         assert count == told.count("mcp_call")
         if told != true:
             written = tmp_path / f"{page}.md"
