@@ -1,0 +1,189 @@
+"""Each host of docs/clients.md opens as it does, and gets what the table says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import path
+from mcp_types import methods
+from rest_framework import serializers
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import call_context, mcp_tool
+from tests.agents import STATELESS, make_agent
+from tests.protocol.hosts import (
+    A_TASK,
+    ASKED,
+    HOSTS,
+    NAMED,
+    NO_PAGES,
+    TASKS,
+    WAITS,
+    Host,
+    write_table,
+)
+
+DOCS = Path(__file__).parents[2] / "docs" / "clients.md"
+PROTOCOL = "io.modelcontextprotocol"
+BOTH = "application/json, text/event-stream"
+
+
+class ReasonSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+
+
+@mcp_tool(name="refund")
+class RefundView(APIView):
+    def post(self, request):
+        answer = call_context(request).ask(ReasonSerializer, "Why?")
+        return Response({"reason": answer["reason"]})
+
+
+@mcp_tool(name="export", task="optional")
+class ExportView(APIView):
+    def post(self, request):
+        return Response({"done": True})
+
+
+@mcp_tool(name="count")
+class CountView(APIView):
+    def post(self, request):
+        call_context(request).progress(1, 1, "One of one")
+        return Response({"done": True})
+
+
+@mcp_tool(name="words", ui="table")
+class WordsView(APIView):
+    def get(self, request):
+        return Response([{"word": "hello"}])
+
+
+class Connection:
+    """A host that has opened its connection.
+
+    Attributes:
+        opened: what the server answered to the first message.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.http = make_agent("alice", revision=host.revision)
+        self.session: dict[str, str] = {}
+        if host.revision == STATELESS:
+            self.opened = self.read("server/discover", {})
+            return
+        handshake = {
+            "protocolVersion": host.revision,
+            "capabilities": host.capabilities,
+            "clientInfo": host.client,
+        }
+        methods.validate_client_request("initialize", host.revision, handshake)
+        message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": handshake}
+        # The first message has no header of the revision: it is what is being settled.
+        response = self.http.post(message, {"Accept": BOTH})
+        self.opened = response.json()["result"]
+        if session := response.get("Mcp-Session-Id"):
+            self.session["Mcp-Session-Id"] = session
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        headers = {"MCP-Protocol-Version": host.revision, "Accept": BOTH, **self.session}
+        assert self.http.post(ready, headers).status_code == 202
+
+    def read(self, method: str, params: Mapping[str, Any], **meta: Any) -> dict[str, Any]:
+        """Send a request and return its result."""
+        *_, last = self.read_all(method, params, **meta)
+        return last["result"]
+
+    def read_all(
+        self, method: str, params: Mapping[str, Any], **meta: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Send a request and yield the messages of the answer as they come."""
+        if self.host.revision == STATELESS:
+            meta[f"{PROTOCOL}/clientCapabilities"] = self.host.capabilities
+            meta[f"{PROTOCOL}/clientInfo"] = self.host.client
+        message, headers = self.http.frame(method, {**params, **({"_meta": meta} if meta else {})})
+        methods.validate_client_request(method, self.host.revision, message["params"])
+        response = self.http.post(message, {**headers, "Accept": BOTH, **self.session})
+        is_stream = response["Content-Type"] == "text/event-stream"
+        for part in response:
+            for line in part.decode().splitlines():
+                if not is_stream or line.startswith("data: "):
+                    yield json.loads(line.removeprefix("data: "))
+
+    def call(self, name: str) -> dict[str, Any]:
+        """Call a tool without arguments and return the first message that comes back."""
+        return next(iter(self.read_all("tools/call", {"name": name, "arguments": {}})))
+
+
+@pytest.fixture(params=HOSTS, ids=lambda host: f"{host.name} {host.revision}".replace(" ", "-"))
+def connection(request, expose, db) -> Connection:
+    expose(
+        path("refund", RefundView.as_view()),
+        path("export", ExportView.as_view()),
+        path("count", CountView.as_view()),
+        path("words", WordsView.as_view()),
+        TASKS_BACKEND="background",
+    )
+    return Connection(request.param)
+
+
+def test_the_page_has_the_hosts():
+    assert write_table() in DOCS.read_text()
+
+
+def test_a_host_gets_the_revision_that_it_opens_with(connection):
+    offered = connection.opened
+    if connection.host.revision == STATELESS:
+        assert offered["supportedVersions"][0] == STATELESS
+    else:
+        assert offered["protocolVersion"] == connection.host.revision
+
+
+def test_a_host_that_declared_forms_is_asked_or_its_model_gets_the_arguments(connection):
+    message = connection.call("refund")
+    result = message["result"]
+    if connection.host.forms == ASKED:
+        (question,) = result["inputRequests"].values()
+        assert question["method"] == "elicitation/create"
+    else:
+        envelope = json.loads(result["content"][0]["text"])
+        assert envelope["data"]["error_code"] == "INPUT_REQUIRED"
+        assert "reason" in str(envelope)
+
+
+def test_a_host_that_declared_tasks_gets_a_task_or_waits(connection):
+    result = connection.call("export")["result"]
+    is_task = result.get("resultType") == "task"
+    assert connection.host.tasks == (A_TASK if is_task else WAITS)
+    if not is_task:
+        assert json.loads(result["content"][0]["text"])["data"] == {"done": True}
+
+
+def test_tasks_are_offered_to_hosts_that_can_take_them(connection):
+    offered = connection.opened["capabilities"].get("extensions", {})
+    assert (TASKS["extensions"].keys() <= offered.keys()) == (connection.host.revision == STATELESS)
+
+
+def test_every_host_that_wants_progress_gets_it(connection):
+    progress, answer = connection.read_all(
+        "tools/call", {"name": "count", "arguments": {}}, progressToken="p"
+    )
+    assert progress["method"] == "notifications/progress"
+    assert json.loads(answer["result"]["content"][0]["text"])["data"] == {"done": True}
+
+
+def test_a_tool_names_its_page_where_the_revision_has_a_place(connection):
+    tools = {tool["name"]: tool for tool in connection.read("tools/list", {})["tools"]}
+    ui = tools["words"].get("_meta", {}).get("ui", {})
+    assert connection.host.pages == (NAMED if "resourceUri" in ui else NO_PAGES)
+
+
+def test_every_host_gets_resources_and_prompts(connection):
+    # Those of the example shop.
+    assert connection.read("resources/list", {})["resources"]
+    assert connection.read("prompts/list", {})["prompts"]
+    assert {"resources", "prompts"} <= connection.opened["capabilities"].keys()
