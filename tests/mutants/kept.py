@@ -314,7 +314,7 @@ MUTANTS = (
     Mutant(
         "the hour of a rule is not that of the caller's zone",
         "contrib/rules/values.py",
-        "timezone.localtime(now, timezone.get_default_timezone())",
+        "timezone.localtime(now, zone)",
         "timezone.localtime(now)",
         ("contrib/rules/test_rules.py",),
     ),

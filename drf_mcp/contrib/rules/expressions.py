@@ -51,12 +51,6 @@ COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     **dict.fromkeys((ast.Eq, ast.Is), operator.eq),
     **dict.fromkeys((ast.NotEq, ast.IsNot), operator.ne),
 }
-ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
 WORDS = {("true",): True, ("false",): False, ("null",): None}
 
 
@@ -71,9 +65,15 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-# What each function takes, the type of what it returns, and the function.
-FUNCTIONS: Mapping[str, tuple[tuple[str, ...], str, Callable[[Any], Any]]] = {
-    "len": ((TEXT, LIST), NUMBER, lambda value: Decimal(len(value))),
+# The types that operators and functions take, the type of what they return, and how it is found.
+OPERATIONS: Mapping[Any, tuple[tuple[str, ...], str, Callable[..., Any]]] = {
+    ast.Not: ((BOOLEAN,), BOOLEAN, operator.not_),
+    ast.USub: ((NUMBER,), NUMBER, operator.neg),
+    ast.Add: ((NUMBER,), NUMBER, operator.add),
+    ast.Sub: ((NUMBER,), NUMBER, operator.sub),
+    ast.Mult: ((NUMBER,), NUMBER, operator.mul),
+    ast.Div: ((NUMBER,), NUMBER, operator.truediv),
+    "len": ((TEXT, LIST), NUMBER, len),
     "lower": ((TEXT,), TEXT, str.lower),
 }
 
@@ -131,7 +131,7 @@ class Expression:
 
     def evaluate(self, get_value: GetValue) -> bool | Unknown:
         """Return whether the condition holds of a call, `UNKNOWN` where that cannot be said."""
-        return as_truth(TermReader(lambda path: ANY).read(self.root).read(get_value))
+        return join([TermReader(lambda path: ANY).read(self.root).read(get_value)], False)
 
 
 class TermReader:
@@ -158,48 +158,57 @@ class TermReader:
                 # The first that decides does, so that a guard against null protects what follows.
                 is_or = isinstance(op, ast.Or)
                 return Term(BOOLEAN, lambda get: join((each.read(get) for each in terms), is_or))
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                term = self.require(operand, BOOLEAN)
-                return Term(BOOLEAN, lambda get: negate(term.read(get)))
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self.read(ast.BinOp(ast.Constant(0), ast.Sub(), operand))
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-                one, other = self.require(left, NUMBER), self.require(right, NUMBER)
-                apply = ARITHMETIC[type(op)]
-                return Term(NUMBER, lambda get: calculate(apply, one.read(get), other.read(get)))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATIONS:
+                return self.read_operation(type(op), [operand])
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
+                return self.read_operation(type(op), [left, right])
             case ast.Compare(left=left, ops=ops, comparators=others):
                 steps = list(zip(map(type, ops), [left, *others], others, strict=False))
                 return self.read_steps(steps)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-                if name == "coalesce":
-                    return self.read_coalesce(args)
-                if name in FUNCTIONS:
-                    return self.read_function(name, args)
+            case ast.Call(func=ast.Name(id="coalesce"), args=[_, *_] as args, keywords=[]):
+                return self.read_coalesce(args)
+            case ast.Call(func=ast.Name(id=name), args=[arg], keywords=[]) if name in OPERATIONS:
+                return self.read_operation(name, [arg])
+            case ast.Call(func=ast.Name(id="coalesce" | "len" | "lower" as name)):
+                raise ExpressionError(_("%s takes another number of values.") % name)
         raise ExpressionError(_("%s is no part of a condition.") % ast.unparse(node))
 
-    def require(self, node: ast.expr, kind: str) -> Term:
+    def require(self, node: ast.expr, *kinds: str) -> Term:
         term = self.read(node)
-        if term.kind not in (kind, ANY):
-            facts = {"part": ast.unparse(node), "found": term.kind, "kind": kind}
+        if term.kind not in (*kinds, ANY):
+            facts = {"part": ast.unparse(node), "found": term.kind, "kind": kinds[0]}
             raise ExpressionError(_("%(part)s is a %(found)s, not a %(kind)s.") % facts)
         return term
 
-    def read_steps(self, nodes: Sequence[tuple[type[ast.cmpop], ast.expr, ast.expr]]) -> Term:
-        steps = [(op, self.read(left), self.read(right)) for op, left, right in nodes]
-        for (op, left, right), (_op, *written) in zip(steps, nodes, strict=True):
+    def read_operation(self, name: Any, nodes: Sequence[ast.expr]) -> Term:
+        takes, kind, apply = OPERATIONS[name]
+        terms = [self.require(each, *takes) for each in nodes]
+
+        def read(get: GetValue) -> Any:
+            values = [each.read(get) for each in terms]
+            if any(kind_of(value) not in takes for value in values):
+                return UNKNOWN
+            try:
+                return convert(apply(*values))
+            except ArithmeticError:
+                return UNKNOWN
+
+        return Term(kind, read)
+
+    def read_steps(self, nodes: Iterable[tuple[type[ast.cmpop], ast.expr, ast.expr]]) -> Term:
+        steps = []
+        for op, *sides in nodes:
+            left, right = map(self.read, sides)
             if not fits(op, left, right):
-                texts = map(ast.unparse, written)
-                parts = [f"{t} ({e.kind})" for t, e in zip(texts, (left, right), strict=True)]
-                facts = dict(zip(("left", "right"), parts, strict=True))
+                facts = {"left": f"{ast.unparse(sides[0])} ({left.kind})"}
+                facts["right"] = f"{ast.unparse(sides[1])} ({right.kind})"
                 raise ExpressionError(_("%(left)s and %(right)s cannot be compared.") % facts)
+            steps.append((op, left.read, right.read))
         return Term(
-            BOOLEAN,
-            lambda get: join((compare(op, a.read(get), b.read(get)) for op, a, b in steps), False),
+            BOOLEAN, lambda get: join((compare(op, a(get), b(get)) for op, a, b in steps), False)
         )
 
     def read_coalesce(self, args: Sequence[ast.expr]) -> Term:
-        if not args:
-            raise ExpressionError(_("%s takes another number of values.") % "coalesce")
         terms = [self.read(each) for each in args]
         kinds = {each.kind for each in terms} - {NULL}
 
@@ -208,21 +217,6 @@ class TermReader:
             return next((value for value in values if value is not None), None)
 
         return Term(kinds.pop() if len(kinds) == 1 else ANY, read)
-
-    def read_function(self, name: str, args: Sequence[ast.expr]) -> Term:
-        if len(args) != 1:
-            raise ExpressionError(_("%s takes another number of values.") % name)
-        takes, kind, apply = FUNCTIONS[name]
-        term = self.read(args[0])
-        if term.kind not in (*takes, ANY):
-            facts = {"name": name, "kind": term.kind}
-            raise ExpressionError(_("%(name)s takes no %(kind)s.") % facts)
-
-        def read(get: GetValue) -> Any:
-            value = term.read(get)
-            return apply(value) if kind_of(value) in takes else UNKNOWN
-
-        return Term(kind, read)
 
 
 def read_path(node: ast.expr) -> Path | None:
@@ -287,14 +281,6 @@ def convert(value: Any) -> Any:
     return value if kind != ANY or isinstance(value, Mapping) else UNKNOWN
 
 
-def as_truth(value: Any) -> bool | Unknown:
-    return value if isinstance(value, bool) else UNKNOWN
-
-
-def negate(value: Any) -> bool | Unknown:
-    return not value if isinstance(value, bool) else UNKNOWN
-
-
 def join(truths: Iterable[Any], decides: bool) -> bool | Unknown:
     """Return the truth that decides if one of some is that; what follows it is not read."""
     are_known = True
@@ -305,19 +291,11 @@ def join(truths: Iterable[Any], decides: bool) -> bool | Unknown:
     return not decides if are_known else UNKNOWN
 
 
-def calculate(apply: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    if not isinstance(left, Decimal) or not isinstance(right, Decimal):
-        return UNKNOWN
-    try:
-        return read_as(NUMBER, apply(left, right))
-    except ArithmeticError:
-        return UNKNOWN
-
-
 def compare(op: type[ast.cmpop], left: Any, right: Any) -> bool | Unknown:
     """Return how two values compare, `UNKNOWN` where that cannot be said."""
     if op is ast.NotIn:
-        return negate(compare(ast.In, left, right))
+        found = compare(ast.In, left, right)
+        return not found if isinstance(found, bool) else UNKNOWN
     if op is ast.In:
         if isinstance(right, list):
             return join((compare(ast.Eq, left, each) for each in right), True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -60,64 +61,52 @@ JSON_TYPES = {"integer": NUMBER, "number": NUMBER, "boolean": BOOLEAN, "string":
 JSON_TYPES |= {"array": LIST}
 
 
-def of_user(name: str) -> tuple[str, Callable[[Any], Any]]:
-    return BOOLEAN, lambda known: bool(getattr(known.user, name, False))
+def find_text(source: Any, name: str) -> Any:
+    value = getattr(source, name, None)
+    return value if isinstance(value, str) else None
 
 
-def of_credential(name: str) -> tuple[str, Callable[[Any], Any]]:
-    def read(known: Any) -> Any:
-        value = getattr(known.auth, name, None)
-        return value if isinstance(value, str) else None
-
-    return TEXT, read
-
-
-def of_now(name: str, kind: str = NUMBER) -> tuple[str, Callable[[Any], Any]]:
-    def read(known: Any) -> Any:
-        now = timezone.now()
-        if timezone.is_aware(now):
-            # Not that of the caller, which middleware may have activated.
-            now = timezone.localtime(now, timezone.get_default_timezone())
-        value = getattr(now, name)
-        return value() if callable(value) else value
-
-    return kind, read
-
-
-def find_group_names(known: Any) -> list[str]:
+def find_groups(known: Any) -> list[str]:
     groups = getattr(known.user, "groups", None)
     return [] if groups is None else list(groups.values_list("name", flat=True))
 
 
-# The types of what is known before a call, and what reads it of the authenticated request.
+def find_authentication_class(known: Any) -> str | None:
+    authenticator = known.successful_authenticator
+    return type(authenticator).__name__ if authenticator else None
+
+
+def find_now() -> datetime:
+    # Of the project's zone, not that of the caller, which middleware may have activated.
+    now = timezone.now()
+    zone = timezone.get_default_timezone()
+    return timezone.localtime(now, zone) if timezone.is_aware(now) else now
+
+
+# The types of what is known before a call, and what finds it of the authenticated request.
 MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "caller": {
         "username": (TEXT, lambda known: (known.user and known.user.get_username()) or None),
-        "groups": (LIST, find_group_names),
-        "is_staff": of_user("is_staff"),
-        "is_superuser": of_user("is_superuser"),
-        "is_anonymous": (BOOLEAN, lambda known: not (known.user and known.user.is_authenticated)),
+        "groups": (LIST, find_groups),
+        "is_staff": (BOOLEAN, lambda known: getattr(known.user, "is_staff", False)),
+        "is_superuser": (BOOLEAN, lambda known: getattr(known.user, "is_superuser", False)),
+        "is_anonymous": (BOOLEAN, lambda known: not getattr(known.user, "is_authenticated", False)),
     },
     "token": {
-        "name": of_credential("name"),
-        "prefix": of_credential("prefix"),
+        "name": (TEXT, lambda known: find_text(known.auth, "name")),
+        "prefix": (TEXT, lambda known: find_text(known.auth, "prefix")),
         "client": (
             TEXT,
-            lambda known: getattr(getattr(known.auth, "application", None), "client_id", None),
+            lambda known: find_text(getattr(known.auth, "application", None), "client_id"),
         ),
         "scopes": (LIST, lambda known: sorted(get_granted_scopes(known.auth) or ())),
-        "kind": (
-            TEXT,
-            lambda known: (
-                known.successful_authenticator and type(known.successful_authenticator).__name__
-            ),
-        ),
+        "kind": (TEXT, find_authentication_class),
     },
     "now": {
-        "date": of_now("date", DATE),
-        "time": of_now("time", TIME),
-        "hour": of_now("hour"),
-        "weekday": of_now("isoweekday"),
+        "date": (DATE, lambda known: find_now().date()),
+        "time": (TIME, lambda known: find_now().time()),
+        "hour": (NUMBER, lambda known: find_now().hour),
+        "weekday": (NUMBER, lambda known: find_now().isoweekday()),
     },
 }
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from drf_mcp.contrib.rules import RuleCall, Ruling, rule
 from drf_mcp.contrib.rules.models import CallRule
+from drf_mcp.test import MCPClient
 from example_project.shop.models import Order
 
 
@@ -97,6 +98,17 @@ def test_rules_by_token_and_time(keep_rule, refund):
         condition='token.kind == "TokenAuthentication" and now.hour >= 0 and now.weekday <= 7',
     )
     assert refund(amount="1").code == "FORBIDDEN"
+
+
+def test_what_a_session_does_not_have_of_a_token_is_null(keep_rule, order):
+    nothing = "token.name == null and token.prefix == null and token.client == null"
+    person = 'caller.username == "alice" and not caller.is_anonymous and not caller.is_staff'
+    keep_rule("orders_refund", condition=f"{nothing} and {person} and len(token.scopes) == 0")
+    client = MCPClient()
+    client.force_authenticate(User.objects.get(username="alice"))
+    assert (
+        "Not today." in client.call_tool("orders_refund", {"id": order.pk, "reason": "late"}).text
+    )
 
 
 def test_the_time_is_that_of_the_project_whatever_zone_the_caller_has(keep_rule, refund):
