@@ -319,6 +319,13 @@ MUTANTS = (
         ("contrib/rules/test_rules.py",),
     ),
     Mutant(
+        "an argument does not stand in for the caller",
+        "contrib/rules/values.py",
+        '"arguments") and len(path) > 1',
+        '"arguments") and path[0] not in self.arguments',
+        ("contrib/rules/test_rules.py",),
+    ),
+    Mutant(
         "nobody approves a call of their own",
         "contrib/rules/ledger.py",
         "if get_user_key(user) in row.people:",

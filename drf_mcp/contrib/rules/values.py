@@ -151,8 +151,9 @@ class ToolNames:
 
     def locate(self, path: Path) -> tuple[str, Path]:
         """Return what has a name: "arguments", "object" or one of `MEMBERS`; and the rest of it."""
-        is_reserved = path[0] in (*MEMBERS, "object", "arguments") and path[0] not in self.arguments
-        return (path[0], path[1:]) if is_reserved and path[1:] else ("arguments", path)
+        # An argument of such a name, which a caller writes, does not stand in for the caller.
+        is_reserved = path[0] in (*MEMBERS, "object", "arguments") and len(path) > 1
+        return (path[0], path[1:]) if is_reserved else ("arguments", path)
 
     def is_of_caller(self, path: Path) -> bool:
         """Return whether a name is known before a call: of its caller, credential or time."""

@@ -8,7 +8,11 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.management import CommandError, call_command
+from django.urls import path
 from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.response import Response
 
 from drf_mcp.contrib.rules import RuleCall, Ruling, rule
 from drf_mcp.contrib.rules.models import CallRule
@@ -109,6 +113,26 @@ def test_what_a_session_does_not_have_of_a_token_is_null(keep_rule, order):
     assert (
         "Not today." in client.call_tool("orders_refund", {"id": order.pk, "reason": "late"}).text
     )
+
+
+class NoteSerializer(serializers.Serializer):
+    caller = serializers.JSONField()
+
+
+class NoteView(GenericAPIView):
+    """Keep a note."""
+
+    serializer_class = NoteSerializer
+
+    def post(self, request) -> Response:
+        return Response({"kept": True})
+
+
+@pytest.mark.parametrize("condition", ["not caller.is_staff", "arguments.caller.is_staff == true"])
+def test_an_argument_called_caller_is_not_the_caller(keep_rule, expose, agent_of, condition):
+    expose(path("note/", NoteView.as_view()))
+    keep_rule("note", condition=condition)
+    assert agent_of("alice").call("note", caller={"is_staff": True}).code == "FORBIDDEN"
 
 
 def test_the_time_is_that_of_the_project_whatever_zone_the_caller_has(keep_rule, refund):
