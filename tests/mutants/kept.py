@@ -326,6 +326,20 @@ MUTANTS = (
         ("contrib/rules/test_rules.py",),
     ),
     Mutant(
+        "of several requests the strictest ruling holds",
+        "contrib/rules/ruling.py",
+        "rule, ruling = decisions[-1]",
+        "rule, ruling = decisions[0]",
+        ("contrib/rules/test_crossings.py",),
+    ),
+    Mutant(
+        "the group that approves one of several objects",
+        "contrib/rules/ruling.py",
+        'ruling = replace(ruling, group=next(iter(groups), ""))',
+        "pass",
+        ("contrib/rules/test_crossings.py",),
+    ),
+    Mutant(
         "nobody approves a call of their own",
         "contrib/rules/ledger.py",
         "if get_user_key(user) in row.people:",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -213,10 +213,22 @@ def decide(rules: Iterable[Any], values: CallValues) -> tuple[Any, Ruling]:
 
 
 def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling]:
-    """Return what is decided against one of the requests that a call makes; raises as `decide`."""
+    """Return what is decided about all requests that a call makes; raises as `decide`.
+
+    One that is refused refuses the call; of approvals the call needs the most.
+    """
     rules = list(rules)
     decisions = [decide(rules, CallValues(call.of_item(each))) for each in call.bound.requests]
-    return next((each for each in decisions if each[1].verdict != ALLOW), decisions[0])
+    strictness = {ALLOW: (0, 0), REFUSE: (2, 0)}
+    decisions.sort(key=lambda each: strictness.get(each[1].verdict, (1, each[1].approvals)))
+    rule, ruling = decisions[-1]
+    if ruling.verdict == APPROVE:
+        groups = {each.group for _rule, each in decisions if each.group}
+        if len(groups) > 1:
+            reason = _("Different groups approve the objects of the call: make a call for each.")
+            return rule, Ruling.refuse(reason)
+        ruling = replace(ruling, group=next(iter(groups), ""))
+    return rule, ruling
 
 
 def crash(exc: Exception) -> None:

@@ -95,6 +95,42 @@ def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
     assert (str(pan.price), str(other.price)) == ("4.00", "6.00")
 
 
+@pytest.fixture
+def price(carol):
+    """Change the prices of two products in one call."""
+
+    def price(*prices: str):
+        slugs = Product.objects.order_by("pk").values_list("slug", flat=True)
+        items = [{"slug": slug, "price": each} for slug, each in zip(slugs, prices, strict=False)]
+        return carol.call("products_partial_update", items=items)
+
+    return price
+
+
+def test_an_object_that_is_refused_is_not_hidden_behind_one_to_be_approved(keep_rule, price):
+    keep_rule("products_partial_update", order=1, condition="price > 500", reason="Too much.")
+    keep_rule("products_partial_update", "approve", condition="price > 5")
+    assert price("6.00", "501.00").code == "FORBIDDEN"
+    assert price("501.00", "6.00").code == "FORBIDDEN"
+    assert not Proposal.objects.exists()
+
+
+@pytest.mark.parametrize("prices", [("6.00", "60.00"), ("60.00", "6.00")])
+def test_a_call_needs_the_approvals_of_each_of_its_objects(keep_rule, price, prices):
+    keep_rule("products_partial_update", "approve", order=1, condition="price > 50", approvals=2)
+    keep_rule("products_partial_update", "approve", condition="price > 5", group="finance")
+    assert price(*prices).code == "APPROVAL_REQUIRED"
+    row = Proposal.objects.get()
+    assert (row.approvals_needed, row.group) == (2, "finance")
+
+
+def test_objects_that_different_groups_approve_are_no_one_call(keep_rule, price):
+    keep_rule("products_partial_update", "approve", order=1, condition="price > 50", group="board")
+    keep_rule("products_partial_update", "approve", condition="price > 5", group="finance")
+    assert price("6.00", "60.00").code == "FORBIDDEN"
+    assert price("6.00", "7.00").code == "APPROVAL_REQUIRED"
+
+
 def test_the_audit_records_the_proposal_and_the_run(ask, alice, sent, monkeypatch):
     monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", Auditor())
     alice.call("orders_refund", **sent)

@@ -345,6 +345,17 @@ def test_an_object_that_changed_is_approved_anew(propose, approver, order):
     assert is_refunded(order)
 
 
+def test_approvals_of_what_was_shown_before_do_not_count(propose, approver, order):
+    row, dora = propose(approvals=2), approver("dora")
+    approve(row, dora)
+    approve(row, approver("emil"))
+    Order.objects.filter(pk=order.pk).update(status="shipped")
+    run_proposal(row.pk)
+    assert state(row) == "stale"
+    assert approve(row, dora).status == "stale"
+    assert approve(row, User.objects.get(username="emil")).status == "approved"
+
+
 def test_a_call_that_became_impossible_fails(propose, approver, order):
     row = approve(propose(), approver())
     Order.objects.filter(pk=order.pk).update(status="cancelled")
