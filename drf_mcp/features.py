@@ -327,7 +327,7 @@ class Feature:
         return None
 
     def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
-        """Return the file that a text among the arguments stands for, None for no file.
+        """Return the file that a text among the arguments names, None for no file.
 
         Args:
             text: what the caller sent in the place of a file.

@@ -23,8 +23,8 @@ class StorageAlias(Kind):
 
 class UploadsFeature(Feature):
     settings = {
-        # Where uploaded files wait for a call: an alias in STORAGES whose files nobody else is
-        # shown. See docs/files.md.
+        # Where uploaded files wait for a call: an alias in STORAGES that serves its files to no
+        # one. See docs/files.md.
         "UPLOAD_STORAGE": Setting("default", StorageAlias()),
         # Bytes of one uploaded file.
         "UPLOAD_MAX_BYTES": Setting(100 * 1024 * 1024, Number()),

@@ -51,7 +51,7 @@ class StoredUpload(UploadedFile):  # type: ignore[type-arg]
             yield from file.chunks(chunk_size)
 
 
-class Pieces(File):  # type: ignore[type-arg]
+class MeasuredBody(File):  # type: ignore[type-arg]
     """A body that is stored while it is read, in pieces.
 
     Raises:
@@ -91,13 +91,13 @@ class WaitingFile:
     def store(cls, body: Any, name: str, content_type: str) -> WaitingFile:
         """Store a body, in pieces; a body that is too long leaves nothing behind."""
         path = f"{FOLDER}/{int(time.time())}-{get_random_string(22)}"
-        pieces, storage = Pieces(body, path), get_storage()
+        measured, storage = MeasuredBody(body, path), get_storage()
         try:
-            stored = storage.save(path, pieces)
+            stored = storage.save(path, measured)
         except TooLarge:
             storage.delete(path)
             raise
-        return cls(stored, name, content_type, pieces.count)
+        return cls(stored, name, content_type, measured.count)
 
     def get_reference(self, principal: str) -> str:
         """Return the text that names the file in arguments of that caller alone."""

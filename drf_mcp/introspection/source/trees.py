@@ -200,7 +200,7 @@ UNREADABLE = FunctionTree(None)
 @functools.lru_cache(maxsize=4096)
 def parse_function(code: CodeType) -> FunctionTree:
     try:
-        tree = ast.parse(textwrap.dedent(get_source(code)))
+        tree = ast.parse(textwrap.dedent(read_source(code)))
     except (OSError, TypeError, SyntaxError):
         return UNREADABLE
     statement = tree.body[0] if tree.body else None
@@ -209,7 +209,7 @@ def parse_function(code: CodeType) -> FunctionTree:
     return UNREADABLE
 
 
-def get_source(code: CodeType) -> str:
+def read_source(code: CodeType) -> str:
     # As `inspect.getsource`, which looks through every module of the process for the one of a file.
     if lines := linecache.getlines(code.co_filename):
         return "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))

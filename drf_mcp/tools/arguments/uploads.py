@@ -45,7 +45,7 @@ DIGITS = (string.ascii_letters + string.digits + "+/").encode()
 PIECE = 2**16
 
 
-# Finds the file that a text of the running call stands for.
+# Finds the file that a text of the running call names.
 FINDER: ContextVar[Callable[[str], UploadedFile[Any] | None] | None] = ContextVar(
     "FINDER", default=None
 )
