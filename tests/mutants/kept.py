@@ -406,10 +406,17 @@ MUTANTS = (
         ("contrib/rules/test_proposals.py",),
     ),
     Mutant(
+        "a rule that asks for more than was approved",
+        "contrib/rules/proposing.py",
+        "if is_enough and trial",
+        "if trial",
+        ("contrib/rules/test_proposals.py",),
+    ),
+    Mutant(
         "a call whose dry run sees something else",
         "contrib/rules/proposing.py",
-        "if trial.fingerprint == row.fingerprint:",
-        "if True:",
+        "if is_enough and trial.fingerprint == row.fingerprint:",
+        "if is_enough:",
         ("contrib/rules/test_proposals.py",),
     ),
     Mutant(

@@ -177,11 +177,18 @@ class ProposalLedger:
         """Take an approved call to be made, once; return whether it was there to be taken."""
         return self.change(row, APPROVED, status=RUNNING)
 
-    def return_stale(self, row: Any, shown: Mapping[str, Any], fingerprint: str) -> None:
-        """Have a call approved anew, of which the dry run sees something else."""
+    def return_stale(
+        self, row: Any, shown: Mapping[str, Any], fingerprint: str, **asked: Any
+    ) -> None:
+        """Have a call approved anew: it would do something else, or its rule asks for more.
+
+        Args:
+            asked: what the rule asks for now.
+        """
         before, expires = row.shown, timezone.now() + self.open_for
-        members = {"shown": shown, "shown_before": before, "fingerprint": fingerprint}
+        members = {"shown": shown, "shown_before": before, "fingerprint": fingerprint, **asked}
         if self.change(row, RUNNING, status=STALE, expires=expires, **members):
+            row.approvals.all().delete()
             self.tell(row)
 
     def finish(

@@ -166,11 +166,16 @@ class Proposing:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
             trial = Trial(call, locks=True)
-            if trial.fingerprint == row.fingerprint:
+            # The rule may ask for more by now than when the call was approved.
+            ruling, given = self.ruling, row.given.count()
+            is_enough = given >= ruling.approvals and ruling.group in ("", row.group)
+            if is_enough and trial.fingerprint == row.fingerprint:
                 # It was let in, and confirmed, before.
                 call.is_rerun = True
                 return proceed(call)
-        self.ledger.return_stale(row, trial.shown, trial.fingerprint)
+        asked = {"approvals_needed": ruling.approvals, "group": ruling.group}
+        asked |= {"rule": self.rule.name, "reason": ruling.reason}
+        self.ledger.return_stale(row, trial.shown, trial.fingerprint, **asked)
         return self.describe(row)
 
     def describe(self, row: Any) -> Outcome:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.contrib.rules.ledger import ProposalLedger
-from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.contrib.rules.models import CallRule, Proposal
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
@@ -370,6 +370,24 @@ def test_a_rule_that_refuses_by_now(propose, approver, keep_rule, order):
     run_proposal(row.pk)
     assert state(row) == "failed"
     assert not is_refunded(order)
+
+
+@pytest.mark.parametrize("asked", [{"approvals": 2}, {"group": "finance"}])
+def test_a_rule_that_asks_for_more_by_now(propose, approver, order, asked):
+    row, dora = propose(), approver()
+    approve(row, dora)
+    CallRule.objects.update(**asked)
+    run_proposal(row.pk)
+    assert state(row) == "stale"
+    assert not is_refunded(order)
+    emil = approver("emil")
+    for user in (dora, emil):
+        user.groups.add(Group.objects.get_or_create(name="finance")[0])
+    approve(row, emil)
+    if "approvals" in asked:
+        assert state(row) == "stale"
+        approve(row, dora)
+    assert run_proposal(row.pk).status == "done"
 
 
 def test_a_caller_who_lost_the_rights(propose, approver, order):
