@@ -131,7 +131,7 @@ class Expression:
 
     def evaluate(self, get_value: GetValue) -> bool | Unknown:
         """Return whether the condition holds of a call, `UNKNOWN` where that cannot be said."""
-        return join([TermReader(lambda path: ANY).read(self.root).read(get_value)], False)
+        return join_truths([TermReader(lambda path: ANY).read(self.root).read(get_value)], False)
 
 
 class TermReader:
@@ -157,7 +157,9 @@ class TermReader:
                 terms = [self.require(each, BOOLEAN) for each in nodes]
                 # The first that decides does, so that a guard against null protects what follows.
                 is_or = isinstance(op, ast.Or)
-                return Term(BOOLEAN, lambda get: join((each.read(get) for each in terms), is_or))
+                return Term(
+                    BOOLEAN, lambda get: join_truths((each.read(get) for each in terms), is_or)
+                )
             case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATIONS:
                 return self.read_operation(type(op), [operand])
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
@@ -205,7 +207,8 @@ class TermReader:
                 raise ExpressionError(_("%(left)s and %(right)s cannot be compared.") % facts)
             steps.append((op, left.read, right.read))
         return Term(
-            BOOLEAN, lambda get: join((compare(op, a(get), b(get)) for op, a, b in steps), False)
+            BOOLEAN,
+            lambda get: join_truths((compare(op, a(get), b(get)) for op, a, b in steps), False),
         )
 
     def read_coalesce(self, args: Sequence[ast.expr]) -> Term:
@@ -281,7 +284,7 @@ def convert(value: Any) -> Any:
     return value if kind != ANY or isinstance(value, Mapping) else UNKNOWN
 
 
-def join(truths: Iterable[Any], decides: bool) -> bool | Unknown:
+def join_truths(truths: Iterable[Any], decides: bool) -> bool | Unknown:
     """Return the truth that decides if one of some is that; what follows it is not read."""
     are_known = True
     for truth in truths:
@@ -298,7 +301,7 @@ def compare(op: type[ast.cmpop], left: Any, right: Any) -> bool | Unknown:
         return not found if isinstance(found, bool) else UNKNOWN
     if op is ast.In:
         if isinstance(right, list):
-            return join((compare(ast.Eq, left, each) for each in right), True)
+            return join_truths((compare(ast.Eq, left, each) for each in right), True)
         if isinstance(left, str) and isinstance(right, str):
             return left in right
         return UNKNOWN

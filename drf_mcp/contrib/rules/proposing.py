@@ -59,13 +59,13 @@ class RulesGuard(Guard):
             if ruling.verdict == ALLOW:
                 return proceed(call)
             if ruling.verdict == REFUSE:
-                raise refuse(ruling.reason)
+                raise make_refusal(ruling.reason)
             return Proposing(call, rule, ruling).answer(proceed)
         except ViewRefused as exc:
             return exc.outcome
 
 
-def refuse(reason: str) -> CallRefused:
+def make_refusal(reason: str) -> CallRefused:
     return CallRefused(PermissionDenied(reason))
 
 
@@ -92,12 +92,12 @@ class Proposing:
         """
         call = self.call
         if call.tool.reads:
-            raise refuse(_("A call that reads cannot wait for an approval."))
+            raise make_refusal(_("A call that reads cannot wait for an approval."))
         if is_dry_run(call):
             return proceed(call)
         is_called = call.context is not None and call.context.message.method == "tools/call"
         if not self.owner or not is_called:
-            raise refuse(self.ruling.reason)
+            raise make_refusal(self.ruling.reason)
         if (taken := getattr(call.caller.request, "mcp_proposal", None)) is not None:
             return self.make(taken, proceed)
         row = self.ledger.find_same(self.owner, call.tool.name, self.digest)
@@ -157,10 +157,10 @@ class Proposing:
         call = self.call
         task = self.ledger.find_task(row)
         if task is not None and task.status == CANCELLED:
-            raise refuse(_("The task of the call was cancelled."))
+            raise make_refusal(_("The task of the call was cancelled."))
         is_same = (row.owner, row.tool, row.digest) == (self.owner, call.tool.name, self.digest)
         if not is_same or row.status != states.RUNNING:
-            raise refuse(_("The call is not the one that was approved."))
+            raise make_refusal(_("The call is not the one that was approved."))
         RUN.set(call, row)
         with ExitStack() as stack:
             for alias in find_written_databases():
@@ -236,7 +236,7 @@ class Trial:
     def get_obstacle(self, reason: str) -> CallRefused:
         facts = {"tool": self.call.tool.name, "reason": reason}
         message = _("A call of %(tool)s cannot be shown to those who approve it: %(reason)s.")
-        return refuse(message % facts)
+        return make_refusal(message % facts)
 
     def find_targets(self) -> Iterator[Any]:
         for bound in self.call.bound.requests:

@@ -61,7 +61,7 @@ JSON_TYPES = {"integer": NUMBER, "number": NUMBER, "boolean": BOOLEAN, "string":
 JSON_TYPES |= {"array": LIST}
 
 
-def find_text(source: Any, name: str) -> Any:
+def find_text_of(source: Any, name: str) -> Any:
     value = getattr(source, name, None)
     return value if isinstance(value, str) else None
 
@@ -93,11 +93,11 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
         "is_anonymous": (BOOLEAN, lambda known: not getattr(known.user, "is_authenticated", False)),
     },
     "token": {
-        "name": (TEXT, lambda known: find_text(known.auth, "name")),
-        "prefix": (TEXT, lambda known: find_text(known.auth, "prefix")),
+        "name": (TEXT, lambda known: find_text_of(known.auth, "name")),
+        "prefix": (TEXT, lambda known: find_text_of(known.auth, "prefix")),
         "client": (
             TEXT,
-            lambda known: find_text(getattr(known.auth, "application", None), "client_id"),
+            lambda known: find_text_of(getattr(known.auth, "application", None), "client_id"),
         ),
         "scopes": (LIST, lambda known: sorted(get_granted_scopes(known.auth) or ())),
         "kind": (TEXT, find_authentication_class),
