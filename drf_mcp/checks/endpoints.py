@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Info, Warning
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
-from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
@@ -18,6 +17,7 @@ from drf_mcp.access.metadata import ProtectedResourceView
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge
 from drf_mcp.checks.project import MountedEndpoint, Project, register_check
+from drf_mcp.checks.tools import takes_sessions_alone
 from drf_mcp.exceptions import contain
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
@@ -89,15 +89,16 @@ def check_agents_can_sign_in(project: Project) -> Iterator[CheckMessage]:
     for endpoint in project.endpoints:
         classes = resolve_authentication_classes(endpoint.view.authentication_classes)
         is_open = all(permission is AllowAny for permission in endpoint.permission_classes)
-        # A class of the project's own may read a header without saying so.
-        reads_none = all(issubclass(one, SessionAuthentication) for one in classes)
-        if reads_none and not is_open and not endpoint.view.get_authorization_servers():
+        is_alone = takes_sessions_alone(classes)
+        if is_alone and not is_open and not endpoint.view.get_authorization_servers():
             yield Warning(
                 f"No authentication class of {endpoint.path} reads an Authorization header, so "
                 "that no agent can sign in by HTTP.",
                 hint="Add one, such as REST framework's TokenAuthentication, to "
-                "DRF_MCP['AUTHENTICATION_CLASSES'], or silence this warning if only mcp_stdio "
-                "and the page in a browser are used. See docs/authentication.md.",
+                "REST_FRAMEWORK['DEFAULT_AUTHENTICATION_CLASSES'], so that views take it too; if "
+                "views name classes of their own, name those in DRF_MCP['AUTHENTICATION_CLASSES']."
+                " Silence this warning if only mcp_stdio and the page in a browser are used. See "
+                "docs/authentication.md.",
                 id="drf_mcp.W034",
             )
 

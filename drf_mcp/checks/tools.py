@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.views import APIView
 
+from drf_mcp.access.authentication import resolve_authentication_classes
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection
@@ -64,15 +67,44 @@ def check_budgets(project: Project) -> Iterator[CheckMessage]:
 def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
     names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
     if names:
-        more = len(names) - MAX_NAMES
-        shown = ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
         yield Warning(
-            f"Tools that change data and ask for no permission: {shown}.",
+            f"Tools that change data and ask for no permission: {list_names(names)}.",
             hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
-            "python manage.py mcp_tools findings shows each place. Silence this warning if "
-            "everybody may call them.",
+            "Silence this warning if everybody may call them.",
             id="drf_mcp.W035",
         )
+
+
+@register_check()
+def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
+    endpoints = [endpoint.view.authentication_classes for endpoint in project.endpoints]
+    # W034 is about endpoints that take sessions alone.
+    if all(takes_sessions_alone(resolve_authentication_classes(own)) for own in endpoints):
+        return
+    names = [name for name, tool in project.tools.items() if knows_no_credential(tool)]
+    if names:
+        yield Warning(
+            f"The views of these tools take sessions alone: {list_names(names)}. An agent that "
+            "signed in at the endpoint by an Authorization header is anonymous there.",
+            hint="Remove authentication_classes from the views, or add the endpoint's class to "
+            "them. See docs/authentication.md.",
+            id="drf_mcp.W036",
+        )
+
+
+def knows_no_credential(tool: Tool) -> bool:
+    own = find_view_classes(tool.endpoint.route.callback, "authentication_classes") or ()
+    return bool(own) and takes_sessions_alone(own) and not is_open(tool)
+
+
+def takes_sessions_alone(classes: Iterable[Any]) -> bool:
+    # A class of the project's own may read a header without saying so.
+    return all(issubclass(one, SessionAuthentication) for one in classes)
+
+
+def list_names(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 @register_check()

@@ -102,9 +102,11 @@ class ToolList:
             yield _("INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out.")
         else:
             yield from self._show_ways(views[0])
-        yield ""
-        each = _("Each of them, and why it is not a tool: %(command)s")
-        yield each % {"command": f"{COMMAND} unexposed"}
+        # The app of that report may not be installed.
+        if "unexposed" in features.tool_reports:
+            yield ""
+            each = _("Each of them, and why it is not a tool: %(command)s")
+            yield each % {"command": f"{COMMAND} unexposed"}
 
     def _show_ways(self, view_class: type) -> Iterator[str]:
         module, _dot, name = locate_view(view_class).rpartition(".")

@@ -10,7 +10,7 @@ from rest_framework.authentication import (
     SessionAuthentication,
     TokenAuthentication,
 )
-from rest_framework.permissions import AllowAny, IsAdminUser
+from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
@@ -154,6 +154,44 @@ def test_an_endpoint_that_reads_no_header_is_told_of(found, serve):
         assert any("No authentication class of /mcp reads" in text for text in messages) is told
         serve(path("mcp", MCPView.as_view(authentication_classes=classes, permission_classes=[])))
         assert found("drf_mcp.W034") == []
+
+
+class Private(APIView):
+    permission_classes = [IsAuthenticated]
+
+    def get(self, request):
+        return Response({})
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "view", "told"),
+    [
+        ([TokenAuthentication], {"authentication_classes": [SessionAuthentication]}, True),
+        ([TokenAuthentication], {"authentication_classes": [TokenAuthentication]}, False),
+        ([TokenAuthentication], {"authentication_classes": []}, False),
+        ([SessionAuthentication], {"authentication_classes": [SessionAuthentication]}, False),
+    ],
+)
+def test_views_that_take_sessions_alone_are_told_of_where_the_endpoint_takes_more(
+    expose, found, endpoint, view, told
+):
+    own = type("Own", (Private,), view)
+    expose(path("own/", own.as_view()), AUTHENTICATION_CLASSES=endpoint)
+    messages = [warning.msg for warning in found("drf_mcp.W036")]
+    assert [
+        message.startswith("The views of these tools take sessions alone: own.")
+        for message in messages
+    ] == [True] * told
+
+
+def test_open_views_that_take_sessions_alone_are_in_order(expose, found):
+    own = type(
+        "Own",
+        (Private,),
+        {"permission_classes": [AllowAny], "authentication_classes": [SessionAuthentication]},
+    )
+    expose(path("own/", own.as_view()), AUTHENTICATION_CLASSES=[TokenAuthentication])
+    assert found("drf_mcp.W036") == []
 
 
 # --- Any host -----------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from drf_mcp.introspection.text import join_values
 
 UNKNOWN = gettext_noop("The handler reads its body without a known serializer.")
 DECLARE = gettext_noop(
-    "Give the view a serializer_class, or construct a serializer with data=request.data in"
-    " the handler itself."
+    "Give the view a serializer_class, construct a serializer with data=request.data in the"
+    " handler itself, or declare the members with @mcp_tool(body={...})."
 )
 
 

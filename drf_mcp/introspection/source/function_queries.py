@@ -26,6 +26,8 @@ from drf_mcp.introspection.source.trees import (
     is_own_member,
 )
 
+# What reads its fields in what it is given as data.
+SCHEMAS = (BaseSerializer, BaseForm)
 Binding = tuple[str, Any]
 # A method of the reader that follows the functions, by name, and its arguments.
 Step = tuple[Any, ...]
@@ -114,7 +116,7 @@ class FunctionReader:
         if is_own_member(node.func):
             return self.read_method(node, node.func)
         target, is_framework = self.meanings.find_callee(node.func)
-        if inspect.isclass(target) and issubclass(target, (BaseSerializer, BaseForm)):
+        if inspect.isclass(target) and issubclass(target, SCHEMAS):
             return self.read_schema(node, target)
         bindings = self.bind_parameters(node, list_parameters(target))
         if not is_framework and bindings:
@@ -126,8 +128,11 @@ class FunctionReader:
 
     def read_method(self, node: ast.Call, method: ast.Attribute) -> None:
         after = None if isinstance(method.value, ast.Name) else self.home
+        # A serializer may be a class inside the view.
+        if schema := self.questions.ask(find_schema, method.attr, after):
+            return self.read_schema(node, schema)
         parameters = self.questions.ask(find_parameters, method.attr, after)
-        self.note("read", method.attr, after, self.bind_parameters(node, parameters))
+        return self.note("read", method.attr, after, self.bind_parameters(node, parameters))
 
     def reaches_query(self, node: ast.AST) -> bool:
         return is_name(node, "self") or self.meanings.is_request(node)
@@ -149,6 +154,11 @@ class FunctionReader:
         found = {name: self.meanings.find_meaning(value) for name, value in pairs}
         bound = {**dict(defaults), **found}
         return frozenset((name, v) for name, v in bound.items() if v is not None)
+
+
+def find_schema(owner: type, name: str, after: type | None) -> type | None:
+    member, _ = find_member(owner, name, after)
+    return member if inspect.isclass(member) and issubclass(member, SCHEMAS) else None
 
 
 def find_parameters(owner: type, name: str, after: type | None) -> Parameters:

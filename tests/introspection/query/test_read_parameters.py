@@ -217,6 +217,20 @@ def test_names_of_a_query_serializer_have_their_types():
     assert not found["depth"].required
 
 
+def test_names_of_a_query_serializer_inside_the_view_are_found():
+    class Tree(APIView):
+        class FilterSerializer(serializers.Serializer):
+            depth = serializers.IntegerField(required=False)
+
+        def get(self, request):
+            asked = self.FilterSerializer(data=request.query_params)
+            asked.is_valid(raise_exception=True)
+            return Response(asked.validated_data)
+
+    found = by_name(described(Tree, "GET").query)
+    assert found["depth"].schema == {"type": "integer"}
+
+
 def test_names_of_a_form_are_found():
     class Asked(forms.Form):
         depth = forms.IntegerField()
