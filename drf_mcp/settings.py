@@ -149,9 +149,10 @@ SETTINGS: dict[str, Setting] = {
     "ERROR_MAPPER_CLASS": Setting(
         "drf_mcp.dispatch.errors.ErrorMapper", Class("drf_mcp.dispatch.errors.ErrorMapper")
     ),
-    # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open) or
-    # "full" (its data as well). See docs/arguments_and_schemas.md.
-    "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", none=True)),
+    # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open),
+    # "full" (its data as well) or "data" (its data alone, without words). See
+    # docs/arguments_and_schemas.md.
+    "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data", none=True)),
     # True gives reads an argument "fields", which selects from the answer. See
     # docs/large_results.md.
     "FIELDS_ARGUMENT": Setting(True, Flag()),

@@ -122,7 +122,7 @@ KINDS: Mapping[str, Kind] = {
     "query": SCHEMAS,
     "body": SCHEMAS,
     "input_schema": JSON_SCHEMA,
-    "output_schema": Either(Choice("envelope", "full"), JSON_SCHEMA, none=True),
+    "output_schema": Either(Choice("envelope", "full", "data"), JSON_SCHEMA, none=True),
     "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
     "max_result_tokens": Number(0, none=True),
     "max_error_tokens": Number(0, none=True),

@@ -43,6 +43,9 @@ class DefinitionCache:
                 self.size -= len(self.joined.popitem(last=False)[1])
 
 
+# Keywords for people, and keywords whose members are names of their own.
+WORDS = frozenset({"title", "description", "examples", "default", "$comment"})
+NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 DEFINITIONS = DefinitionCache()
 
 
@@ -69,5 +72,45 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
     if isinstance(kind, Mapping):
         return envelope.schema(relax_schema(kind))
     # Several objects are answered by a list.
-    is_known = kind == "full" and not tool.takes_items
-    return envelope.schema(tool.schema.output if is_known else {})
+    is_known = kind != "envelope" and not tool.takes_items
+    output = tool.schema.output if is_known else {}
+    if kind == "data":
+        return describe_data(envelope, output) if output else None
+    return envelope.schema(output)
+
+
+def describe_data(envelope: Envelope, output: dict[str, Any]) -> Mapping[str, Any] | None:
+    """Return the schema of the members that hold the view's value, without words.
+
+    It holds for failures too, which have an object of their own in the same place.
+    """
+    whole, around = envelope.schema(output), envelope.schema({})
+    if whole is None or around is None:
+        return None
+    known = find_success(around)
+    data = {
+        name: schema if schema.get("type") == "object" else {"anyOf": [schema, {"type": "object"}]}
+        for name, schema in without_words({"properties": find_success(whole)})["properties"].items()
+        if schema != known.get(name)
+    }
+    return {"type": "object", "properties": data}
+
+
+def find_success(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    # An envelope describes its success before its failure.
+    members: Mapping[str, Any] = schema.get("anyOf", [schema])[0].get("properties", {})
+    return members
+
+
+def without_words(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [without_words(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        name: {key: without_words(each) for key, each in value.items()}
+        if name in NAMED and isinstance(value, Mapping)
+        else without_words(value)
+        for name, value in schema.items()
+        if name not in WORDS
+    }

@@ -37,8 +37,8 @@ class ToolOptions:
         input_schema: the ``inputSchema``, sent as it is; names in it that are no argument
             otherwise go into the body. ``"x-mcp-header": "Region"`` next to a type, here and
             in ``query`` and ``body``, lets clients repeat the argument in an HTTP header.
-        output_schema: ``"envelope"``, ``"full"`` or None as for OUTPUT_SCHEMA, or the JSON
-            Schema of the data in the envelope.
+        output_schema: ``"envelope"``, ``"full"``, ``"data"`` or None as for OUTPUT_SCHEMA, or the
+            JSON Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         many: True lets a tool that reads one object read several: the argument ``ids`` replaces
             its key. Each object is a request of its own. On a whole view it is about retrieving.

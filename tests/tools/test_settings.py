@@ -105,7 +105,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ERROR_MAPPER_CLASS", "drf_mcp.tools.Naming", "drf_mcp.dispatch.errors.ErrorMapper"),
     ("DESCRIBER_CLASS", "drf_mcp.tools.Naming", "drf_mcp.introspection.Describer"),
     ("NAMING_CLASS", None, "a subclass of drf_mcp.tools.Naming"),
-    ("OUTPUT_SCHEMA", "data", "'envelope' or 'full', or None"),
+    ("OUTPUT_SCHEMA", "rows", "'envelope' or 'full' or 'data', or None"),
     ("FIELDS_ARGUMENT", "yes", "True or False"),
     ("TELEMETRY", None, "True or False"),
     ("LOG_ARGUMENTS", "False", "True or False"),

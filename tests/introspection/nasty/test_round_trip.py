@@ -121,9 +121,10 @@ def test_what_http_accepts_the_schema_of_types_accepts_as_well(all_of_json_schem
 
 
 @pytest.mark.slow
-def test_every_answer_of_the_example_project_keeps_to_the_full_schema(agent_of, settings):
+@pytest.mark.parametrize("kind", ["full", "data"])
+def test_every_answer_of_the_example_project_keeps_to_its_schema(agent_of, settings, kind):
     """The agent holds every answer against its tool's outputSchema."""
-    settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": "full"}
+    settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": kind}
     agent, rows = agent_of("carol"), rows_of_alice()
     typed = 0
     served = registry.tools()

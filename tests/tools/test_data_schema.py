@@ -1,0 +1,84 @@
+"""``OUTPUT_SCHEMA = "data"``: what the view gives, and nothing around it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import include, path
+from jsonschema import Draft202012Validator
+from rest_framework import serializers, viewsets
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from tests.agents import Agent
+
+pytestmark = pytest.mark.django_db
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    description = serializers.CharField(source="name", help_text="A word for people.")
+
+    class Meta:
+        model = Group
+        fields = ["id", "name", "description"]
+
+
+class Groups(viewsets.ReadOnlyModelViewSet):
+    queryset = Group.objects.order_by("pk")
+    permission_classes = []
+    serializer_class = GroupSerializer
+
+
+@mcp_tool(name="free")
+class Free(APIView):
+    permission_classes = []
+
+    def get(self, request: Any) -> Response:
+        return Response({"anything": 1})
+
+
+@pytest.fixture(params=[OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope])
+def agent(request, expose, client) -> Agent:
+    router = SimpleRouter()
+    router.register("groups", Groups)
+    expose(
+        path("", include(router.urls)),
+        path("free/", Free.as_view()),
+        OUTPUT_SCHEMA="data",
+        ENVELOPE_CLASS=request.param,
+    )
+    return Agent(client)
+
+
+def test_answers_and_errors_keep_to_it(agent):
+    made = Group.objects.create(name="staff")
+    tools = agent.tools()
+    for name, arguments in (
+        ("groups_list", {}),
+        ("groups_retrieve", {"id": made.pk}),
+        ("groups_retrieve", {"id": made.pk + 1}),
+    ):
+        result = agent.call(name, **arguments).raw
+        if "structuredContent" in result and "outputSchema" in tools[name]:
+            validator = Draft202012Validator(tools[name]["outputSchema"])
+            validator.validate(result["structuredContent"])
+
+
+def test_it_names_the_fields_without_words(expose, client):
+    router = SimpleRouter()
+    router.register("groups", Groups)
+    expose(path("", include(router.urls)), OUTPUT_SCHEMA="data")
+    schema = Agent(client).tools()["groups_retrieve"]["outputSchema"]
+    assert set(schema["properties"]) == {"data"}
+    assert set(schema["properties"]["data"]["properties"]) == {"id", "name", "description"}
+    assert "A word for people" not in json.dumps(schema)
+
+
+def test_a_tool_of_which_nothing_is_known_has_none(agent):
+    assert "outputSchema" not in agent.tools()["free"]
