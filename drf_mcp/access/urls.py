@@ -8,7 +8,7 @@
 from django.contrib.auth.decorators import login_not_required
 from django.urls import path, register_converter
 
-from drf_mcp.access.metadata import ProtectedResourceView, WellKnownConverter
+from drf_mcp.access.resources import ProtectedResourceView, WellKnownConverter
 
 register_converter(WellKnownConverter, "mcp_endpoint")
 

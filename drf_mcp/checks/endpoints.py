@@ -13,9 +13,8 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
-from drf_mcp.access.metadata import ProtectedResourceView
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge
+from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResourceView
 from drf_mcp.checks.project import MountedEndpoint, Project, register_check
 from drf_mcp.checks.tools import takes_sessions_alone
 from drf_mcp.exceptions import contain

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import get_resolver
 from django.utils import translation
 
-from drf_mcp.access.metadata import find_endpoint_patterns
+from drf_mcp.access.resources import find_endpoint_patterns
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool, registry

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.handlers.wsgi import WSGIRequest
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
-from drf_mcp.access.metadata import WellKnownConverter
+from drf_mcp.access.resources import WellKnownConverter
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.registry import Registry, registry
 from drf_mcp.tools.tool import Tool

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.core.cache import close_caches
 from django.db import connections
 
-from drf_mcp.access.metadata import WellKnownConverter
+from drf_mcp.access.resources import WellKnownConverter
 from drf_mcp.introspection.source.overrides import forget_trees
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import ERAS

@@ -13,7 +13,7 @@ from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import validate_resource_as_url_prefix
 
 from drf_mcp.access.authentication import OTHER_AUDIENCE, Caller
-from drf_mcp.access.metadata import FoundEndpoint, WellKnownConverter, is_endpoint
+from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
 from drf_mcp.contrib.oauth.models import belongs_to_client, record_use
 from drf_mcp.settings import mcp_settings
 

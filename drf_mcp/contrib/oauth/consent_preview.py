@@ -18,7 +18,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.metadata import FoundEndpoint
+from drf_mcp.access.resources import FoundEndpoint
 from drf_mcp.contrib.oauth.backends import find_endpoints_of
 from drf_mcp.contrib.oauth.validators import LOOPBACK
 from drf_mcp.dispatch.approach import Identities

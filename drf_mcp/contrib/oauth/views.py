@@ -19,7 +19,7 @@ from oauth2_provider.scopes import get_scopes_backend
 from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
-from drf_mcp.access.metadata import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS
+from drf_mcp.access.resources import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS
 from drf_mcp.contrib.oauth.backends import get_default_resources, is_resource
 from drf_mcp.contrib.oauth.consent_preview import ClientCard, ConsentPreview
 from drf_mcp.contrib.oauth.documents import PERSON

@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.operators import argument_rules, rules
-from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Rule
-from drf_mcp.contrib.operators.search_overlap import Overlap, OverlapSearch
+from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Overlap, OverlapSearch, Rule
 from drf_mcp.contrib.operators.source_lines import (
     NAMED,
     EndpointLines,

@@ -13,7 +13,7 @@ from django.db.models import Field, Model
 from django.urls import URLResolver, get_resolver
 from django.utils.crypto import salted_hmac
 
-from drf_mcp.access.metadata import FoundEndpoint, find_endpoint_patterns
+from drf_mcp.access.resources import FoundEndpoint, find_endpoint_patterns
 
 # The topic of every list and every resource.
 EVERYTHING = "*"
