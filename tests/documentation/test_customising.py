@@ -78,11 +78,6 @@ def test_an_error_mapper_names_the_exceptions_of_a_library(shown, expose, db):
     assert error["error_type"] == "unavailable"
 
 
-def test_an_envelope_adds_to_every_result(shown, configure, alice):
-    configure(ENVELOPE_CLASS=shown("shelves/envelopes.py")["ShopEnvelope"])
-    assert alice.call("customers_list", page_size=1).envelope["shop"] == "north"
-
-
 def test_a_describer_adds_an_argument_to_every_read(shown, configure, carol):
     configure(DESCRIBER_CLASS=shown("history/describers.py")["HistoryDescriber"])
     registry.reload()
