@@ -56,7 +56,7 @@ def error_codes_page() -> str:
         FAILURES_FOOT,
         "## Categories",
         table(
-            ["`error_type`", "Severity", "Recoverable", "What the caller reads by default"],
+            ["`error_type`", "Severity", "Recoverable"],
             category_rows(),
         ),
         "## Problems",
@@ -95,7 +95,7 @@ def category_rows() -> Iterator[list[str]]:
     """Yield a row for each category of failures."""
     for category, handling in HANDLING.items():
         recoverable = "yes" if handling.recoverable else "no"
-        yield [code(category.value), handling.severity.value, recoverable, handling.remediation]
+        yield [code(category.value), handling.severity.value, recoverable]
 
 
 def warning_rows() -> Iterator[list[str]]:

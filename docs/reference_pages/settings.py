@@ -163,6 +163,10 @@ def describe(found: Iterable[Setting], look_up: Callable[[Setting], Any]) -> Ite
 def default_and_values(known: Any) -> str:
     """Return the default of a setting, and what it takes where the default does not show it."""
     accepted = known.kind.accepted.replace("'", '"')
+    if known.default is None:
+        accepted = accepted.removesuffix(", or None")
+    if "a pattern such as" in accepted:
+        return f"Default: {default_of(known.default)}. Takes: [patterns](exposing.md#patterns)."
     default = f"Default: {default_of(known.default)}"
     if accepted.startswith("a subclass of") or accepted == "True or False":
         return default
