@@ -40,7 +40,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("query", {"expand": "string"}),
     ("body", {5: {}}),
     ("input_schema", "{}"),
-    ("output_schema", "data"),
+    ("output_schema", "rows"),
     ("portable", "False"),
     ("many", 50),
     ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
