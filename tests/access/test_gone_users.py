@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
+from django.contrib.auth.models import AnonymousUser, User
+from django.test import Client, RequestFactory
 from django.urls import path
-from rest_framework.authentication import BaseAuthentication
+from django.utils.functional import SimpleLazyObject
+from rest_framework.authentication import (
+    BaseAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
 from rest_framework.authtoken.models import Token
-from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import AllowAny
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.access.authentication import Caller
+from drf_mcp.access.narrowing import SERVER_READS as READS
 from drf_mcp.transports.in_process import InProcessClient
 from tests.agents import Agent
 
@@ -143,3 +150,30 @@ def test_a_local_caller_has_to_be_active_too(serve):
         with pytest.raises(AuthenticationFailed, match="not active"):
             InProcessClient(user).send(method, params if "call" in method else {})
     assert Orders.done == ["get"]
+
+
+@pytest.mark.parametrize(
+    ("by_token", "end"),
+    [
+        (True, lambda user: Token.objects.filter(user=user).delete()),
+        (True, lambda user: User.objects.filter(pk=user.pk).update(is_active=False)),
+        (False, lambda user: User.objects.filter(pk=user.pk).update(is_active=False)),
+        (False, lambda user: User.objects.filter(pk=user.pk).delete()),
+    ],
+)
+def test_a_caller_is_authenticated_anew_by_what_is_stored_now(db, by_token, end):
+    user = User.objects.create_user("eve")
+    headers = {"Authorization": f"Token {Token.objects.create(user=user).key}"}
+    request = RequestFactory(headers=headers if by_token else {}).post("/mcp")
+    # As Django's middleware for sessions sets it.
+    request.user = AnonymousUser() if by_token else SimpleLazyObject(lambda: user)
+    kind = TokenAuthentication if by_token else SessionAuthentication
+    request._dont_enforce_csrf_checks = True
+    caller = Caller(request, None, [kind], [IsAuthenticated])
+    caller.narrowings = (READS,)
+    assert caller.renew().authenticate().user == caller.authenticate().user == user
+    assert caller.renew().narrowings == (READS,)
+    end(user)
+    assert caller.authenticate().user == user
+    with pytest.raises((AuthenticationFailed, NotAuthenticated)):
+        caller.renew().authenticate()

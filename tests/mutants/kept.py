@@ -762,9 +762,16 @@ MUTANTS = (
     Mutant(
         "news of what a client may not read",
         "contrib/subscriptions/listening.py",
-        "elif self.capability.is_readable(name, self.context) or is_deleted:",
+        "elif self.capability.is_readable(name, context) or is_deleted:",
         "else:",
         ("contrib/subscriptions/test_listening.py",),
+    ),
+    Mutant(
+        "whether a client that listens is let in yet",
+        "contrib/subscriptions/listening.py",
+        "caller=self.context.caller.renew()",
+        "caller=self.context.caller",
+        ("contrib/subscriptions/test_tasks.py",),
     ),
     Mutant(
         "how many changes are remembered for a caller",

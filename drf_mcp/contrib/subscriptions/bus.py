@@ -6,12 +6,14 @@ import functools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
 
+from django.apps import apps
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.core.signals import setting_changed
 from django.db import transaction
 from django.db.models import Model
@@ -31,6 +33,8 @@ from drf_mcp.signals import subject_changed
 LISTS = ("tools", "prompts", "resources")
 # PostgreSQL takes less than 8,000 bytes.
 MAX_BYTES = 7_000
+# Members whose clients alone hear of a change of a group.
+MAX_MEMBERS = 50
 OWN_APP = re.compile("drf_mcp(?:_|$)")
 Subscriber: TypeAlias = Callable[[str], Any]
 FindTopics: TypeAlias = Callable[[], Iterable[str]]
@@ -185,27 +189,67 @@ def announce_row(sender: Any, instance: Model, using: str | None = None, **kwarg
     if kwargs.get("raw") or OWN_APP.match(sender._meta.app_label):
         return
     is_deleted = "created" not in kwargs
-    # Each sign-in saves ``last_login``.
-    is_user = hasattr(instance, "is_authenticated")
+    # Nobody listens as a user who is new, and each sign-in saves ``last_login``.
+    is_user = hasattr(instance, "is_authenticated") and not kwargs.get("created")
     is_user = is_user and set(kwargs.get("update_fields") or ("all",)) != {"last_login"}
+    # Whose rights end with it is known no more.
+    is_right = is_deleted and sender._meta.label_lower in ("auth.group", "auth.permission")
     # The instance may have other values before the commit.
     key, values = instance.pk, dict(vars(instance))
 
     def find_topics() -> Iterable[str]:
         topics = row_topics.find(sender, values)
         yield from (DELETED + topic for topic in topics) if is_deleted else topics
-        yield from (write_list_topic(name, key) for name in LISTS if is_user)
+        if is_user or is_right:
+            yield from write_list_topics(None if is_right else [key])
 
     publish(find_topics, using)
 
 
-def announce_rights(sender: Any, instance: Any, action: str, model: Any, **kwargs: Any) -> None:
-    # Groups and permissions of a user or of a group.
-    if not action.startswith("post_"):
+def announce_rights(
+    sender: Any,
+    instance: Model,
+    action: str,
+    reverse: bool,
+    pk_set: set[Any] | None,
+    using: str | None = None,
+    **kwargs: Any,
+) -> None:
+    owner = find_rights_owners().get(sender)
+    # Who had what was cleared from the other end is known no more.
+    keys = pk_set if reverse else {instance.pk}
+    if owner is None or not action.startswith("post_") or pk_set == set():
         return
-    if model._meta.app_label == "auth" or instance._meta.app_label == "auth":
-        is_user = hasattr(instance, "is_authenticated") and not kwargs.get("reverse")
-        announce_list_change(user=instance if is_user else None)
+
+    def find_topics() -> Iterable[str]:
+        is_users = keys is None or issubclass(owner, get_user_model())
+        return write_list_topics(keys if is_users else find_members(keys or (), using))
+
+    publish(find_topics, using)
+
+
+@functools.lru_cache(maxsize=1)
+def find_rights_owners() -> Mapping[Any, type[Model]]:
+    """Return the tables of rights, and whose rights they hold: those of users, or of groups."""
+    if not apps.is_installed("django.contrib.auth"):
+        return {}
+    user, group = get_user_model(), apps.get_model("auth", "Group")
+    relations = [(user, "groups"), (user, "user_permissions"), (group, "permissions")]
+    # A user model of the project's own may have none of them.
+    return {getattr(m, name).through: m for m, name in relations if hasattr(user, "groups")}
+
+
+def find_members(groups: Iterable[Any], using: str | None) -> set[Any] | None:
+    """Return the keys of the members of groups, None where they are many."""
+    members = get_user_model()._base_manager.using(using).filter(groups__in=groups)
+    found = set(members.values_list("pk", flat=True).distinct()[: MAX_MEMBERS + 1])
+    return found if len(found) <= MAX_MEMBERS else None
+
+
+def write_list_topics(users: Iterable[Any] | None) -> Iterable[str]:
+    """Return the topics of the lists of some users, None for all users."""
+    keys = [None] if users is None else users
+    return [write_list_topic(name, key) for key in keys for name in LISTS]
 
 
 def announce_subject(

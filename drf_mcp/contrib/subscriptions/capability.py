@@ -24,6 +24,7 @@ from drf_mcp.exceptions import (
     MissingClientCapability,
     ProtocolError,
 )
+from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import MessageStream, RequestContext
@@ -84,9 +85,11 @@ class SubscriptionsCapability(Capability):
         offered = self.server.get_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        rows = self.find_rows(read_texts(wanted, URIS), context)
-        if rows:
-            agreed[URIS] = list(rows)
+        uris = read_texts(wanted, URIS)
+        rows = self.find_rows(uris, context)
+        documents = self.find_documents(uris, context)
+        if rows or documents:
+            agreed[URIS] = [uri for uri in uris if uri in rows or uri in documents]
         ids = read_texts(wanted, TASK_IDS)
         if task_ids := [each for each in ids if self.read_task(each, context) is not None]:
             agreed[TASK_IDS] = task_ids
@@ -102,16 +105,20 @@ class SubscriptionsCapability(Capability):
         for uri, topic in rows.items():
             for each in (topic, write_topic("uri", uri)):
                 subjects.setdefault(each, set()).add(Listened("uri", uri))
+        for uri in documents:
+            subjects.setdefault(write_topic("uri", uri), set()).add(Listened("document", uri))
         for task_id in task_ids:
             subjects.setdefault(write_topic("task", task_id), set()).add(Listened("task", task_id))
         for topic, about in [*subjects.items()]:
             subjects.setdefault(widen_topic(topic), set()).update(about)
-        return Listener(self, context, bus, subjects, slot), agreed
+        states = {Listened("document", uri): content for uri, content in documents.items()}
+        return Listener(self, context, bus, subjects, states, slot), agreed
 
     def find_rows(self, uris: Iterable[str], context: RequestContext) -> dict[str, str]:
         """Return the topics of the rows that the caller can read, by URI.
 
-        Other resources than rows cannot be listened for: no signal announces their changes.
+        A list cannot be listened for: to know what the caller sees of it, it would have to be
+        read after each change of its table.
         """
         found = {uri: self.find_row(uri, context) for uri in uris}
         return {uri: topic for uri, topic in found.items() if topic is not None}
@@ -130,6 +137,21 @@ class SubscriptionsCapability(Capability):
         row_topics.heard.add(column)
         (value,) = resource.path_kwargs.values()
         return write_row_topic(*column, value)
+
+    def find_documents(self, uris: Iterable[str], context: RequestContext) -> dict[str, str]:
+        """Return the hashes of the documents and pages that the caller can read, by URI."""
+        found = {uri: self.hash_document(uri, context) for uri in uris}
+        return {uri: content for uri, content in found.items() if content is not None}
+
+    def hash_document(self, uri: str, context: RequestContext) -> str | None:
+        """Return the hash of a document, a file of a skill or a page, None where there is none."""
+        if self.resources is None:
+            return None
+        try:
+            found = self.resources.find(uri, context)
+            return hash_json(found.read()) if hasattr(found, "read") else None
+        except (ProtocolError, OSError):
+            return None
 
     def read_task(self, task_id: str, context: RequestContext) -> Mapping[str, Any] | None:
         """Return a task of the caller as ``tasks/get`` does, None where there is none.

@@ -9,15 +9,19 @@ import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import connections
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.subscriptions.bus import Bus
 from drf_mcp.contrib.subscriptions.topics import DELETED, EVERYTHING
-from drf_mcp.exceptions import InternalError, Refused
+from drf_mcp.dispatch.crashes import report_unexpected
+from drf_mcp.exceptions import ProtocolError, Refused, catch
+from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
 
@@ -26,6 +30,7 @@ SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 # client listens anew, with a credential that is still valid.
 KEEP_ALIVE = 15.0
 LIFETIME = 900.0
+UPDATED = "notifications/resources/updated"
 NOTHING = b""
 Result = TypeVar("Result")
 
@@ -71,7 +76,7 @@ class Listened(NamedTuple):
     """What a client listens for.
 
     Attributes:
-        kind: ``list``, ``uri`` or ``task``.
+        kind: ``list``, ``uri`` (of a row), ``document`` or ``task``.
         name: the name of the list, the URI, the id of the task.
     """
 
@@ -133,6 +138,7 @@ class Listener:
     Args:
         capability: the `SubscriptionsCapability`.
         subjects: what the client listens for, by its topics.
+        states: the hashes of documents as they are now.
         slot: the slot of the stream, which is freed at its end.
     """
 
@@ -142,6 +148,7 @@ class Listener:
         context: RequestContext,
         bus: Bus,
         subjects: Mapping[str, Collection[Listened]],
+        states: Mapping[Listened, str],
         slot: StreamSlot,
     ) -> None:
         self.slot = slot
@@ -149,6 +156,8 @@ class Listener:
         self.context = context
         self.bus = bus
         self.subjects = subjects
+        # What the client knows of tasks and documents, which are read in case they changed.
+        self.states = dict(states)
         self.meta = {SUBSCRIPTION_ID: context.message.id}
         # What was heard of, and whether it is deleted: one message for any number of changes.
         self.heard: dict[Listened, bool] = {}
@@ -169,17 +178,11 @@ class Listener:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except asyncio.TimeoutError:
                     yield NOTHING
-                    # A worker that was killed says nothing: reading its task ends it.
-                    if tasks := self.find_tasks():
-                        await self.run(self.select, tasks)
-                    continue
+                    self.heard.update(self.find_unannounced())
                 self.has_heard.clear()
                 heard, self.heard = self.heard, {}
-                try:
-                    messages = await self.run(self.select, heard)
-                except InternalError:
-                    # Whether the client may know of the update is unknown. It has to listen anew,
-                    # and to read again what may have changed.
+                messages = await self.run(self.select, heard) if heard else []
+                if messages is None:
                     break
                 for message in messages:
                     yield message
@@ -221,26 +224,50 @@ class Listener:
             if not connection.in_atomic_block:
                 connection.close()
 
-    def select(self, heard: Mapping[Listened, bool]) -> list[bytes]:
+    def select(self, heard: Mapping[Listened, bool]) -> list[bytes] | None:
+        """Return what the client may know of the news, None where that cannot be found out.
+
+        The client has to listen anew then, and to read again what may have changed.
+        """
         try:
-            return list(self.find_messages(heard))
+            with catch() as caught:
+                # Rights may have ended since: those of the credential, too.
+                context = replace(self.context, caller=self.context.caller.renew())
+                context.caller.authenticate()
+                return list(self.find_messages(heard, context))
+            if not isinstance(caught.exception, (APIException, ProtocolError)):
+                report_unexpected(caught.exception, self.context.caller.request)
+            return None
         finally:
             self.release_connections()
 
-    def find_messages(self, heard: Mapping[Listened, bool]) -> Iterator[bytes]:
+    def find_messages(
+        self, heard: Mapping[Listened, bool], context: RequestContext
+    ) -> Iterator[bytes]:
         for (kind, name), is_deleted in heard.items():
             if kind == "list":
                 yield self.notify(f"notifications/{name}/list_changed")
             elif kind == "task":
-                if task := self.capability.read_task(name, self.context):
+                task = self.capability.read_task(name, context)
+                if task and self.is_new(Listened(kind, name), hash_json(task)):
                     yield self.notify("notifications/tasks", **task)
+            elif kind == "document":
+                content = self.capability.hash_document(name, context)
+                if content and self.is_new(Listened(kind, name), content):
+                    yield self.notify(UPDATED, uri=name)
             # Only readers of the resource learn of the update.
-            elif self.capability.is_readable(name, self.context) or is_deleted:
-                yield self.notify("notifications/resources/updated", uri=name)
+            elif self.capability.is_readable(name, context) or is_deleted:
+                yield self.notify(UPDATED, uri=name)
 
-    def find_tasks(self) -> dict[Listened, bool]:
+    def is_new(self, subject: Listened, state: str) -> bool:
+        is_new = self.states.get(subject) != state
+        self.states[subject] = state
+        return is_new
+
+    def find_unannounced(self) -> dict[Listened, bool]:
+        # No signal says that a worker was killed, or that a file was written.
         subjects = self.find_subjects(EVERYTHING)
-        return {subject: False for subject in subjects if subject.kind == "task"}
+        return {subject: False for subject in subjects if subject.kind in ("task", "document")}
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})

@@ -58,7 +58,7 @@ def listen(eve) -> Callable[..., list[dict[str, Any]]]:
             await connection.wait(5)
             return content
 
-        return read_events(asyncio.run(talk()))
+        return read_events(asyncio.run(asyncio.wait_for(talk(), 10)))
 
     return listen
 

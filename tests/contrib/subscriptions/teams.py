@@ -9,10 +9,12 @@ from django.contrib.auth.models import Group
 from rest_framework import serializers
 from rest_framework.authentication import BasicAuthentication
 from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp import mcp_viewset
+from drf_mcp import mcp_tool, mcp_viewset
 from tests.asgi import communicate, frame
 
 
@@ -31,6 +33,14 @@ class TeamViewSet(ModelViewSet):
     authentication_classes = [BasicAuthentication]
     permission_classes = [IsAuthenticated]
     lookup_field = "name"
+
+
+@mcp_tool(name="motto", ui="motto.html")
+class MottoView(APIView):
+    authentication_classes = [BasicAuthentication]
+
+    def get(self, request):
+        return Response({"motto": "Answer today."})
 
 
 router = SimpleRouter()

@@ -13,6 +13,8 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group, Permission, User
 from django.db import OperationalError, transaction
 from django.test import Client
+from django.urls import include, path
+from rest_framework.permissions import IsAdminUser
 
 from drf_mcp import registry
 from drf_mcp.contrib.resources import Document
@@ -24,7 +26,7 @@ from drf_mcp.contrib.subscriptions.topics import EVERYTHING
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from tests.agents import Agent
 from tests.asgi import begin, communicate, read_events
-from tests.contrib.subscriptions.teams import EVE, TeamViewSet, connect
+from tests.contrib.subscriptions.teams import EVE, MottoView, TeamViewSet, connect
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
 
@@ -108,10 +110,8 @@ def test_a_project_tells_of_what_no_signal_shows(listen, team):
 
 def test_what_the_caller_cannot_read_or_no_signal_announces_is_not_agreed(listen, team):
     Group.objects.create(name="secret")
-    registry.add(Document("guides/returns", "Within 30 days."))
     unreadable = ["shop://teams/secret", "shop://teams/none", "shop://other", "x"]
-    unannounced = ["shop://teams", "shop://guides/returns"]
-    wanted = [*unreadable, *unannounced, "shop://teams/support"]
+    wanted = [*unreadable, "shop://teams", "shop://teams/support"]
     (first,) = listen(count=1, resourceSubscriptions=wanted)
     assert first["params"]["notifications"] == {"resourceSubscriptions": ["shop://teams/support"]}
     (first,) = listen(count=1, resourceSubscriptions=unreadable)
@@ -308,3 +308,88 @@ def test_a_row_that_is_one_of_many_changes_is_told(listen, team):
 
     messages = listen(change, resourceSubscriptions=["shop://teams/support"])
     assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
+
+
+# --- Rights that end while a client listens --------------------------------------------------
+
+
+@pytest.mark.parametrize("flag", ["is_staff", "is_active"])
+def test_a_caller_who_lost_the_right_to_read_it_is_not_told(listen, team, eve, monkeypatch, flag):
+    monkeypatch.setattr(TeamViewSet, "permission_classes", [IsAdminUser])
+    User.objects.filter(pk=eve.pk).update(is_staff=True)
+
+    def change() -> None:
+        User.objects.filter(pk=eve.pk).update(**{flag: False})
+        team.save()
+
+    first, *messages = listen(change, 1, resourceSubscriptions=["shop://teams/support"])
+    assert first["params"]["notifications"] == {"resourceSubscriptions": ["shop://teams/support"]}
+    assert UPDATED not in str(messages)
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_the_stream_of_a_caller_who_is_not_let_in_any_more_ends(listen, eve, is_gone):
+    def change() -> None:
+        if is_gone:
+            return eve.delete()
+        eve.is_active = False
+        return eve.save()
+
+    messages = listen(change, toolsListChanged=True)
+    assert messages[-1]["result"]["resultType"] == "complete"
+    assert len(messages) == 2
+
+
+def test_members_of_a_group_hear_of_its_permissions(listen, team, eve):
+    def change() -> None:
+        other = Group.objects.create(name="sales")
+        other.permissions.add(Permission.objects.first())
+        team.permissions.add(Permission.objects.first())
+
+    team.user_set.add(eve)
+    messages = listen(change, toolsListChanged=True)
+    assert methods_of(messages) == [ACKNOWLEDGED, "notifications/tools/list_changed"]
+
+
+# --- Documents and pages --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Documents are looked at often."""
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_guide_that_is_written_anew_is_told_once(listen, tmp_path, monkeypatch):
+    guide = tmp_path / "packing.md"
+    guide.write_text("Within 30 days.")
+    monkeypatch.setattr(registry, "_added", [Document("guides/packing", file=guide)])
+    uri = "shop://guides/packing"
+    change = lambda: guide.write_text("Within 60 days.")  # noqa: E731
+    first, *told = listen(change, resourceSubscriptions=[uri])
+    assert first["params"]["notifications"] == {"resourceSubscriptions": [uri]}
+    assert [message["params"]["uri"] for message in told] == [uri]
+
+
+@pytest.mark.usefixtures("often")
+def test_a_page_whose_template_changes_is_told(listen, settings):
+    texts = {"motto.html": "<p>old</p>"}
+    loader = ("django.template.loaders.locmem.Loader", texts)
+    settings.TEMPLATES = [
+        {**settings.TEMPLATES[0], "APP_DIRS": False, "OPTIONS": {"loaders": [loader]}}
+    ]
+    patterns = [path("", include("drf_mcp.urls")), path("motto", MottoView.as_view())]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+    registry.reload()
+    change = lambda: texts.update({"motto.html": "<p>new</p>"})  # noqa: E731
+    _, told = listen(change, resourceSubscriptions=["ui://tools/motto"])
+    assert (told["method"], told["params"]["uri"]) == (UPDATED, "ui://tools/motto")
+
+
+@pytest.mark.usefixtures("often")
+def test_a_document_that_stays_as_it_is_is_not_told(listen, monkeypatch):
+    monkeypatch.setattr(registry, "_added", [Document("guides/packing", "Within 30 days.")])
+    change = lambda: announce_update("shop://guides/packing")  # noqa: E731
+    messages = listen(change, 1, resourceSubscriptions=["shop://guides/packing"])
+    assert methods_of(messages) == [ACKNOWLEDGED]

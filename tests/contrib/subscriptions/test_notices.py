@@ -7,13 +7,19 @@ import json
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from drf_mcp import registry
 from drf_mcp.contrib.subscriptions import LocalBus, announce_list_change, announce_update
-from drf_mcp.contrib.subscriptions.bus import MAX_BYTES, get_bus
-from drf_mcp.contrib.subscriptions.topics import EVERYTHING, find_column, row_topics
+from drf_mcp.contrib.subscriptions.bus import LISTS, MAX_BYTES, announce_rights, get_bus
+from drf_mcp.contrib.subscriptions.topics import (
+    EVERYTHING,
+    find_column,
+    row_topics,
+    write_list_topic,
+)
 from drf_mcp.contrib.tasks.models import CallTask
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
@@ -103,7 +109,9 @@ def test_the_values_of_the_moment_of_the_write_are_published(team, heard):
 
 
 def test_a_user_that_is_saved_is_one_notice(heard):
-    User.objects.create_user("eve")
+    eve = User.objects.create_user("eve")
+    assert heard == []
+    eve.save()
     (text,) = heard
     assert len(json.loads(text)) == 3
 
@@ -114,6 +122,109 @@ def test_rights_that_are_set_are_one_notice(heard):
     heard.clear()
     eve.user_permissions.set(Permission.objects.all()[1:3])
     assert len(heard) == 1
+
+
+def list_topics_of(*users: User | None) -> set[str]:
+    keys = [user and user.pk for user in users]
+    return {write_list_topic(name, key) for key in keys for name in LISTS}
+
+
+def change_rights(change: str, eve: User, team: Group) -> None:
+    permission = Permission.objects.first()
+    team.user_set.add(eve)
+    match change:
+        case "groups of a user":
+            eve.groups.set([])
+        case "groups of a user, all":
+            eve.groups.clear()
+        case "permissions of a user":
+            eve.user_permissions.add(permission)
+        case "users of a group":
+            team.user_set.remove(eve)
+        case "users of a permission":
+            permission.user_set.add(eve)
+        case "permissions of a group":
+            team.permissions.add(permission)
+        case "permissions of a group, all":
+            team.permissions.add(permission)
+            team.permissions.clear()
+        case "groups of a permission":
+            permission.group_set.add(team)
+        case "flag of a user":
+            eve.is_superuser = True
+            eve.save(update_fields=["is_superuser"])
+        case "users of a group, all":
+            team.user_set.clear()
+        case "users of a permission, all":
+            permission.user_set.clear()
+        case "groups of a permission, all":
+            permission.group_set.clear()
+        case "end of a group":
+            team.delete()
+        case "end of a permission":
+            permission.delete()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "groups of a user",
+        "groups of a user, all",
+        "permissions of a user",
+        "users of a group",
+        "users of a permission",
+        "permissions of a group",
+        "permissions of a group, all",
+        "groups of a permission",
+        "flag of a user",
+    ],
+)
+def test_rights_that_change_are_published_to_those_who_have_them(heard, team, change):
+    eve = User.objects.create_user("eve")
+    User.objects.create_user("mallory")
+    change_rights(change, eve, team)
+    assert {t for t in topics_of(heard) if t.startswith("list:")} == list_topics_of(eve)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "users of a group, all",
+        "users of a permission, all",
+        "groups of a permission, all",
+        "end of a group",
+        "end of a permission",
+    ],
+)
+def test_rights_that_nobody_can_be_asked_for_any_more_are_published_to_all(heard, team, change):
+    eve = User.objects.create_user("eve")
+    User.objects.create_user("mallory")
+    change_rights(change, eve, team)
+    assert set(topics_of(heard)) >= list_topics_of(None)
+
+
+def test_a_group_of_many_is_published_to_all(heard, team, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.bus.MAX_MEMBERS", 1)
+    team.user_set.add(User.objects.create_user("eve"), User.objects.create_user("mallory"))
+    heard.clear()
+    team.permissions.add(Permission.objects.first())
+    assert set(topics_of(heard)) == list_topics_of(None)
+
+
+def test_where_no_client_listens_no_member_is_looked_up(team):
+    permission = Permission.objects.first()
+    with CaptureQueriesContext(connection) as captured:
+        team.permissions.add(permission)
+    assert not [query for query in captured if "auth_user" in query["sql"]]
+
+
+def test_what_is_no_right_is_not_published(heard, team):
+    heard.clear()
+    eve = User.objects.create_user("eve")
+    eve.save(update_fields=["last_login"])
+    team.permissions.add()
+    announce_rights(Group, team, "post_add", reverse=False, pk_set={1})
+    assert heard == []
 
 
 def test_what_is_too_long_for_the_bus_is_published_as_one_wider_notice(heard):

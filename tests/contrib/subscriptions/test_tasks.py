@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from drf_mcp.access.principals import get_user_key
@@ -82,6 +83,24 @@ def test_a_task_whose_worker_was_killed_is_told(listen, eve, monkeypatch):
 
     _, told = listen(kill, taskIds=[row.task_id])
     assert told["params"]["status"] == "failed"
+
+
+def test_the_result_of_a_task_is_not_told_to_a_caller_who_is_gone(listen, eve):
+    row = make_task(eve)
+
+    def change() -> None:
+        User.objects.filter(pk=eve.pk).update(is_active=False)
+        Ledger().finish(row, FAILED, {"error": {"code": -32603, "message": "no"}})
+
+    _, last = listen(change, taskIds=[row.task_id])
+    assert last["result"]["resultType"] == "complete"
+
+
+def test_a_task_that_stays_as_it_is_is_told_once(listen, eve, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.subscriptions.listening.KEEP_ALIVE", 0.02)
+    row = make_task(eve)
+    _, told = listen(taskIds=[row.task_id])
+    assert told["params"]["status"] == "working"
 
 
 def test_ids_that_are_no_list_of_strings_are_refused(listen, eve):
