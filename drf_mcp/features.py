@@ -270,6 +270,22 @@ class Feature:
         """
         return None
 
+    def get_session_headers(self, context: RequestContext) -> Mapping[str, str]:
+        """Return headers of the answer to ``initialize``, which the client then sends back."""
+        return {}
+
+    def receive(self, item: Any, era: Any, headers: Any, caller: Caller) -> None:
+        """Look at what a client sends before it is served.
+
+        Args:
+            item: a `Message`, which is a request or a notification, or a `ClientResponse`.
+            era: the `Era` of the item.
+            headers: the headers of the request, None at a door that has none.
+
+        Raises:
+            ProtocolError: if the item is refused.
+        """
+
     def flush(self) -> None:
         """Write what the feature keeps in memory for a while, before a test reads it."""
 

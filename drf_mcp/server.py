@@ -246,12 +246,17 @@ class Server:
         if isinstance(item, ProtocolError):
             raise item
         if isinstance(item, ClientResponse):
-            if not select_by_headers(headers).serves_responses:
+            era = select_by_headers(headers)
+            if not era.serves_responses:
                 raise InvalidRequest(_("A client sends requests and notifications, not responses."))
             caller.authenticate()
+        else:
+            era = select_era(item, headers)
+            era.validate(item, headers, self.name_parameters)
+        for feature in features.hooks["receive"]:
+            feature.receive(item, era, headers, caller)
+        if isinstance(item, ClientResponse):
             return ACCEPTED
-        era = select_era(item, headers)
-        era.validate(item, headers, self.name_parameters)
         if item.id is None:
             caller.authenticate()
             return ACCEPTED
@@ -264,7 +269,10 @@ class Server:
         if type(result) is MessageStream:
             return Reply(200, stream=result)
         info = era.implementation_members(self.get_server_info())
-        return Reply(200, jsonrpc.encode_result(item.id, era.write(result, defined, info)))
+        body = jsonrpc.encode_result(item.id, era.write(result, defined, info))
+        if item.method == "initialize":
+            return Reply(200, body, self.get_session_headers(context))
+        return Reply(200, body)
 
     def call_within(
         self,
@@ -320,6 +328,12 @@ class Server:
         era, offer = context.era, self.get_offer(context)
         info = era.implementation_members(self.get_server_info())
         return {"protocolVersion": era.revision, "serverInfo": info, **offer}
+
+    def get_session_headers(self, context: RequestContext) -> dict[str, str]:
+        headers: dict[str, str] = {}
+        for feature in features.hooks["get_session_headers"]:
+            headers.update(feature.get_session_headers(context))
+        return headers
 
     def ping(self, context: RequestContext) -> dict[str, Any]:
         # 2025-11-25, basic/utilities/ping.

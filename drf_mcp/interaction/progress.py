@@ -16,11 +16,13 @@ class Channel:
     """The way from a running call to the client, and the news that the client is gone.
 
     Args:
-        send: takes the method and the params of a notification.
+        send: takes the method and the params of a notification, and of a request its id.
+        is_live: whether what is sent arrives while the call runs, in a thread of its own.
     """
 
-    def __init__(self, send: Callable[[str, Mapping[str, Any]], None]) -> None:
+    def __init__(self, send: Callable[..., None], *, is_live: bool = False) -> None:
         self.send = send
+        self.is_live = is_live
         self.is_cancelled = False
         self.callbacks: list[Callable[[], Any]] = []
 

@@ -44,7 +44,7 @@ class Message:
         if value.get("jsonrpc") != "2.0":
             raise InvalidRequest(_('The member "jsonrpc" must be "2.0".'))
         if "method" not in value and ("result" in value or "error" in value):
-            return ClientResponse(read_id(value))
+            return ClientResponse(read_id(value), value.get("result"))
         id = to_request_id(value.get("id"))
         if "id" in value and id is None:
             raise InvalidRequest(_('The member "id" must be a string or an integer.'))
@@ -73,10 +73,15 @@ class Message:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """A response from the client, which the server ignores: it never sends requests."""
+    """A response from the client.
 
-    # None if it is no valid id.
+    Attributes:
+        id: that of the server's request, None if it is no valid id.
+        result: any JSON value; None where the client sent an error.
+    """
+
     id: RequestId | None = None
+    result: Any = None
 
 
 class Encoded(bytes):
@@ -252,8 +257,10 @@ def encode_error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = Tr
     return encode({"jsonrpc": "2.0", **known, "error": members})
 
 
-def encode_notification(method: str, params: Mapping[str, Any]) -> bytes:
-    return encode({"jsonrpc": "2.0", "method": method, "params": params})
+def encode_message(method: str, params: Mapping[str, Any], id: RequestId | None = None) -> bytes:
+    """Encode a notification of the server, or with an id a request."""
+    sent_id = {} if id is None else {"id": id}
+    return encode({"jsonrpc": "2.0", **sent_id, "method": method, "params": params})
 
 
 def join_batch(responses: Iterable[bytes]) -> bytes:

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.cache import caches
 from django.db import connections
@@ -27,7 +27,9 @@ from drf_mcp.transports.http import make_json_response
 
 EVENT_STREAM = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-TOKEN = b'"progressToken"'
+TOKEN, CALL = b'"progressToken"', b'"tools/call"'
+# Of a client that declared, when it shook hands, that its user can be asked.
+SESSION_META = "HTTP_MCP_SESSION_ID"
 KEEP_ALIVE = b":\n\n"
 # Between two comments, which keep proxies and clients from closing the connection.
 KEEP_ALIVE_SECONDS = 5.0
@@ -36,8 +38,9 @@ Respond = Callable[[], HttpResponse]
 
 
 def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
-    """Return whether a client asks for notifications of progress, and accepts events."""
-    return TOKEN in body and EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
+    """Return whether a client accepts events, and wants progress or may be asked."""
+    is_wanted = TOKEN in body or (SESSION_META in request.META and CALL in body)
+    return is_wanted and EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
 
 
 def encode_event(message: bytes) -> bytes:
@@ -61,17 +64,22 @@ def make_response(reply: Reply) -> Any:
 class BufferedStream:
     """Sends the notifications together with the response.
 
+    Attributes:
+        is_live: whether they are sent at once.
+
     Args:
         respond: returns the JSON response.
     """
 
+    is_live: ClassVar[bool] = False
+
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
         self.waiting: deque[bytes] = deque()
-        self.channel = Channel(self.send)
+        self.channel = Channel(self.send, is_live=self.is_live)
 
-    def send(self, method: str, params: Mapping[str, Any]) -> None:
-        self.waiting.append(encode_event(jsonrpc.encode_notification(method, params)))
+    def send(self, method: str, params: Mapping[str, Any], id: str | None = None) -> None:
+        self.waiting.append(encode_event(jsonrpc.encode_message(method, params, id)))
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:
         response = self.respond()
@@ -88,6 +96,8 @@ class LiveStream(BufferedStream):
     next comment then shows whether the client is still there.
     """
 
+    is_live = True
+
     def __init__(self, respond: Respond) -> None:
         super().__init__(respond)
         self.response: HttpResponse | None = None
@@ -102,8 +112,8 @@ class LiveStream(BufferedStream):
         work = contextvars.copy_context().run
         self.thread = threading.Thread(target=work, args=(self.work,), daemon=True)
 
-    def send(self, method: str, params: Mapping[str, Any]) -> None:
-        super().send(method, params)
+    def send(self, method: str, params: Mapping[str, Any], id: str | None = None) -> None:
+        super().send(method, params, id)
         self.wake()
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:

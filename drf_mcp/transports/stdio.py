@@ -68,6 +68,8 @@ class StdioConnection:
         self.write = write
         # As ``initialize`` negotiated it, for every later message of that era.
         self.revision: str | None = None
+        # Those of the answer to ``initialize``, which come back with every later message.
+        self.session_headers: Mapping[str, str] = {}
         self.stateless = False
         self._open: dict[Any, Work] = {}
         self._lock = threading.Lock()
@@ -106,7 +108,9 @@ class StdioConnection:
         # An unreadable line is answered in the revision of the lines before.
         if revision is None and self.stateless and isinstance(decoded, ProtocolError):
             revision = STATELESS_REVISION
-        return None if revision is None else {PROTOCOL_VERSION_HEADER: revision}
+        if revision is None:
+            return None
+        return {PROTOCOL_VERSION_HEADER: revision, **self.session_headers}
 
     def cancel(self, request_id: Any) -> None:
         """Cancel a request: one that waits is not begun, one that runs is not answered.
@@ -150,21 +154,26 @@ class StdioConnection:
     def reply(self, work: Work) -> bytes:
         try:
             caller = self.make_caller()
-            caller.channel = work.channel = Channel(partial(self.notify, work))
+            caller.channel = work.channel = Channel(partial(self.send, work), is_live=True)
             if work.cancelled:
                 work.channel.cancel()
             if isinstance(work.decoded, list):
                 return self.server.answer_batch(work.decoded, work.headers, caller).body
-            return self.server.respond(work.decoded, work.headers, caller).body
+            reply = self.server.respond(work.decoded, work.headers, caller)
+            if isinstance(work.decoded, Message) and work.decoded.method == "initialize":
+                self.session_headers = reply.headers or {}
+            return reply.body
         except APIException as exc:
             unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
             status = 401 if unknown else exc.status_code
             return self.refuse(work, Refused(status, ErrorBody(exc.detail).sentence))
 
-    def notify(self, work: Work, method: str, params: Mapping[str, Any]) -> None:
+    def send(
+        self, work: Work, method: str, params: Mapping[str, Any], id: str | None = None
+    ) -> None:
         with self._writing:
             if not work.cancelled:
-                self.write(jsonrpc.encode_notification(method, params))
+                self.write(jsonrpc.encode_message(method, params, id))
 
     def refuse(self, work: Work, error: ProtocolError) -> bytes:
         errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]

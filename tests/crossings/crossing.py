@@ -25,12 +25,15 @@ from rest_framework.throttling import BaseThrottle
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.tools import registry
+from drf_mcp.transports.event_stream import BufferedStream
 from drf_mcp.transports.in_process import InProcessClient, make_server
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from drf_mcp.views import MCPView
 from example_project.shop.models import Ticket
 from tests.agents import Agent
+from tests.asgi import BOTH
+from tests.contrib.asking.handshake import FORMS, Host, accept
 from tests.crossings.drawing import ON, Case
 from tests.crossings.views import AUTHENTICATION, KINDS, STAMP
 from tests.parity.answers import CODES, over_http
@@ -117,6 +120,9 @@ class Crossing:
         self.kind = KINDS[case["view"]]
         self.user = User.objects.get(username=USERS[case["caller"]])
         self.sent = 0
+        # How often a host was asked, whose user always agrees.
+        self.asked = 0
+        self.patch = patch
         Counted.calls = 0
         self.fill_notes()
         self.serve(settings)
@@ -250,7 +256,12 @@ class Crossing:
 
     def send(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         self.sent += 1
-        doors = {"HTTP": self.by_http, "stdio": self.by_stdio, "in process": self.in_process}
+        doors = {
+            "HTTP": self.by_http,
+            "host with forms": self.by_host,
+            "stdio": self.by_stdio,
+            "in process": self.in_process,
+        }
         return doors[self.case["door"]]({"name": name, "arguments": arguments}, self.header)
 
     # --- Doors ---------------------------------------------------------------------------------
@@ -270,6 +281,28 @@ class Crossing:
             raise Shut(response.status_code, response.content.decode())
         result = answer["result"]
         return result if result["resultType"] != "task" else self.finish(agent, result, params)
+
+    def by_host(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
+        host = Host(headers={"authorization": header} if header else {}, opens=False, at=ENDPOINT)
+        if header:
+            host.shake_hands(FORMS)
+        message, headers = host.agent.frame("tools/call", params)
+
+        class AnsweredStream(BufferedStream):
+            is_live = True
+
+            def send(stream, method: str, params: Any, id: str | None = None) -> None:
+                self.asked += 1
+                assert (method, host.answer(id, accept())) == ("elicitation/create", 202)
+
+        with self.patch.context() as patch:
+            # A thread would not see what the transaction of the test has written.
+            patch.setattr("drf_mcp.views.open_stream", lambda request, r: AnsweredStream(r))
+            response = host.agent.post(message, {**headers, **host.session, "Accept": BOTH})
+        answer = json.loads(response.content)
+        if "result" not in answer:
+            raise Shut(response.status_code, response.content.decode())
+        return answer["result"]  # type: ignore[no-any-return]
 
     def finish(self, agent: Agent, task: Mapping[str, Any], params: Any) -> Mapping[str, Any]:
         """Do what a worker does, and return the result of a task."""

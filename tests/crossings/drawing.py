@@ -18,7 +18,7 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "envelope": ("v2", "ok", "status", "plain"),
     # A caller whom nobody knows is tried in each case: no other feature would be reached by one.
     "caller": ("plain", "staff", "narrowed"),
-    "door": ("HTTP", "stdio", "in process"),
+    "door": ("HTTP", "host with forms", "stdio", "in process"),
     "guard": ("none", "dry run", "confirmation", "idempotency", "if_match"),
     "middleware": (OFF, ON),
     "tasks": (OFF, ON),

@@ -219,6 +219,10 @@ def check_delete(crossing: Crossing) -> None:
 
     def confirm():
         asked = crossing.call("DELETE", own)
+        if crossing.case["door"] == "host with forms":
+            # The user agreed in the response of the call.
+            assert crossing.asked == 1
+            return asked
         assert get_notes() == before
         told = asked.data["data"] if crossing.case["envelope"] == "plain" else asked.data
         if crossing.is_on("program"):

@@ -28,6 +28,35 @@ class Mutant:
 
 
 MUTANTS = (
+    # --- Asking within a session ----------------------------------------------------------------
+    Mutant(
+        "a session is its caller's",
+        "contrib/asking/sessions.py",
+        "        if session.owner != hash_json(principal):\n",
+        "        if not session.owner:\n",
+        ("contrib/asking/test_sessions.py",),
+    ),
+    Mutant(
+        "an answer is of the session that was asked",
+        "contrib/asking/open_questions.py",
+        "get_rows().filter(session=self.session.key, **still_open)",
+        "get_rows().filter(**still_open)",
+        ("contrib/asking/test_handshake.py",),
+    ),
+    Mutant(
+        "the first answer counts",
+        "contrib/asking/open_questions.py",
+        'still_open = {"answer__isnull": True, "expires__gt": timezone.now()}',
+        'still_open = {"expires__gt": timezone.now()}',
+        ("contrib/asking/test_handshake.py",),
+    ),
+    Mutant(
+        "the caller is known anew when the user has answered",
+        "contrib/asking/waiting.py",
+        "            self.renew(call)\n",
+        '            vars(call).pop("bound", None)\n',
+        ("contrib/asking/test_handshake.py",),
+    ),
     Mutant(
         "an uploaded file is its caller's",
         "contrib/uploads/waiting_files.py",

@@ -80,9 +80,9 @@ INSPECTOR_DECLARES = {
 }
 HOSTS = (
     Host("Claude Code", "2.1.237", REPORTED, STATELESS, FORMS, ASKED),
-    Host("VS Code", "1.132", REPORTED, "2025-11-25", FORMS, TOLD),
-    Host("Cursor", "", REPORTED, "2025-11-25", FORMS, TOLD),
-    Host("Codex, by default", "", REPORTED, "2025-11-25", FORMS, TOLD),
+    Host("VS Code", "1.132", REPORTED, "2025-11-25", FORMS, ASKED),
+    Host("Cursor", "", REPORTED, "2025-11-25", FORMS, ASKED),
+    Host("Codex, by default", "", REPORTED, "2025-11-25", FORMS, ASKED),
     Host(
         "MCP Inspector, command line",
         "2.12.0",
@@ -94,8 +94,8 @@ HOSTS = (
     ),
     Host("Python SDK", "2.3.0", RECORDED, STATELESS, None, ASKED, A_TASK, client=PYTHON),
     Host("FastMCP", "4.1.2", RECORDED, STATELESS, {}, TOLD, client=PYTHON),
-    Host("TypeScript SDK 1", "1.32.2", RECORDED, "2025-11-25", None, TOLD),
-    Host("TypeScript SDK 2", "2.4.0", RECORDED, "2025-11-25", None, TOLD),
+    Host("TypeScript SDK 1", "1.32.2", RECORDED, "2025-11-25", None, ASKED),
+    Host("TypeScript SDK 2", "2.4.0", RECORDED, "2025-11-25", None, ASKED),
     Host(
         'TypeScript SDK 2, `versionNegotiation: {mode: "auto"}`',
         "2.4.0",
@@ -106,8 +106,8 @@ HOSTS = (
         A_TASK,
     ),
     Host("Any other", "", "", STATELESS, None, ASKED, A_TASK),
-    Host("Any other", "", "", "2025-11-25", None, TOLD),
-    Host("Any other", "", "", "2025-06-18", None, TOLD),
+    Host("Any other", "", "", "2025-11-25", None, ASKED),
+    Host("Any other", "", "", "2025-06-18", None, ASKED),
     Host("Any other", "", "", "2025-03-26", None, TOLD, pages=NO_PAGES),
 )
 HEADING = (

@@ -84,7 +84,7 @@ class TestMessages:
         for answer in [{"result": {}}, {"error": {"code": 1, "message": ""}}]:
             with subtests.test(answer=answer):
                 body = json.dumps({"jsonrpc": "2.0", "id": 7, **answer}).encode()
-                assert decode(body) == ClientResponse(7)
+                assert decode(body) == ClientResponse(7, answer.get("result"))
 
     def test_client_response_without_a_valid_id(self):
         assert decode(b'{"jsonrpc":"2.0","id":null,"error":{}}') == ClientResponse(None)
@@ -207,7 +207,7 @@ class TestBatch:
         ping, notification, response, *errors = decode(body)
         assert ping == Message(1, "ping", {})
         assert notification.is_notification
-        assert response == ClientResponse(2)
+        assert response == ClientResponse(2, {})
         assert [(type(exc), exc.id) for exc in errors] == [
             (InvalidRequest, 3),
             (InvalidParams, 4),

@@ -10,4 +10,5 @@ class AskingConfig(AppConfig):
     name = "drf_mcp.contrib.asking"
     label = "drf_mcp_asking"
     verbose_name = _("MCP questions")
+    default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.asking.feature.AskingFeature",)

@@ -270,7 +270,7 @@ class Listener:
         return {subject: False for subject in subjects if subject.kind in ("task", "document")}
 
     def notify(self, method: str, **params: Any) -> bytes:
-        return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})
+        return jsonrpc.encode_message(method, {"_meta": self.meta, **params})
 
 
 def release_thread() -> None:

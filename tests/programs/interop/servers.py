@@ -37,6 +37,15 @@ COMMANDS = {
         # It would stand in the home directory, where every gunicorn of the machine has its own.
         "--no-control-socket",
     ],
+    "threads": [
+        "-m",
+        "gunicorn",
+        "example_project.wsgi:application",
+        f"--bind={HOST}:{{port}}",
+        "--workers=2",
+        "--threads=4",
+        "--no-control-socket",
+    ],
     "runserver": ["manage.py", "runserver", "{port}", "--noreload"],
 }
 

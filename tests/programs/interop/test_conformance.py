@@ -94,7 +94,6 @@ def test_server_conforms(checks_of, revision, scenario):
 NOT_SERVED = {
     "2025-11-25": {
         *("logging-set-level", "tools-call-with-logging", "tools-call-sampling"),
-        *("tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"),
         *("resources-subscribe", "resources-unsubscribe"),
     },
     "2026-07-28": set(),

@@ -1,0 +1,157 @@
+"""The questions for whose answers calls wait, in a table that all workers share."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import Error, connections, router
+from django.utils import timezone
+
+from drf_mcp.contrib.asking.sessions import Session
+from drf_mcp.json_text import hash_json
+
+# How many questions to one caller may be open at once: each holds a thread.
+MOST_OPEN = 20
+# Seconds between two looks for answers that other processes were given.
+INTERVAL = 0.5
+
+
+class OpenQuestions:
+    """The questions to one client.
+
+    Args:
+        session: that of the client.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def open(self, call_id: Any, count: int, seconds: int) -> Sequence[str]:
+        """Return the ids of new questions, none if too many are open.
+
+        Args:
+            call_id: the id of the request that waits.
+            count: how many questions.
+            seconds: for how long they can be answered.
+        """
+        now, rows = timezone.now(), get_rows()
+        if rows.filter(owner=self.session.owner, expires__gt=now).count() + count > MOST_OPEN:
+            return ()
+        ids = [secrets.token_urlsafe(32) for _ in range(count)]
+        kept = {
+            "owner": self.session.owner,
+            "session": self.session.key,
+            "call": hash_json(call_id),
+            "expires": now + timedelta(seconds=seconds),
+        }
+        rows.bulk_create(rows.model(question_id=each, **kept) for each in ids)
+        return ids
+
+    def answer(self, question_id: Any, result: Any) -> None:
+        """Keep the first answer to a question of this client; all others are dropped."""
+        rows = self.get_unanswered().filter(question_id=question_id)
+        if isinstance(question_id, str) and rows.update(answer=[result]):
+            WATCH.wake(question_id)
+
+    def cancel(self, call_id: Any) -> None:
+        """Let a call wait no longer."""
+        rows = self.get_unanswered().filter(call=hash_json(call_id))
+        ids = list(rows.values_list("question_id", flat=True))
+        rows.update(answer=[])
+        for question_id in ids:
+            WATCH.wake(question_id)
+
+    def get_unanswered(self) -> Any:
+        still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
+        return get_rows().filter(session=self.session.key, **still_open)
+
+
+def get_rows() -> Any:
+    # Django's models are loaded after the views that a project's settings name.
+    from drf_mcp.contrib.asking.models import OpenQuestion
+
+    return OpenQuestion._default_manager.using(router.db_for_write(OpenQuestion))
+
+
+def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
+    """Return what came back for questions by their ids: lists of one JSON value, or of none."""
+    rows = get_rows().filter(pk__in=ids).filter(answer__isnull=False)
+    return dict(rows.values_list("question_id", "answer"))
+
+
+def close(ids: Sequence[str]) -> None:
+    """Delete questions: no answer is kept for them any more."""
+    get_rows().filter(pk__in=ids).delete()
+
+
+def delete_expired() -> int:
+    """Delete the questions that no call waits for any more, and return their number."""
+    count: int = get_rows().filter(expires__lte=timezone.now()).delete()[0]
+    return count
+
+
+def close_connections() -> None:
+    """Give back the connections of this thread, which has nothing to ask for a while."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+class Watch:
+    """Wakes the calls of this process that wait, in one thread while there are any."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, threading.Event] = {}
+        self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        self.is_idle = threading.Event()
+
+    @contextlib.contextmanager
+    def watching(self, ids: Sequence[str], news: threading.Event) -> Iterator[None]:
+        """Set ``news`` whenever one of the questions has an answer."""
+        with self.lock:
+            self.waiting.update(dict.fromkeys(ids, news))
+            self.is_idle.clear()
+            if self.thread is None:
+                self.thread = threading.Thread(target=self.look, daemon=True)
+                self.thread.start()
+        try:
+            yield
+        finally:
+            with self.lock:
+                for question_id in ids:
+                    del self.waiting[question_id]
+                if not self.waiting:
+                    self.is_idle.set()
+
+    def wake(self, question_id: str) -> None:
+        """Wake the call that waits for a question, if it is one of this process."""
+        if news := self.waiting.get(question_id):
+            news.set()
+
+    def look(self) -> None:
+        while True:
+            self.is_idle.wait(INTERVAL)
+            with self.lock:
+                ids = list(self.waiting)
+                if not ids:
+                    self.thread = None
+                    break
+            self.wake_answered(ids)
+        connections.close_all()
+
+    def wake_answered(self, ids: Sequence[str]) -> None:
+        try:
+            for question_id in read_answers(ids):
+                self.wake(question_id)
+        except Error:
+            # The next look may find the database again.
+            connections.close_all()
+
+
+WATCH = Watch()

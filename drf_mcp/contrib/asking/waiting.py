@@ -1,0 +1,223 @@
+"""Calls that wait for the client's user, in the response of the call (2025-11-25)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.utils.translation import ngettext
+
+from drf_mcp.contrib.asking.open_questions import (
+    WATCH,
+    OpenQuestions,
+    close,
+    close_connections,
+    read_answers,
+)
+from drf_mcp.contrib.asking.sessions import Session
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.interaction.exchange import ROUNDS, Answer, Asked, Exchange
+from drf_mcp.outcomes import Failure, Outcome, Question
+from drf_mcp.protocol.input import InputRequired
+from drf_mcp.settings import mcp_settings
+
+# A client that answers by itself could do so for ever.
+MOST_ROUNDS = 10
+# The first revision in which a client says whether it shows forms, pages or both, and in which a
+# form has choices with titles and several choices of one field.
+FIRST_WITH_MODES = "2025-11-25"
+
+
+class NoAnswer(Exception):
+    """The user was not asked, or did not answer.
+
+    Args:
+        sentence: what the model is told of it, "" for nothing.
+    """
+
+    def __init__(self, sentence: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class WaitingRounds:
+    """The rounds of a call whose thread waits for the answers.
+
+    Args:
+        modes: what the client's user can be asked by.
+    """
+
+    is_retry = False
+
+    def __init__(self, modes: tuple[str, ...]) -> None:
+        self.exchange = Exchange(modes)
+
+    def write(self, questions: tuple[Question, ...]) -> None:
+        """Leave no call open: what was not answered in time is not asked again."""
+
+    def add(self, questions: Sequence[Question], answers: Mapping[str, Answer]) -> None:
+        known = self.exchange
+        self.exchange = Exchange(
+            known.modes,
+            {**known.answers, **answers},
+            {**known.memory, **{question.key: question.memory for question in questions}},
+            known.round + 1,
+        )
+
+
+class WaitingGuard(Guard):
+    """Asks what a call asks, waits, and makes the call again with the answers.
+
+    It is outside of the time limit, of transactions and of idempotency: each round is a call of its
+    own for them, by the caller as they are known then. Throttles of the endpoint and the audit
+    count one call.
+
+    Args:
+        session: that of the client.
+    """
+
+    order = 350
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        rounds, slots = WaitingRounds(self.session.modes), dict(call.slots)
+        while True:
+            call.slots = {**slots, ROUNDS: rounds}
+            try:
+                outcome = proceed(call)
+                questions, asked = outcome.questions, None
+            except Asked as exc:
+                questions, asked = exc.questions, exc
+            if call.caller.refusal is not None:
+                raise call.caller.refusal
+            if not questions:
+                return outcome
+            try:
+                rounds.add(questions, self.ask(call, questions, rounds.exchange))
+            except NoAnswer as exc:
+                if asked is None:
+                    return explain(outcome, exc.sentence)
+                asked.failure = say_first(exc.sentence, asked.failure)
+                raise asked from None
+            self.renew(call)
+
+    def renew(self, call: CallState) -> None:
+        # While the user thought, the caller may have lost rights, or the credential.
+        assert call.context is not None
+        caller = call.caller.renew()
+        caller.channel = call.channel
+        caller.authenticate()
+        call.caller, call.context = caller, replace(call.context, caller=caller)
+        # Arguments may name rows, which the view reads anew.
+        vars(call).pop("bound", None)
+
+    def ask(
+        self, call: CallState, questions: Sequence[Question], exchange: Exchange
+    ) -> dict[str, Answer]:
+        """Return the answers by the keys of their questions.
+
+        Raises:
+            NoAnswer: if there are none.
+        """
+        context, channel = call.context, call.channel
+        assert context is not None
+        assert channel is not None
+        revision = context.era.revision
+        can_ask = all(exchange.can_ask(each) and can_show(each, revision) for each in questions)
+        if exchange.round == MOST_ROUNDS or not can_ask:
+            raise NoAnswer()
+        seconds: int = mcp_settings.ANSWER_TIMEOUT
+        ids = OpenQuestions(self.session).open(context.message.id, len(questions), seconds)
+        if not ids:
+            raise NoAnswer()
+        news = threading.Event()
+        channel.callbacks.append(news.set)
+        try:
+            with WATCH.watching(ids, news):
+                for question_id, question in zip(ids, questions, strict=True):
+                    params = get_params(question, question_id, revision)
+                    channel.send("elicitation/create", params, question_id)
+                close_connections()
+                answers = self.wait(ids, news, channel, seconds)
+        finally:
+            channel.callbacks.remove(news.set)
+            close(ids)
+        return {q.key: read_answer(answers.get(i, ())) for i, q in zip(ids, questions, strict=True)}
+
+    def wait(
+        self, ids: Sequence[str], news: threading.Event, channel: Any, seconds: int
+    ) -> Mapping[str, Any]:
+        deadline = time.monotonic() + seconds
+        while not channel.is_cancelled and news.wait(deadline - time.monotonic()):
+            news.clear()
+            answers = read_answers(ids)
+            # A call that was cancelled, and a client that cannot ask after all, answer no more.
+            if len(answers) == len(ids) or [] in answers.values():
+                return answers
+            close_connections()
+        if channel.is_cancelled:
+            raise NoAnswer()
+        # Translators: tells a model why its call was not made.
+        text = ngettext(
+            "The user was asked, and did not answer within %(seconds)d second.",
+            "The user was asked, and did not answer within %(seconds)d seconds.",
+            seconds,
+        )
+        raise NoAnswer(text % {"seconds": seconds})
+
+
+def can_show(question: Question, revision: str) -> bool:
+    """Return whether the forms of a revision have an input for each field."""
+    fields = (question.schema or {}).get("properties", {}).values()
+    return revision >= FIRST_WITH_MODES or all(field.get("type") != "array" for field in fields)
+
+
+def get_params(question: Question, question_id: str, revision: str) -> Mapping[str, Any]:
+    """Return the params of the request that asks a question, as a revision has them."""
+    params = dict(InputRequired((), "").get_request(question)["params"])
+    if question.url:
+        return {**params, "elicitationId": question_id}
+    if revision < FIRST_WITH_MODES:
+        del params["mode"]
+        fields = params["requestedSchema"]["properties"].items()
+        properties = {name: write_choices(field) for name, field in fields}
+        params["requestedSchema"] = {**params["requestedSchema"], "properties": properties}
+    return params
+
+
+def write_choices(field: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "oneOf" not in field:
+        return field
+    others = {name: value for name, value in field.items() if name != "oneOf"}
+    values = [choice["const"] for choice in field["oneOf"]]
+    return {**others, "enum": values, "enumNames": [choice["title"] for choice in field["oneOf"]]}
+
+
+def read_answer(answer: Sequence[Any]) -> Answer:
+    """Return the answer that a client sent.
+
+    Raises:
+        NoAnswer: if the client answered with an error, or with what is no answer.
+    """
+    if not answer or not isinstance(answer[0], Mapping):
+        raise NoAnswer()
+    return Answer(answer[0])
+
+
+def say_first(sentence: str, failure: Failure) -> Failure:
+    return replace(failure, message=f"{sentence} {failure.message}".strip())
+
+
+def explain(outcome: Outcome, sentence: str) -> Outcome:
+    """Return the outcome of a call that could not ask, with the reason before its message."""
+    if not sentence or outcome.failure is None:
+        return outcome
+    body = outcome.body
+    if isinstance(body, Mapping) and isinstance(body.get("detail"), str):
+        body = {**body, "detail": f"{sentence} {body['detail']}"}
+    return outcome.changed(failure=say_first(sentence, outcome.failure), body=body)

@@ -1,0 +1,372 @@
+"""A client that shook hands is asked in the response of the call, which waits for the answer."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db import connections
+from django.urls import include, path
+from django.utils import timezone
+from rest_framework.authtoken.models import Token
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.viewsets import ViewSet
+
+from drf_mcp import call_context, mcp_viewset
+from drf_mcp.contrib.asking import open_questions
+from drf_mcp.contrib.asking.models import OpenQuestion
+from drf_mcp.contrib.asking.sessions import Session
+from drf_mcp.tools import registry
+from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept, later
+from tests.interaction import views
+
+REASON = {"reason": "late", "amount": 5}
+
+
+@mcp_viewset(name="gifts")
+class GiftViewSet(ViewSet):
+    """Gifts of staff."""
+
+    permission_classes: list[type] = []
+
+    @action(detail=False, methods=["post"])
+    def send(self, request):
+        if not User.objects.filter(pk=request.user.pk, is_staff=True).exists():
+            self.permission_denied(request)
+        approval = call_context(request).ask(views.Approval, "Who approved it?")
+        Group.objects.create(name=approval["approved_by"])
+        return Response({"user": request.user.username})
+
+
+router = SimpleRouter()
+router.register("refunds", views.RefundViewSet, basename="refunds")
+router.register("charges", views.ChargeViewSet, basename="charges")
+router.register("gifts", GiftViewSet, basename="gifts")
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def served(settings, transactional_db):
+    patterns = [path("", include("drf_mcp.urls")), *router.urls]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+    settings.DRF_MCP = {"PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
+    registry.reload()
+    views.PAID.clear()
+    yield
+    # The thread that looks for answers ends with the last call that waits.
+    if thread := open_questions.WATCH.thread:
+        thread.join(5)
+    assert not OpenQuestion.objects.exists()
+    connections.close_all()
+
+
+def read(message):
+    return message["result"]["structuredContent"]
+
+
+def code(message):
+    return read(message)["data"]["error_code"]
+
+
+# --- Asking -------------------------------------------------------------------------------
+
+
+def test_a_form_is_asked_in_the_response_and_the_call_goes_on_with_the_answer():
+    host = Host()
+    answer = host.call("refunds_create", {}, lambda params: accept(**REASON))
+    assert read(answer)["data"] == {"reason": "late", "amount": "5.00"}
+    (asked,) = host.asked
+    assert (asked["mode"], asked["message"]) == ("form", "Why is the money given back?")
+    assert set(asked["requestedSchema"]["properties"]) == {"reason", "amount", "note"}
+
+
+def test_what_the_model_sent_is_not_asked_for():
+    host = Host()
+    host.call("refunds_create", {"reason": "late"}, lambda params: accept(amount=5))
+    assert set(host.asked[0]["requestedSchema"]["properties"]) == {"amount", "note"}
+
+
+def test_a_view_asks_as_often_as_it_has_to():
+    host = Host()
+    answers = iter([accept(**REASON), accept(approved_by="eve@example.org")])
+    answer = host.call("refunds_approve", {"pk": "1"}, lambda params: next(answers))
+    assert read(answer)["data"] == {"reason": "late", "by": "eve@example.org"}
+    assert len(host.asked) == 2
+
+
+def test_a_wrong_answer_is_asked_for_again():
+    host = Host()
+    answers = iter([accept(reason="late", amount=0), accept(**REASON)])
+    answer = host.call("refunds_create", {}, lambda params: next(answers))
+    assert read(answer)["data"]["amount"] == "5.00"
+    assert "amount: Ensure this value is greater than or equal to 1." in host.asked[1]["message"]
+
+
+def test_a_client_that_always_answers_wrongly_is_not_asked_for_ever():
+    host = Host()
+    answer = host.call("refunds_create", {}, lambda params: accept(reason="late", amount=0))
+    assert code(answer) == "INPUT_REQUIRED"
+    assert len(host.asked) == 10
+
+
+@pytest.mark.parametrize("choice", ["decline", "cancel"])
+def test_a_user_who_does_not_agree_ends_the_call(choice):
+    answer = Host().call("refunds_create", {}, lambda params: {"action": choice})
+    assert code(answer) == "DECLINED"
+
+
+def test_what_a_view_wrote_in_its_transaction_before_it_asked_is_rolled_back(monkeypatch):
+    monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
+    answer = Host().call(
+        "refunds_partial_update", {"pk": "1"}, lambda params: accept(approved_by="a@example.org")
+    )
+    assert read(answer)["data"] == {"groups": 1}
+
+
+def test_a_page_is_asked_for_by_its_url():
+    host = Host(PAGES)
+
+    def pay(params):
+        views.PAID.add("charge")
+        return {"action": "accept"}
+
+    answer = host.call("charges_create", {}, pay)
+    assert read(answer)["data"] == {"paid": True}
+    assert host.asked[0]["url"] == "https://pay.example/1"
+    assert host.asked[0]["elicitationId"]
+
+
+def test_a_client_without_pages_is_told_the_url():
+    host = Host(FORMS)
+    answer = host.call("charges_create", {}, lambda params: accept())
+    assert (code(answer), host.asked) == ("VISIT_REQUIRED", [])
+
+
+def test_a_client_is_not_asked_for_what_forms_and_pages_do_not_ask():
+    host = Host({**FORMS, "roots": {}})
+    answer = host.call("charges_destroy", {"pk": "1"}, lambda params: accept())
+    assert (code(answer), host.asked) == ("INPUT_REQUIRED", [])
+
+
+def test_the_revision_before_has_no_modes_and_its_own_titles_of_choices():
+    host = Host({"elicitation": {}}, "2025-06-18")
+    answer = host.call("refunds_create", {}, lambda params: accept(**REASON))
+    assert read(answer)["success"] is True
+    assert "mode" not in host.asked[0]
+    reason = host.asked[0]["requestedSchema"]["properties"]["reason"]
+    assert (reason["enum"], reason["enumNames"]) == (["late", "broken"], ["Came late", "Broken"])
+
+
+# --- Waiting ------------------------------------------------------------------------------
+
+
+def test_a_user_who_does_not_answer_in_time_is_told_of_and_how_to_go_on(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ANSWER_TIMEOUT": 1}
+    answer = Host().call("refunds_create", {}, lambda params: None)
+    assert code(answer) == "INPUT_REQUIRED"
+    text = answer["result"]["content"][0]["text"]
+    assert "did not answer within 1 second." in text
+    assert "refunds_create again with: reason, amount" in text
+
+
+def test_an_answer_that_comes_too_late_is_dropped(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ANSWER_TIMEOUT": 1}
+    host = Host()
+    asked, *_ = list(host.begin("refunds_create", {}))
+    assert host.answer(asked["id"], accept(**REASON)) == 202
+    assert not OpenQuestion.objects.exists()
+
+
+def test_an_answer_that_another_process_took_is_found(monkeypatch):
+    """The other process cannot wake the call: the call's own looks for the answer."""
+    monkeypatch.setattr(open_questions, "INTERVAL", 0.02)
+    host = Host()
+    call = iter(host.begin("refunds_create", {}))
+    question_id = next(call)["id"]
+    OpenQuestion.objects.filter(pk=question_id).update(answer=[accept(**REASON)])
+    assert read(next(call))["data"]["reason"] == "late"
+    list(call)
+
+
+def test_the_first_answer_counts():
+    questions = open_questions.OpenQuestions(Session.open(FORMS, "someone"))
+    (question_id,) = questions.open(7, 1, 60)
+    questions.answer(question_id, {"action": "decline"})
+    questions.answer(question_id, accept(**REASON))
+    assert open_questions.read_answers([question_id]) == {question_id: [{"action": "decline"}]}
+    open_questions.close([question_id])
+
+
+def test_a_client_that_cannot_ask_after_all_gets_the_arguments():
+    answer = Host().call("refunds_create", {}, lambda params: RuntimeError("No forms."))
+    assert code(answer) == "INPUT_REQUIRED"
+
+
+@pytest.mark.parametrize("result", [5, [], "accept", None])
+def test_what_is_no_answer_is_as_none(result):
+    host = Host()
+    call = iter(host.begin("refunds_create", {}))
+    host.answer(next(call)["id"], result)
+    assert code(next(call)) == "INPUT_REQUIRED"
+    list(call)
+
+
+def test_a_call_that_the_client_cancels_waits_no_longer():
+    host = Host()
+    call = iter(host.begin("refunds_create", {}, id="seven"))
+    next(call)
+    params = {"requestId": "seven"}
+    host.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    assert code(next(call)) == "INPUT_REQUIRED"
+    list(call)
+
+
+def test_another_session_cancels_nothing():
+    host, other = Host(), Host()
+    call = iter(host.begin("refunds_create", {}))
+    question_id = next(call)["id"]
+    params = {"requestId": 7}
+    other.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    host.answer(question_id, accept(**REASON))
+    assert read(next(call))["success"] is True
+    list(call)
+
+
+def test_a_client_that_hangs_up_is_waited_for_no_longer():
+    before = threading.active_count()
+    call = Host().begin("refunds_create", {})
+    next(iter(call))
+    call.hang_up()
+    assert not OpenQuestion.objects.exists()
+    assert threading.active_count() <= before + 1
+
+
+def test_a_caller_has_few_questions_open_at_once(monkeypatch):
+    monkeypatch.setattr(open_questions, "MOST_OPEN", 1)
+    host, other = Host(), Host()
+    call = iter(host.begin("refunds_create", {}))
+    question_id = next(call)["id"]
+    assert code(other.call("refunds_create", {}, lambda params: accept())) == "INPUT_REQUIRED"
+    host.answer(question_id, accept(**REASON))
+    assert read(next(call))["success"] is True
+    list(call)
+
+
+def test_a_connection_to_the_database_is_not_kept_while_a_call_waits(monkeypatch):
+    closed = []
+    monkeypatch.setattr(
+        "drf_mcp.contrib.asking.waiting.close_connections",
+        lambda: closed.append(threading.current_thread()),
+    )
+    Host().call("refunds_create", {}, lambda params: accept(**REASON))
+    assert closed
+    assert threading.current_thread() not in closed
+
+
+def test_progress_and_questions_share_the_stream():
+    host = Host()
+    call = iter(host.begin("refunds_create", {}, progressToken="p"))
+    host.answer(next(call)["id"], accept(**REASON))
+    assert read(next(call))["success"] is True
+    list(call)
+
+
+def test_a_project_can_ask_nobody(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ANSWER_TIMEOUT": 0}
+    host = Host()
+    assert host.session == {}
+    assert code(host.call("refunds_create", {}, lambda params: accept())) == "INPUT_REQUIRED"
+
+
+# --- Who is asked, and who answers ----------------------------------------------------------
+
+
+@pytest.fixture
+def staff(settings):
+    settings.DRF_MCP = {
+        "AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"]
+    }
+    user, _ = User.objects.get_or_create(username="frida", defaults={"is_staff": True})
+    return user
+
+
+def credential(user):
+    token, _ = Token.objects.get_or_create(user=user)
+    return {"Authorization": f"Token {token.key}"}
+
+
+def test_another_caller_cannot_use_the_session(staff):
+    host = Host(headers=credential(staff))
+    thief = Host(headers=credential(User.objects.create_user("thief")), opens=False)
+    thief.session = host.session
+    call = thief.begin("gifts_send", {})
+    assert call.status.startswith("404")
+    call.hang_up()
+    assert thief.answer("any", accept()) == 404
+
+
+def test_another_session_of_the_caller_cannot_answer(staff):
+    host, other = Host(headers=credential(staff)), Host(headers=credential(staff))
+    call = iter(host.begin("gifts_send", {}))
+    question_id = next(call)["id"]
+    other.answer(question_id, accept(approved_by="wrong@example.org"))
+    host.answer(question_id, accept(approved_by="right@example.org"))
+    assert read(next(call))["success"] is True
+    list(call)
+    assert list(Group.objects.values_list("name", flat=True)) == ["right@example.org"]
+
+
+def test_nobody_answers_without_a_credential(staff):
+    host = Host(headers=credential(staff))
+    call = iter(host.begin("gifts_send", {}))
+    question_id = next(call)["id"]
+    stranger = Host(opens=False)
+    stranger.session = host.session
+    assert stranger.answer(question_id, accept(approved_by="a@example.org")) == 401
+    host.answer(question_id, {"action": "decline"})
+    list(call)
+    assert not Group.objects.exists()
+
+
+def test_rights_that_were_lost_while_the_user_thought_are_lost(staff):
+    def demote(params):
+        User.objects.filter(pk=staff.pk).update(is_staff=False)
+        return accept(approved_by="a@example.org")
+
+    answer = Host(headers=credential(staff)).call("gifts_send", {}, demote)
+    assert code(answer) == "FORBIDDEN"
+    assert not Group.objects.exists()
+
+
+def test_a_credential_that_was_revoked_while_the_user_thought_is_not_let_in(staff):
+    host = Host(headers=credential(staff))
+    call = iter(host.begin("gifts_send", {}))
+    question_id = next(call)["id"]
+    OpenQuestion.objects.filter(pk=question_id).update(answer=[accept(approved_by="a@b.org")])
+    Token.objects.all().delete()
+    open_questions.WATCH.wake(question_id)
+    assert next(call)["error"]["code"] == 401
+    list(call)
+    assert not Group.objects.exists()
+
+
+def test_an_old_open_question_is_deleted_by_mcp_expire():
+    past = timezone.now() - timedelta(seconds=1)
+    OpenQuestion.objects.create(question_id="old", owner="o", session="s", call="c", expires=past)
+    assert open_questions.delete_expired() == 1
+
+
+def test_a_question_is_asked_later_than_its_call_begins():
+    """An answer that comes while the call sends its question is not missed."""
+    host = Host()
+    call = iter(host.begin("refunds_create", {}))
+    question = next(call)
+    timer = later(0.05, host.answer, question["id"], accept(**REASON))
+    assert read(next(call))["success"] is True
+    timer.join()
+    list(call)
