@@ -46,6 +46,8 @@ Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageSt
 # A message as `jsonrpc` read it, or the error of one that could not be read.
 Item = Message | ClientResponse | ProtocolError
 Headers = Mapping[str, str] | None
+# The first request of a client, whose result says all that the server is.
+OPENING = ("initialize", "server/discover")
 
 
 class Server:
@@ -105,6 +107,13 @@ class Server:
         if title := self.title or mcp_settings.SERVER_TITLE:
             info["title"] = f"{force_str(title)}: {self.toolset}" if of else force_str(title)
         return info
+
+    def describe_server(self) -> dict[str, Any]:
+        """Return the server's Implementation object as a client reads it once, when it connects."""
+        described = {**self.get_server_info(), **mcp_settings.SERVER_INFO}
+        if "description" in described:
+            described["description"] = force_str(described["description"])
+        return described
 
     @override_language()
     def get_instructions(self, context: RequestContext) -> str:
@@ -268,7 +277,8 @@ class Server:
         # No call is made for it, as by isinstance.
         if type(result) is MessageStream:
             return Reply(200, stream=result)
-        info = era.implementation_members(self.get_server_info())
+        info = self.describe_server() if item.method in OPENING else self.get_server_info()
+        info = era.implementation_members(info)
         body = jsonrpc.encode_result(item.id, era.write(result, defined, info))
         if item.method == "initialize":
             return Reply(200, body, self.get_session_headers(context))
@@ -326,7 +336,7 @@ class Server:
         # 2025-11-25, basic/lifecycle.
         context.caller.authenticate()
         era, offer = context.era, self.get_offer(context)
-        info = era.implementation_members(self.get_server_info())
+        info = era.implementation_members(self.describe_server())
         return {"protocolVersion": era.revision, "serverInfo": info, **offer}
 
     def get_session_headers(self, context: RequestContext) -> dict[str, str]:

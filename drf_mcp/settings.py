@@ -35,6 +35,7 @@ from drf_mcp.option_types.kinds import (
     ToolPattern,
 )
 from drf_mcp.option_types.project_settings import ProjectSettings, find_project_name
+from drf_mcp.option_types.tool_options import ServerInfo
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -106,6 +107,9 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
     # The version that clients see. None: that of this package.
     "SERVER_VERSION": Setting(None, Text(none=True)),
+    # What hosts may show besides: {"description": ..., "icons": [...], "websiteUrl": ...}. See
+    # docs/naming.md.
+    "SERVER_INFO": Setting({}, ServerInfo()),
     # What a model reads when its client connects. None: written from the tools that the caller
     # sees; "" for none. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True, empty=True)),

@@ -103,8 +103,26 @@ class Icon(Kind):
         return all(self.is_text(SIZE, size) for size in value)
 
 
+class ServerInfo(Kind):
+    words = (
+        "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
+        "URL), or some of them"
+    )
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            name in SERVER_INFO and not SERVER_INFO[name].fault(member)
+            for name, member in value.items()
+        )
+
+
 EXAMPLES = ListOf(JSONObject())
 ICONS = ListOf(Icon())
+SERVER_INFO: Mapping[str, Kind] = {
+    "description": Text(lazy=True),
+    "icons": ICONS,
+    "websiteUrl": ResourceURI(),
+}
 SCHEMAS = MappingOf(
     MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
 )

@@ -160,7 +160,7 @@ class ToolsCapability(Capability):
         return cut_page(tools, params, size, attrgetter("name"), see)
 
     def is_public(self, tools: tuple[Tool, ...], context: RequestContext) -> bool:
-        # Shared caches may keep a list that is the same for everybody.
+        """Return whether shared caches may keep what is of these tools: everybody sees them all."""
         caller = context.caller
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)
         return endpoint_open and not caller.narrowings and Audience.of(tools).is_open

@@ -140,6 +140,27 @@ def test_the_server_is_what_the_settings_call_it(subtests, serve):
             assert initialize(serve(revision, **names), revision)["serverInfo"] == expected
 
 
+DESCRIBED = {
+    "description": "Orders.",
+    "websiteUrl": "https://shop.example",
+    "icons": [{"src": "https://shop.example/icon.png"}],
+}
+
+
+def test_the_server_is_described_where_the_revision_has_a_place(subtests, serve):
+    for revision in HANDSHAKE:
+        with subtests.test(revision=revision):
+            info = initialize(serve(revision, SERVER_INFO=DESCRIBED), revision)["serverInfo"]
+            told = {name: value for name, value in info.items() if name in DESCRIBED}
+            assert told == (DESCRIBED if revision == "2025-11-25" else {})
+
+
+def test_discovery_describes_the_server_and_no_other_result_does(serve):
+    agent = serve(STATELESS, SERVER_INFO=DESCRIBED)
+    assert agent.result("server/discover")["_meta"][SERVER_INFO].items() >= DESCRIBED.items()
+    assert not agent.result("tools/list")["_meta"][SERVER_INFO].keys() & DESCRIBED.keys()
+
+
 def test_the_server_has_this_packages_version_by_default(serve):
     agent = serve("2025-11-25")
     assert initialize(agent, "2025-11-25")["serverInfo"]["version"] == drf_mcp.__version__

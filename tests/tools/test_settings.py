@@ -85,6 +85,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("SERVER_NAME", "", "a text, or None"),
     ("SERVER_TITLE", {"en": "Shop"}, "a text, or None"),
     ("SERVER_VERSION", 1.0, "a text, or None"),
+    ("SERVER_INFO", {"name": "shop"}, "a dict with description"),
+    ("SERVER_INFO", {"websiteUrl": "ftp://shop.example"}, "a dict with description"),
     ("INSTRUCTIONS", ["Ask first."], "a text, or None"),
     ("LANGUAGE", "tlh", "a language that Django has texts in"),
     ("ARGUMENTS", "nested", "'flat' or 'grouped'"),
@@ -252,6 +254,7 @@ RIGHT: list[tuple[str, Any]] = [
     ("OUTPUT_SCHEMA", "envelope"),
     ("MAX_RESULT_TOKENS", None),
     ("SERVER_VERSION", "2026.1"),
+    ("SERVER_INFO", {"description": "Orders.", "websiteUrl": "https://shop.example/"}),
     ("READ_ONLY", "tests.tools.test_settings.errors"),
     ("TOOLSETS", {"orders": ["orders_*"], "all-2": ("*",)}),
 ]

@@ -31,8 +31,11 @@ class Page(Document):
     a frame of its own, and sends it the arguments and the result of the call.
     """
 
+    # It has the language of the tools.
+    is_fixed = True
+
     def __init__(self, tool: Tool) -> None:
-        self.tool = tool
+        self.tool, self.tools = tool, (tool,)
         given: Any = tool.options.ui
         details: dict[str, Any] = {"template": given} if isinstance(given, str) else dict(given)
         template = details.pop("template")

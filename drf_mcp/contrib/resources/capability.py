@@ -120,7 +120,10 @@ class ResourcesCapability(Capability):
         """
         found = self.find(uri, context)
         if isinstance(found, Document):
-            return {"contents": self.read_document(found, context)}
+            members: dict[str, Any] = {"contents": self.read_document(found, context)}
+            if found.is_fixed and self.server.tools_capability.is_public(found.tools, context):
+                members["cacheScope"] = "public"
+            return members
         contents = self.make_reading(found, uri, context).get_contents()
         # The rows of a database may change at any time.
         members = {"contents": contents, "ttlMs": 0}

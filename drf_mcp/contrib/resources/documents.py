@@ -51,6 +51,9 @@ class Document:
             or a file.
     """
 
+    # The tools of which a caller has to see one to read the document.
+    tools: tuple[Any, ...] = ()
+
     def __init__(
         self,
         path: str,
@@ -108,6 +111,11 @@ class Document:
             return raw.decode() if self.is_text else raw
         except UnicodeDecodeError:
             return raw
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every caller reads the same; a function may look at the language."""
+        return not callable(self.content)
 
     @property
     def is_text(self) -> bool:

@@ -178,7 +178,13 @@ class SkillsCapability(Capability):
         page, following = cut_page(self.get_skills(), params, size, lambda s: s.uri)
         entries = [skill.get_entry() for skill in page]
         members: dict[str, Any] = {"skills": Encoded(to_bytes(encode_data(entries)))}
+        members |= self.get_scope(context)
         return members if following is None else {**members, "nextCursor": following}
+
+    def get_scope(self, context: RequestContext) -> dict[str, str]:
+        # Skills are the same for every caller whom the endpoint lets in.
+        is_public = self.server.tools_capability.is_public((), context)
+        return {"cacheScope": "public"} if is_public else {}
 
     def get_skill(self, context: RequestContext) -> dict[str, Any]:
         context.caller.authenticate()
@@ -188,6 +194,6 @@ class SkillsCapability(Capability):
             raise InvalidParams(message)
         for skill in self.get_skills():
             if skill.uri == uri:
-                return {"skill": skill.get_entry()}
+                return {"skill": skill.get_entry(), **self.get_scope(context)}
         message = _("No skill is served at %(uri)s") % {"uri": uri[:200]}
         raise InvalidParams(message, data={"uri": uri}, http_status=200)

@@ -12,6 +12,7 @@ from django.core.management.base import SystemCheckError
 from django.template import engines
 from django.test import override_settings
 from django.urls import path
+from rest_framework.permissions import AllowAny, IsAdminUser
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -120,6 +121,20 @@ def test_the_tool_names_its_page_beside_its_own_meta(weather):
         "com.example/team": "sky",
         "ui": {"resourceUri": URI, "visibility": ["app"]},
     }
+
+
+@pytest.mark.parametrize(
+    ("permissions", "scope"), [([AllowAny], "public"), ([IsAdminUser], "private")]
+)
+def test_a_page_is_public_where_everybody_sees_its_tool(weather, permissions, scope):
+    agent = weather("carol", permissions, ui="table")
+    assert agent.result("resources/read", uri=URI)["cacheScope"] == scope
+
+
+def test_a_page_of_an_endpoint_with_a_door_is_private(weather):
+    door = {"PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
+    agent = weather(permissions=[AllowAny], ui="table", settings=door)
+    assert agent.result("resources/read", uri=URI)["cacheScope"] == "private"
 
 
 def test_pages_are_no_resources_to_attach(weather):

@@ -113,6 +113,22 @@ def test_rows_are_stale_at_once_and_private(alice):
     assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
 
 
+def test_a_document_of_an_open_endpoint_is_public(serve):
+    agent = serve(Document("guide", "Send it back."))
+    assert agent.result("resources/read", uri="test://guide")["cacheScope"] == "public"
+
+
+def test_a_document_of_an_endpoint_with_a_door_is_private(alice):
+    listed = alice.result("resources/list")["resources"]
+    uri = next(each["uri"] for each in listed if "guides" in each["uri"])
+    assert alice.result("resources/read", uri=uri)["cacheScope"] == "private"
+
+
+def test_a_document_that_is_computed_is_private(serve):
+    agent = serve(Document("now", lambda: "It is late."))
+    assert agent.result("resources/read", uri="test://now")["cacheScope"] == "private"
+
+
 def test_a_text_keeps_its_type(serve):
     contents = read(serve(), "test://pages/returns")
     assert (contents["mimeType"], contents["text"]) == ("text/markdown", "# returns\n")

@@ -123,6 +123,15 @@ def test_one_skill_is_found_by_its_uri(serve, folder):
     assert result["skill"]["uri"] == uri
 
 
+def test_skills_of_an_open_endpoint_are_public(serve, folder, settings):
+    agent = serve(Skill(folder))
+    open_to_all = {"PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
+    settings.DRF_MCP = {**settings.DRF_MCP, **open_to_all}
+    uri = "skill://refunds/SKILL.md"
+    for method, params in (("skills/list", {}), ("skills/get", {"uri": uri})):
+        assert send(agent, method, **params)["result"]["cacheScope"] == "public"
+
+
 def test_what_is_no_skill_is_refused(serve, folder):
     agent = serve(Skill(folder))
     for uri in ("skill://refunds", "skill://other/SKILL.md", ""):

@@ -1,0 +1,9 @@
+"""The shop, with a tool that waits for its user and one that tells of its progress for long."""
+
+from __future__ import annotations
+
+from example_project.settings import *  # noqa: F403
+from example_project.settings import DRF_MCP
+
+ROOT_URLCONF = "benchmarks.waiting_urls"
+DRF_MCP = {**DRF_MCP, "THROTTLE_CLASSES": []}
