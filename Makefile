@@ -10,8 +10,8 @@ PORT ?= 8000
 PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
 NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
-  @modelcontextprotocol/inspector@2.12.0 axe-core@4.14.1 gpt-tokenizer@4.0.0 \
-  oidc-provider@9.13.3
+  @modelcontextprotocol/ext-tasks@0.2.2 @modelcontextprotocol/inspector@2.12.0 \
+  axe-core@4.14.1 gpt-tokenizer@4.0.0 oidc-provider@9.13.3
 
 # 1: agents are connected by signing in, without a token.
 OAUTH ?= 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +115,38 @@ def test_everything_passes_that_needs_no_session(fixtures_url, node_modules, rev
     tasks = {name: it for name, it in scores["others"].items() if name.startswith("tasks-")}
     passed = scores["required"] | tasks
     assert {name for name in passed if not passed[name]} == NOT_SERVED[revision]
+
+
+# --- The client of the tasks extension ------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def tasks(fixtures_url, node_modules):
+    """What the official client saw of the tasks of the fixtures."""
+    script = Path(__file__).with_name("ext_tasks.cjs")
+    command = [node_modules / ".bin" / "node", script, node_modules, fixtures_url]
+    environment = {**os.environ, "NODE_PATH": str(node_modules)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_the_official_client_of_tasks_gets_their_results(tasks):
+    assert tasks["worked"]["kind"] == "task"
+    data = tasks["worked"]["result"]["structuredContent"]["data"]
+    assert data == {"seconds": 0.2, "label": "some"}
+    assert tasks["failed"]["result"]["isError"] is True
+
+
+def test_the_official_client_of_tasks_asks_its_user(tasks):
+    assert tasks["asked"] == ["Delete the file?"]
+    assert tasks["answered"]["result"]["structuredContent"]["data"] == {"deleted": True}
+
+
+def test_the_official_client_of_tasks_cancels_one(tasks):
+    assert tasks["cancelled"]["status"] == "cancelled"
+
+
+def test_the_official_client_of_tasks_takes_what_is_no_task(tasks):
+    assert tasks["immediate"]["kind"] == "immediate"
+    assert tasks["immediate"]["result"]["content"][0]["text"] == "Hello, Ada!"
