@@ -46,6 +46,7 @@ COMMANDS = {
         "--threads=4",
         "--no-control-socket",
     ],
+    "waitress": ["-m", "waitress", f"--listen={HOST}:{{port}}", "example_project.wsgi:application"],
     "runserver": ["manage.py", "runserver", "{port}", "--noreload"],
 }
 

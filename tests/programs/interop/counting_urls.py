@@ -1,0 +1,28 @@
+"""The URLs of the shop, and a call that takes longer than its client waits for a word of it."""
+
+from __future__ import annotations
+
+import time
+
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import call_context, mcp_tool
+from example_project.urls import urlpatterns as shop
+
+STEPS, SECONDS = 8, 0.3
+
+
+@mcp_tool(name="count_slowly")
+class CountingView(APIView):
+    def post(self, request):
+        """Count, and tell of each number."""
+        context = call_context(request)
+        for number in range(1, STEPS + 1):
+            time.sleep(SECONDS)
+            context.progress(number, STEPS)
+        return Response({"counted": STEPS})
+
+
+urlpatterns = [*shop, path("count", CountingView.as_view())]
