@@ -31,11 +31,11 @@ from drf_mcp.option_types.kinds import (
     PermissionClass,
     ResourceURI,
     Scope,
+    ServerInfo,
     Text,
     ToolPattern,
 )
 from drf_mcp.option_types.project_settings import ProjectSettings, find_project_name
-from drf_mcp.option_types.tool_options import ServerInfo
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -17,6 +17,11 @@ from drf_mcp.option_types.patterns import read_pattern
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
 
+SOURCE = re.compile(r"https://[^\s/?#]+\S*|data:image/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}")
+IMAGE = re.compile(r"image/[\w.+-]+")
+THEME = re.compile("light|dark")
+SIZE = re.compile(r"[1-9]\d*x[1-9]\d*|any")
+
 
 class Kind:
     """A kind of value that settings and options take; `words` end the sentence "must be ..."."""
@@ -297,3 +302,48 @@ def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], pl
     for name, value in values.items():
         if name in kinds and (fault := kinds[name].fault(value)):
             raise ImproperlyConfigured(f"{place}: {name} {fault}")
+
+
+class Icon(Kind):
+    words = (
+        "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
+        "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')"
+    )
+
+    def takes(self, value: Any) -> bool:
+        patterns = {"src": SOURCE, "mimeType": IMAGE, "theme": THEME}
+        if not isinstance(value, Mapping) or "src" not in value:
+            return False
+        if value.keys() - patterns.keys() - {"sizes"} or not self.are_sizes(value.get("sizes")):
+            return False
+        return all(self.is_text(p, value[name]) for name, p in patterns.items() if name in value)
+
+    def is_text(self, pattern: re.Pattern[str], value: Any) -> bool:
+        return isinstance(value, str) and bool(pattern.fullmatch(value))
+
+    def are_sizes(self, value: Any) -> bool:
+        if value is None:
+            return True
+        if not isinstance(value, (list, tuple)) or not value:
+            return False
+        return all(self.is_text(SIZE, size) for size in value)
+
+
+class ServerInfo(Kind):
+    words = (
+        "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
+        "URL), or some of them"
+    )
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            name in SERVER_INFO and not SERVER_INFO[name].fault(member)
+            for name, member in value.items()
+        )
+
+
+SERVER_INFO: Mapping[str, Kind] = {
+    "description": Text(lazy=True),
+    "icons": ListOf(Icon()),
+    "websiteUrl": ResourceURI(),
+}

@@ -13,6 +13,7 @@ from drf_mcp.option_types.kinds import (
     Either,
     Flag,
     Function,
+    Icon,
     InstanceOf,
     Issuer,
     Kind,
@@ -35,11 +36,6 @@ PREFIX = re.compile(rf"{LABEL}(?:\.{LABEL})*")
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 PROTOCOL = ("modelcontextprotocol", "mcp")
 TRACING = ("traceparent", "tracestate", "baggage")
-
-SOURCE = re.compile(r"https://[^\s/?#]+\S*|data:image/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}")
-IMAGE = re.compile(r"image/[\w.+-]+")
-THEME = re.compile("light|dark")
-SIZE = re.compile(r"[1-9]\d*x[1-9]\d*|any")
 
 
 class JSONObject(Kind):
@@ -78,51 +74,8 @@ class MetaMembers(JSONObject):
         return "the name is reserved for the protocol" if key in TRACING else ""
 
 
-class Icon(Kind):
-    words = (
-        "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
-        "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')"
-    )
-
-    def takes(self, value: Any) -> bool:
-        patterns = {"src": SOURCE, "mimeType": IMAGE, "theme": THEME}
-        if not isinstance(value, Mapping) or "src" not in value:
-            return False
-        if value.keys() - patterns.keys() - {"sizes"} or not self.are_sizes(value.get("sizes")):
-            return False
-        return all(self.is_text(p, value[name]) for name, p in patterns.items() if name in value)
-
-    def is_text(self, pattern: re.Pattern[str], value: Any) -> bool:
-        return isinstance(value, str) and bool(pattern.fullmatch(value))
-
-    def are_sizes(self, value: Any) -> bool:
-        if value is None:
-            return True
-        if not isinstance(value, (list, tuple)) or not value:
-            return False
-        return all(self.is_text(SIZE, size) for size in value)
-
-
-class ServerInfo(Kind):
-    words = (
-        "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
-        "URL), or some of them"
-    )
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, Mapping) and all(
-            name in SERVER_INFO and not SERVER_INFO[name].fault(member)
-            for name, member in value.items()
-        )
-
-
 EXAMPLES = ListOf(JSONObject())
 ICONS = ListOf(Icon())
-SERVER_INFO: Mapping[str, Kind] = {
-    "description": Text(lazy=True),
-    "icons": ICONS,
-    "websiteUrl": ResourceURI(),
-}
 SCHEMAS = MappingOf(
     MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
 )
