@@ -96,12 +96,13 @@ class CallState:
         found = (feature.find_file(text, self) for feature in features.hooks["find_file"])
         return next((file for file in found if file is not None), None)
 
-    def redirect(self, name: str, arguments: Any) -> None:
+    def redirect(self, name: str, arguments: Any, tool: Any = None) -> None:
         """Call another tool in the place of this one.
 
         Args:
             name: the other tool.
             arguments: what the other tool gets.
+            tool: the other tool itself, where the server has it under no name.
 
         Raises:
             UnknownTool: if the server has no such tool.
@@ -111,7 +112,9 @@ class CallState:
         other = self.context.for_params(self.context.message.method, params)
         # The headers of the request repeat arguments of the tool that the client called.
         self.context = dataclasses.replace(other, headers=None)
-        self.tool, self.arguments = self.server.tools_capability.get_tool(self.context), arguments
+        capability = self.server.tools_capability
+        self.tool = capability.get_tool(self.context) if tool is None else tool
+        self.arguments = arguments
 
     def of_item(self, bound: Call) -> CallState:
         """Return the state of one request of a call that makes several."""

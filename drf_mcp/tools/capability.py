@@ -239,8 +239,12 @@ class ToolsCapability(Capability):
         """Return the state of the call that a message asks for."""
         arguments = context.message.params.get("arguments")
         call = CallState(self.get_tool(context), arguments, context.caller, context, self.server)
-        for feature in features.hooks["redirect"]:
-            feature.redirect(call)
+        name = ""
+        # The tool that a call is redirected to may make another call in turn.
+        while call.tool.name != name:
+            name = call.tool.name
+            for feature in features.hooks["redirect"]:
+                feature.redirect(call)
         if call.tool.is_sliced:
             call.client_limit = self.get_budget(call.tool, context).get_client_limit()
         return call

@@ -44,7 +44,7 @@ class Registry:
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
         # By what narrows them, with the tools that were narrowed.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
-        # What was made of tools, by what it is and the tools.
+        # What `keep` made of tools, by its key and the tools.
         self._kept: dict[Any, Any] = {}
         self._lock = threading.RLock()
         self._keeping = threading.Lock()

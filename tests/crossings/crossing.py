@@ -179,6 +179,7 @@ class Crossing:
             "IDEMPOTENCY_KEYS": self.has("idempotency"),
             "CALL_MIDDLEWARE": [STAMP] if self.is_on("middleware") else [],
             "TASKS_BACKEND": "background" if self.is_on("tasks") else None,
+            "AGGREGATES": "auto" if self.is_on("figures") else "declared",
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": SMALL if self.is_on("over budget") else None,
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,

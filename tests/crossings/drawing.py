@@ -25,6 +25,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "search": (OFF, ON),
     # Each call is the only one of a program.
     "program": (OFF, ON),
+    # One tool for the figures of all lists.
+    "figures": (OFF, ON),
     "time limit": (OFF, ON),
     "throttle": (OFF, ON),
     "atomic": (OFF, ON),
@@ -47,6 +49,9 @@ def is_possible(case: Mapping[str, str]) -> bool:
     # A program gets rows, and what is too long of them is kept for the next program.
     others = {"answer": "rows", "search": OFF, "over budget": OFF}
     if case.get("program") == ON and any(case.get(n, v) != v for n, v in others.items()):
+        return False
+    # A program has the tools that are routes, and counts what they give.
+    if case.get("program") == case.get("figures") == ON:
         return False
     # Django refuses them.
     return (case.get("view"), case.get("atomic")) != ("async", ON)

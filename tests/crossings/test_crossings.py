@@ -7,6 +7,8 @@ import os
 
 import pytest
 
+from drf_mcp.contrib.aggregates import SHARED
+from drf_mcp.tools import registry
 from example_project.shop.models import Ticket
 from tests.crossings.crossing import (
     ARCHIVED,
@@ -57,6 +59,7 @@ def fetch(crossing: Crossing, archive_id: str) -> str:
 def test_the_features_keep_their_promises_together(crossing):
     check_stranger(crossing)
     check_read(crossing)
+    check_figures(crossing)
     check_refused_write(crossing)
     check_write(crossing)
     check_change(crossing)
@@ -134,6 +137,20 @@ def change_meanwhile(crossing: Crossing, left_out: set[str]) -> set[str]:
     gone = sorted(left_out)[:2]
     Ticket.objects.filter(subject__in=gone).delete()
     return set(gone)
+
+
+def check_figures(crossing: Crossing) -> None:
+    """As many rows are counted as the caller would page through."""
+    if SHARED not in registry.tools():
+        # The list has code of its own.
+        assert not crossing.is_on("figures") or crossing.case["view"] != "viewset"
+        return
+    name = crossing.find_tool("GET").name
+    reply = crossing.call_tool(SHARED, {"tool": name}, reads=True)
+    assert not reply.is_error, reply.raw
+    assert reply.data["total"]["count"] == len(crossing.over_http("GET").data)
+    refused = crossing.call_tool(SHARED, {"tool": name, "group_by": ["subject"]}, reads=True)
+    assert refused.is_error
 
 
 def check_refused_write(crossing: Crossing) -> None:

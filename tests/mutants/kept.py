@@ -28,6 +28,28 @@ class Mutant:
 
 
 MUTANTS = (
+    # --- Figures of lists that declare none ------------------------------------------------------
+    Mutant(
+        "figures are those of the tools that a token opens",
+        "contrib/aggregates/shared.py",
+        "        return self.listing.matches(patterns)\n",
+        "        return True\n",
+        ("contrib/aggregates/test_undeclared.py",),
+    ),
+    Mutant(
+        "texts that anybody wrote make no groups",
+        "contrib/aggregates/figures.py",
+        "            if grouping.column.is_category and key not in doubled\n",
+        "            if key not in doubled\n",
+        ("contrib/aggregates/test_undeclared.py",),
+    ),
+    Mutant(
+        "fields that others wrote make no figures",
+        "contrib/aggregates/listing.py",
+        "if name not in self.mcp_left_out",
+        "if name",
+        ("contrib/aggregates/test_undeclared.py",),
+    ),
     # --- Asking within a session ----------------------------------------------------------------
     Mutant(
         "a session is its caller's",

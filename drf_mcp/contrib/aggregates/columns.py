@@ -98,6 +98,15 @@ class Column:
     shown_by: Any
 
     @property
+    def is_category(self) -> bool:
+        """Whether many rows have the same value by design: a choice, a key, a flag, a date."""
+        if isinstance(self.shown_by, (KEY, NAME.field, serializers.SlugRelatedField)):
+            return True
+        # The name of another object, and not what somebody wrote about it.
+        is_name = "__" in self.path and isinstance(self.model_field, models.CharField)
+        return is_name or self.kind.is_date or self.kind is BOOLEAN
+
+    @property
     def zone(self) -> Any:
         # The serializer shows moments in the current zone, unless its field has one.
         if self.kind is not MOMENT or not settings.USE_TZ:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NoReturn
@@ -49,16 +49,27 @@ class AggregateEndpoint(Endpoint):
     """The endpoint of an aggregate.
 
     Attributes:
-        fields: the serializer's names of the fields that the project declared.
+        fields: the serializer's names of the fields that the project declared, None where it
+            declared none.
     """
 
-    fields: tuple[str, ...] = ()
+    fields: tuple[str, ...] | None = ()
 
     has_http_request = False
 
     @classmethod
-    def of_list(cls, listing: Endpoint, fields: tuple[str, ...]) -> AggregateEndpoint:
+    def of_list(
+        cls,
+        listing: Endpoint,
+        fields: tuple[str, ...] | None,
+        left_out: Collection[str] = (),
+    ) -> AggregateEndpoint:
         """Return the aggregate of a list.
+
+        Args:
+            listing: the endpoint of the list.
+            fields: as the attribute.
+            left_out: the fields of which no figures are made, where none were declared.
 
         Raises:
             ImproperlyConfigured: the list has code of its own, which the figures would leave out.
@@ -70,6 +81,7 @@ class AggregateEndpoint(Endpoint):
             )
         route = listing.route
         view_class: Any = make_view_class(listing.view_class, listing.handler, fields)
+        view_class.mcp_left_out = left_out
         actions = (dict(route.actions),) if route.actions else ()
         callback = view_class.as_view(*actions, **route.initkwargs)
         # Attributes such as that of transaction.non_atomic_requests().
@@ -86,7 +98,8 @@ class AggregateEndpoint(Endpoint):
 class AggregateList:
     """Gives a view class a ``list`` that answers with figures of the rows that it would list."""
 
-    mcp_aggregate: tuple[str, ...] = ()
+    mcp_aggregate: tuple[str, ...] | None = ()
+    mcp_left_out: Collection[str] = ()
 
     def list(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         rows = self.filter_queryset(self.get_queryset())
@@ -97,7 +110,12 @@ class AggregateList:
             columns.check_list()
         except NotAColumn as exc:
             refuse(f"{exc}.")
-        terms = Terms(columns.find_shown(self.mcp_aggregate))
+        names = self.mcp_aggregate
+        if names is None:
+            known = (name for name in columns.names if name not in self.mcp_left_out)
+            terms = Terms.of_undeclared(columns.find_shown(known))
+        else:
+            terms = Terms(columns.find_shown(names))
         asked = read_arguments(terms, request.query_params)
         groupings = [terms.groupings[key] for key in dict.fromkeys(asked["group_by"])]
         metrics = [terms.metrics[key] for key in dict.fromkeys(asked["metrics"])]
@@ -111,7 +129,7 @@ def refuse(fault: str) -> NoReturn:
     raise ValidationError(f"{fault} {advice}", "not_aggregated")
 
 
-def make_view_class(view_class: type, handler: Any, names: tuple[str, ...]) -> type:
+def make_view_class(view_class: type, handler: Any, names: tuple[str, ...] | None) -> type:
     # The class keeps its name: errors and logs lead to the project's class.
     members: dict[str, Any] = {
         "mcp_aggregate": names,

@@ -165,7 +165,7 @@ class AggregateTool(Tool):
 
     @property
     def fields(self) -> Sequence[str]:
-        return cast(AggregateEndpoint, self.endpoint).fields
+        return cast(AggregateEndpoint, self.endpoint).fields or ()
 
     def describe(self) -> EndpointSchema:
         listing = super().describe()

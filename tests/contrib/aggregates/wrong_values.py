@@ -8,3 +8,5 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("aggregate", "status"),
     ("aggregate", [1]),
 ]
+# Each with what the message has to hold besides the name of the setting.
+WRONG_SETTINGS: list[tuple[str, Any, str]] = [("AGGREGATES", "all", "'declared' or 'auto'")]

@@ -1,0 +1,195 @@
+"""One tool for the figures of all lists that declare none, in place of a tool for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from drf_mcp.contrib.aggregates import SHARED
+from drf_mcp.contrib.aggregates.feature import DEFAULTS
+from drf_mcp.contrib.aggregates.figures import ORDERS
+from drf_mcp.contrib.aggregates.listing import MOST_GROUPS, AggregateEndpoint
+from drf_mcp.contrib.aggregates.tool import AggregateTool
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.features import CallState
+from drf_mcp.introspection.types import Parameter
+from drf_mcp.json_text import OBJECTS, parse_json_text
+from drf_mcp.option_types.spelling import ask_nearest
+from drf_mcp.outcomes import Outcome, Problem
+from drf_mcp.settings import override_language
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.server_tools import ServerTool
+from drf_mcp.tools.stock_lists import find_obstacle
+from drf_mcp.tools.tool import Tool
+
+TOOL, FILTERS = "tool", "filters"
+OWN = ("group_by", "metrics", "order", "limit")
+
+
+@dataclass(frozen=True, eq=False)
+class UndeclaredAggregateTool(AggregateTool):
+    """Figures of a list that declares none, by whatever the list shows to its caller.
+
+    It is in no list of tools. Whoever has the list has its figures.
+
+    Attributes:
+        listing: the tool of the list.
+    """
+
+    listing: Tool | None = None
+
+    @classmethod
+    def of(cls, listing: Tool) -> UndeclaredAggregateTool:
+        """Return the tool of the figures of a list.
+
+        Raises:
+            ImproperlyConfigured: if the list has code that figures would leave out.
+        """
+        # The archive finds the tool of a result by its name, and this one has none of its own.
+        options = replace(listing.options, **DEFAULTS, archive=False)
+        # Nothing in the figures needs the label of what others wrote.
+        untrusted = {path.partition(".")[0] for path in listing.options.untrusted}
+        endpoint = AggregateEndpoint.of_list(listing.endpoint, None, untrusted)
+        return cls(listing.name, endpoint, options, listing.related, listing=listing)
+
+    def matches(self, patterns: Iterable[str]) -> bool:
+        assert self.listing is not None
+        return self.listing.matches(patterns)
+
+    def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
+        # Only the view knows the caller, and with the caller the keys.
+        schema = {"type": "array", "items": {"type": "string"}, "description": words}
+        return Parameter(name, schema, multiple="comma")
+
+
+@dataclass(frozen=True, eq=False)
+class SharedTool(ServerTool):
+    """The figures of the lists that declare none.
+
+    Attributes:
+        figures: the tools that answer, by the names of the lists.
+        problems: why a call cannot be made, where it cannot.
+    """
+
+    figures: Mapping[str, UndeclaredAggregateTool] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    controls = ()
+
+    @classmethod
+    def of_lists(cls, tools: Mapping[str, Tool]) -> SharedTool | None:
+        """Return the tool of the lists among some tools, None if none of them is plain."""
+        plain = [tool for tool in tools.values() if is_plain(tool)]
+        if not plain:
+            return None
+        # Made once, in the project's own language, whichever caller asks first.
+        with override_language():
+            made = cls.make(SHARED, **get_options(plain[0].name))
+        return replace(made, figures={t.name: UndeclaredAggregateTool.of(t) for t in plain})
+
+    def bind(self, arguments: Any) -> Call:
+        # Nothing but a refusal comes here: the figures of a list are called by themselves.
+        raise ArgumentsRefused(self.problems)
+
+    def redirect(self, call: CallState) -> None:
+        """Make the call of the list's figures that a call asks for."""
+        try:
+            name, arguments = self.read(call)
+        except ArgumentsRefused as exc:
+            call.tool = replace(self, problems=tuple(exc.problems))
+            return
+        call.redirect(name, arguments, self.figures[name])
+        locate_before = call.locate
+        call.locate = lambda outcome: locate_before(locate(outcome))
+
+    def read(self, call: CallState) -> tuple[str, dict[str, Any]]:
+        arguments = {} if call.arguments is None else call.arguments
+        if not isinstance(arguments, OBJECTS):
+            raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
+        # Some clients send an object as a string.
+        filters = parse_json_text(arguments.get(FILTERS), dict)
+        if problems := list(self.find_problems(arguments, filters, call)):
+            raise ArgumentsRefused(problems)
+        own = {name: arguments[name] for name in OWN if name in arguments}
+        return arguments[TOOL], {**(filters or {}), **own}
+
+    def find_problems(
+        self, arguments: Mapping[str, Any], filters: Any, call: CallState
+    ) -> Iterator[Problem]:
+        errors = ArgumentErrors(known=(TOOL, FILTERS, *OWN), holder=FILTERS)
+        name = arguments.get(TOOL)
+        if name is None:
+            yield errors.missing_argument(TOOL)
+        elif not isinstance(name, str) or name not in self.figures:
+            yield self.refuse_name(str(name), call)
+        if filters is not None and not isinstance(filters, OBJECTS):
+            yield ArgumentErrors(f"/{FILTERS}").not_an_object(filters)
+        elif doubled := sorted(set(OWN).intersection(filters or ())):
+            message = _("%(names)s cannot be filters.") % {"names": ", ".join(doubled)}
+            advice = _("Send them beside the filters.")
+            yield Problem("invalid", message, f"/{FILTERS}", remediation=advice)
+        yield from errors.find_unknown(arguments)
+
+    def refuse_name(self, name: str, call: CallState) -> Problem:
+        known = {each: figures.listing for each, figures in self.figures.items()}
+        assert call.context is not None
+        offered = call.server.tools_capability.get_offered_tools(call.context)
+        seen = {each: listing for each, listing in known.items() if each in offered}
+        nearest = Visibility(call.caller).find_nearest(name, seen)
+        message = _("No list has this name, or its figures have a tool of their own.")
+        advice = ask_nearest(nearest) or _("Send the name of a tool that lists rows.")
+        accepted = ", ".join(nearest) or None
+        return Problem("unknown_tool", message, f"/{TOOL}", name[:128], accepted, advice)
+
+
+def get_options(example: str) -> dict[str, Any]:
+    texts = {"type": "array", "items": {"type": "string"}}
+    groups = _(
+        "Fields of its rows: choices, keys, names of other objects, true or false; of dates "
+        "NAME_day, NAME_week, NAME_month, NAME_quarter, NAME_year"
+    )
+    metrics = _("count, sum_NAME, avg_NAME, min_NAME, max_NAME, distinct_NAME")
+    properties = {
+        TOOL: {"type": "string", "description": _("Such as %(tool)s") % {"tool": example}},
+        FILTERS: {"type": "object", "description": _("Arguments of that tool")},
+        "group_by": {**texts, "description": groups},
+        "metrics": {**texts, "description": metrics},
+        "order": {"type": "string", "enum": list(ORDERS)},
+        "limit": {"type": "integer", "minimum": 1, "maximum": MOST_GROUPS},
+    }
+    return {
+        "title": _("Figures of a list"),
+        "description": _("Count, sum up or group all rows of a list, without paging."),
+        "input_schema": {
+            "type": "object",
+            "properties": properties,
+            "required": [TOOL],
+            "additionalProperties": False,
+        },
+        "output_schema": None,
+    }
+
+
+def is_plain(tool: Tool) -> bool:
+    """Return whether a list has no figures of its own, and no code that they would leave out."""
+    if type(tool) is not Tool or tool.options.aggregate:
+        return False
+    return tool.endpoint.standard_action == "list" and not find_obstacle(tool.endpoint)
+
+
+def locate(outcome: Outcome) -> Outcome:
+    """Return the outcome of a list's figures in terms of the arguments of the shared tool."""
+    failure = outcome.failure
+    if failure is None or not failure.problems:
+        return outcome
+    problems = tuple(map(locate_problem, failure.problems))
+    return outcome.changed(failure=replace(failure, problems=problems))
+
+
+def locate_problem(problem: Problem) -> Problem:
+    is_own = problem.pointer.split("/")[1:2] in [[name] for name in OWN]
+    return problem if is_own else replace(problem, pointer=f"/{FILTERS}{problem.pointer}")

@@ -1,0 +1,248 @@
+"""One tool has the figures of all lists that declare none, as far as the caller's list goes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import path
+from rest_framework import permissions, serializers, throttling, viewsets
+
+from drf_mcp import mcp_viewset
+from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.tools import registry
+from tests.contrib.aggregates.journeys import (
+    Journey,
+    JourneySerializer,
+    JourneyViewSet,
+)
+
+pytestmark = pytest.mark.usefixtures("journeys")
+
+
+class PlainViewSet(JourneyViewSet):
+    """Journeys, whose project declares no figures."""
+
+
+@pytest.fixture
+def serve(journeys, expose, agent_of):
+    """Serve a viewset of journeys with these members; ask for figures of its list."""
+
+    def serve(options=None, mcp_settings=None, **members):
+        viewset = mcp_viewset(aggregate=[], **(options or {}))(
+            type("Own", (PlainViewSet,), members)
+        )
+        urls = path("journeys/", viewset.as_view({"get": "list"}))
+        expose(urls, **{"AGGREGATES": "auto", **(mcp_settings or {})})
+
+        def ask(username="carol", tool="journeys_list", **arguments):
+            return agent_of(username).call_with("lists_aggregate", {"tool": tool, **arguments})
+
+        return ask
+
+    return serve
+
+
+def keys(result) -> set[str]:
+    """The values that a refusal of a key names."""
+    (problem,) = result.problems
+    return set(problem["message"].partition("Choose from: ")[2].rstrip(".").split(", "))
+
+
+# --- What is asked and answered -----------------------------------------------------------
+
+
+def test_rows_are_counted_by_a_choice(serve):
+    result = serve()(group_by=["kind"])
+    counts = {group["kind"]: group["count"] for group in result.data["groups"]}
+    assert counts == {k: Journey.objects.filter(kind=k).count() for k in ("train", "ship")}
+
+
+def test_filters_are_those_of_the_list(serve):
+    result = serve()(filters={"kind": ["train"]})
+    assert result.data["total"] == {"count": Journey.objects.filter(kind="train").count()}
+
+
+def test_filters_may_be_a_text(serve):
+    result = serve()(filters=json.dumps({"kind": ["train"]}))
+    assert result.data["total"]["count"] == Journey.objects.filter(kind="train").count()
+
+
+def test_amounts_are_summed_up_by_the_month(serve):
+    result = serve()(group_by=["day_month"], metrics=["sum_passengers"], order="group", limit=2)
+    assert [set(group) for group in result.data["groups"]] == [{"day_month", "sum_passengers"}] * 2
+    assert result.data["has_more"] is True
+
+
+def test_names_of_other_objects_make_groups(serve):
+    result = serve()(group_by=["station_name"])
+    assert {group["station_name"] for group in result.data["groups"]} >= {"Bern", "Ulm"}
+
+
+def test_the_list_has_one_tool_more_of_few_words(serve, agent_of):
+    serve()
+    tools = {tool["name"]: tool for tool in agent_of("carol").result("tools/list")["tools"]}
+    assert set(tools) == {"journeys_list", "lists_aggregate"}
+    # Four characters a token.
+    assert len(json.dumps(tools["lists_aggregate"])) / 4 < 340
+
+
+def test_without_the_setting_there_is_no_such_tool(serve, agent_of):
+    serve(mcp_settings={"AGGREGATES": "declared"})
+    assert [t["name"] for t in agent_of("carol").result("tools/list")["tools"]] == ["journeys_list"]
+
+
+def test_a_list_that_declares_its_figures_keeps_its_own_tool(serve, agent_of, expose):
+    serve()
+    plain = mcp_viewset(aggregate=["kind"], name="trips")(type("Trips", (PlainViewSet,), {}))
+    expose(
+        path("journeys/", PlainViewSet.as_view({"get": "list"})),
+        path("trips/", plain.as_view({"get": "list"})),
+        AGGREGATES="auto",
+        EXPOSE="urlconf",
+    )
+    assert "trips_aggregate" in registry.tools()
+    refused = agent_of("carol").call_with("lists_aggregate", {"tool": "trips_list"})
+    assert refused.problems[0]["pointer"] == "/tool"
+
+
+# --- What is refused ----------------------------------------------------------------------
+
+
+def test_a_wrong_filter_is_located_among_the_filters(serve):
+    result = serve()(filters={"colour": "red"})
+    assert result.problems[0]["pointer"] == "/filters/colour"
+
+
+def test_a_wrong_key_is_located_where_it_was_sent(serve):
+    assert serve()(group_by=["colour"]).problems[0]["pointer"].startswith("/group_by")
+
+
+def test_a_list_with_a_wrong_name_is_answered_with_the_nearest(serve):
+    result = serve()(tool="journey_list")
+    assert result.problems[0]["accepted"] == "journeys_list"
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointer"),
+    [
+        ({}, "/tool"),
+        ({"tool": 5}, "/tool"),
+        ({"tool": "journeys_list", "filters": 5}, "/filters"),
+        ({"tool": "journeys_list", "filters": {"limit": 1}}, "/filters"),
+        ({"tool": "journeys_list", "colour": "red"}, "/colour"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(serve, agent_of, sent, pointer):
+    serve()
+    result = agent_of("carol").call_with("lists_aggregate", sent)
+    assert result.problems[0]["pointer"] == pointer
+
+
+def test_a_search_reaches_the_figures_and_locates_what_is_wrong(serve, agent_of):
+    serve(mcp_settings={"TOOL_SEARCH": True})
+    inner = {"tool": "journeys_list", "filters": {"colour": "red"}}
+    sent = {"name": "lists_aggregate", "arguments": inner}
+    refused = agent_of("carol").call_with("tools_read", sent)
+    assert refused.problems[0]["pointer"] == "/arguments/filters/colour"
+
+
+def test_texts_that_anybody_wrote_make_no_groups(serve):
+    known = keys(serve()(group_by=["owner"]))
+    assert {"kind", "station", "is_return", "day_week"} <= known
+    assert known.isdisjoint({"owner", "code", "address", "id", "passengers"})
+
+
+def test_a_list_with_code_of_its_own_has_no_figures(serve, agent_of):
+    def list(self, request):
+        raise AssertionError
+
+    ask = serve(list=list)
+    with pytest.raises(AssertionError, match="Unknown tool"):
+        ask()
+
+
+# --- No more than paging would show -----------------------------------------------------------
+
+
+def test_only_rows_of_the_callers_list_count(serve):
+    result = serve()("alice", group_by=["kind"])
+    assert result.data["total"]["count"] == Journey.objects.filter(owner="alice").count()
+
+
+def test_a_field_that_is_not_shown_to_the_caller_is_no_key(serve):
+    def get_serializer_class(self):
+        shown = ["id", "kind", *(["stars", "price"] if self.request.user.is_staff else [])]
+        meta = type("Meta", (), {"model": Journey, "fields": shown})
+        return type("Shown", (serializers.ModelSerializer,), {"Meta": meta})
+
+    ask = serve(get_serializer_class=get_serializer_class)
+    assert not ask("carol", group_by=["stars"], metrics=["sum_price"]).is_error
+    assert keys(ask("alice", group_by=["stars"])) == {"kind"}
+    assert "price" not in str(keys(ask("alice", metrics=["sum_price"])))
+
+
+def test_a_field_that_is_computed_is_no_key(serve):
+    class Computed(JourneySerializer):
+        kind = serializers.SerializerMethodField()
+
+        def get_kind(self, journey):
+            return "secret"
+
+    assert "kind" not in keys(serve(serializer_class=Computed)(group_by=["kind"]))
+
+
+def test_a_field_that_others_wrote_is_no_key(serve):
+    result = serve({"untrusted": ["station_name"]})(group_by=["station_name"])
+    assert "country" in keys(result)
+    assert "station_name" not in keys(result)
+
+
+class NoStrangers(permissions.BasePermission):
+    def has_permission(self, request, view):
+        return request.user.username != "alice"
+
+
+def test_who_may_not_have_the_list_has_no_figures(serve):
+    ask = serve(permission_classes=[NoStrangers])
+    assert ask("alice").code == "FORBIDDEN"
+    assert not ask("carol").is_error
+
+
+class Once(throttling.UserRateThrottle):
+    rate = "1/day"
+
+
+def test_the_throttle_of_the_list_counts(serve):
+    ask = serve(throttle_classes=[Once])
+    assert not ask().is_error
+    assert ask().code == "RATE_LIMIT_EXCEEDED"
+
+
+@pytest.mark.parametrize(("opened", "code"), [("journeys_list", None), ("others_*", "FORBIDDEN")])
+def test_a_token_that_opens_the_list_opens_its_figures(serve, agent_of, opened, code, settings):
+    serve(
+        mcp_settings={
+            "AUTHENTICATION_CLASSES": [
+                "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication"
+            ]
+        }
+    )
+    token = AgentToken(user=User.objects.get(username="carol"), name="Agent", tools=[opened])
+    key = token.issue()
+    token.save()
+    agent = agent_of(None)
+    agent.http.defaults["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+    result = agent.call_with("lists_aggregate", {"tool": "journeys_list"})
+    assert (result.code if result.is_error else None) == code
+
+
+def test_a_list_of_other_rows_is_not_hidden_behind_the_name_of_a_viewset(serve):
+    """The view of the list itself runs: what it filters is filtered."""
+
+    def filter_queryset(self, queryset):
+        return viewsets.ModelViewSet.filter_queryset(self, queryset).filter(kind="ship")
+
+    result = serve(filter_queryset=filter_queryset)()
+    assert result.data["total"]["count"] == Journey.objects.filter(kind="ship").count()
