@@ -8,15 +8,6 @@ from drf_mcp.contrib.aggregates import SHARED
 from drf_mcp.features import CallState, Feature
 from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Choice, Words
-from drf_mcp.outcomes import MISSING
-
-# Schemas and examples of the list do not describe its figures.
-DEFAULTS: dict[str, Any] = {
-    "name": None,
-    "input_schema": None,
-    "output_schema": MISSING,
-    "examples": (),
-}
 
 
 class AggregatesFeature(Feature):
@@ -36,7 +27,7 @@ class AggregatesFeature(Feature):
         endpoint, fields = choice.endpoint, tuple(dict.fromkeys(choice.options.aggregate))
         if not fields or endpoint.standard_action != "list":
             return
-        from drf_mcp.contrib.aggregates.listing import AggregateEndpoint
+        from drf_mcp.contrib.aggregates.listing import DEFAULTS, AggregateEndpoint
         from drf_mcp.contrib.aggregates.tool import AggregateTool
 
         options = exposure.merge_view_options(endpoint, "aggregate")

@@ -20,12 +20,20 @@ from rest_framework.response import Response
 
 from drf_mcp.contrib.aggregates.columns import Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
+from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.routes import Route
 from drf_mcp.tools.stock_lists import find_obstacle, find_queryset_fault
 
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100
+# Schemas and examples of the list do not describe its figures.
+DEFAULTS: dict[str, Any] = {
+    "name": None,
+    "input_schema": None,
+    "output_schema": MISSING,
+    "examples": (),
+}
 NOT_SHOWN = gettext_lazy(
     "'{input}' is made of a field that the list does not show to you as it is stored. "
     "Choose from: {names}."

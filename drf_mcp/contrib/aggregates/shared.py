@@ -9,9 +9,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.aggregates import SHARED
-from drf_mcp.contrib.aggregates.feature import DEFAULTS
 from drf_mcp.contrib.aggregates.figures import ORDERS
-from drf_mcp.contrib.aggregates.listing import MOST_GROUPS, AggregateEndpoint
+from drf_mcp.contrib.aggregates.listing import DEFAULTS, MOST_GROUPS, AggregateEndpoint
 from drf_mcp.contrib.aggregates.tool import AggregateTool
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.features import CallState
