@@ -6,4 +6,4 @@ from example_project.settings import *  # noqa: F403
 from example_project.settings import DRF_MCP
 
 ROOT_URLCONF = "benchmarks.waiting_urls"
-DRF_MCP = {**DRF_MCP, "THROTTLE_CLASSES": []}
+DRF_MCP = {**DRF_MCP, "THROTTLE_CLASSES": [], "WAITING_CALLS": 140}

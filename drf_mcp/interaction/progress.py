@@ -17,12 +17,17 @@ class Channel:
 
     Args:
         send: takes the method and the params of a notification, and of a request its id.
-        is_live: whether what is sent arrives while the call runs, in a thread of its own.
+        is_live: whether what is sent arrives while the call runs, and an answer to it can be
+            received.
+        shares_threads: whether a call that waits takes one of the threads that receive answers.
     """
 
-    def __init__(self, send: Callable[..., None], *, is_live: bool = False) -> None:
+    def __init__(
+        self, send: Callable[..., None], *, is_live: bool = False, shares_threads: bool = False
+    ) -> None:
         self.send = send
         self.is_live = is_live
+        self.shares_threads = shares_threads
         self.is_cancelled = False
         self.callbacks: list[Callable[[], Any]] = []
 

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.cache import caches
 from django.db import connections
@@ -64,19 +64,14 @@ def make_response(reply: Reply) -> Any:
 class BufferedStream:
     """Sends the notifications together with the response.
 
-    Attributes:
-        is_live: whether they are sent at once.
-
     Args:
         respond: returns the JSON response.
     """
 
-    is_live: ClassVar[bool] = False
-
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
         self.waiting: deque[bytes] = deque()
-        self.channel = Channel(self.send, is_live=self.is_live)
+        self.channel = Channel(self.send)
 
     def send(self, method: str, params: Mapping[str, Any], id: str | None = None) -> None:
         self.waiting.append(encode_event(jsonrpc.encode_message(method, params, id)))
@@ -95,8 +90,6 @@ class LiveStream(BufferedStream):
     The stream begins with the first notification, and at the latest after KEEP_ALIVE_SECONDS: the
     next comment then shows whether the client is still there.
     """
-
-    is_live = True
 
     def __init__(self, respond: Respond) -> None:
         super().__init__(respond)
@@ -145,6 +138,10 @@ class LiveStream(BufferedStream):
 class AsyncStream(LiveStream):
     """A live stream under ASGI."""
 
+    def __init__(self, respond: Respond) -> None:
+        super().__init__(respond)
+        self.channel.is_live = True
+
     async def drain(self) -> AsyncIterator[bytes]:
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         self.wake = lambda: loop.call_soon_threadsafe(news.set)
@@ -170,7 +167,15 @@ class AsyncStream(LiveStream):
 
 
 class ThreadStream(LiveStream):
-    """A live stream under WSGI: the server's thread writes what the call's thread sends."""
+    """A live stream under WSGI: the server's thread writes what the call's thread sends.
+
+    Args:
+        has_others: whether the process has other threads, which receive requests meanwhile.
+    """
+
+    def __init__(self, respond: Respond, *, has_others: bool) -> None:
+        super().__init__(respond)
+        self.channel.is_live = self.channel.shares_threads = has_others
 
     def get_response(self) -> HttpResponse | StreamingHttpResponse:
         # A request has one connection to each database at a time.
@@ -208,4 +213,4 @@ def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
     opened = connections.all(initialized_only=True)
     if not has_threads or any(connection.in_atomic_block for connection in opened):
         return BufferedStream(respond)
-    return ThreadStream(respond)
+    return ThreadStream(respond, has_others=bool(request.META.get("wsgi.multithread")))

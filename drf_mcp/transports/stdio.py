@@ -71,6 +71,8 @@ class StdioConnection:
         # Those of the answer to ``initialize``, which come back with every later message.
         self.session_headers: Mapping[str, str] = {}
         self.stateless = False
+        # Whether lines are received while a call waits for one.
+        self.has_threads = True
         self._open: dict[Any, Work] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -154,7 +156,9 @@ class StdioConnection:
     def reply(self, work: Work) -> bytes:
         try:
             caller = self.make_caller()
-            caller.channel = work.channel = Channel(partial(self.send, work), is_live=True)
+            caller.channel = work.channel = Channel(
+                partial(self.send, work), is_live=self.has_threads, shares_threads=True
+            )
             if work.cancelled:
                 work.channel.cancel()
             if isinstance(work.decoded, list):
@@ -198,6 +202,7 @@ class StdioServer:
 
         At the end of the stream every request is answered; when stopped, only running ones are.
         """
+        self.connection.has_threads = len(self.workers) > 1
         for worker in self.workers:
             worker.start()
         try:

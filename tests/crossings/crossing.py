@@ -290,7 +290,9 @@ class Crossing:
         message, headers = host.agent.frame("tools/call", params)
 
         class AnsweredStream(BufferedStream):
-            is_live = True
+            def __init__(stream, respond: Callable[[], Any]) -> None:
+                super().__init__(respond)
+                stream.channel.is_live = True
 
             def send(stream, method: str, params: Any, id: str | None = None) -> None:
                 self.asked += 1

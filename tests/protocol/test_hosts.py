@@ -129,7 +129,9 @@ class Connection:
         connection = self
 
         class AnsweredStream(BufferedStream):
-            is_live = True
+            def __init__(self, respond: Any) -> None:
+                super().__init__(respond)
+                self.channel.is_live = True
 
             def send(self, method: str, params: Any, id: str | None = None) -> None:
                 questions.append({"method": method, "params": params})

@@ -86,7 +86,8 @@ def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
 
 def close(ids: Sequence[str]) -> None:
     """Delete questions: no answer is kept for them any more."""
-    get_rows().filter(pk__in=ids).delete()
+    if ids:
+        get_rows().filter(pk__in=ids).delete()
 
 
 def delete_expired() -> int:
@@ -106,10 +107,24 @@ class Watch:
     """Wakes the calls of this process that wait, in one thread while there are any."""
 
     def __init__(self) -> None:
+        self.calls: set[threading.Event] = set()
         self.waiting: dict[str, threading.Event] = {}
         self.lock = threading.Lock()
         self.thread: threading.Thread | None = None
         self.is_idle = threading.Event()
+
+    def admits(self, news: threading.Event, most: int | None) -> bool:
+        """Note that a call waits, unless as many of this process do as may."""
+        with self.lock:
+            if most is not None and len(self.calls) >= most:
+                return False
+            self.calls.add(news)
+            return True
+
+    def dismiss(self, news: threading.Event) -> None:
+        """Note that a call waits no longer."""
+        with self.lock:
+            self.calls.discard(news)
 
     @contextlib.contextmanager
     def watching(self, ids: Sequence[str], news: threading.Event) -> Iterator[None]:

@@ -132,12 +132,16 @@ class WaitingGuard(Guard):
         if exchange.round == MOST_ROUNDS or not can_ask:
             raise NoAnswer()
         seconds: int = mcp_settings.ANSWER_TIMEOUT
-        ids = OpenQuestions(self.session).open(context.message.id, len(questions), seconds)
-        if not ids:
-            raise NoAnswer()
         news = threading.Event()
+        most = mcp_settings.WAITING_CALLS if channel.shares_threads else None
+        if not WATCH.admits(news, most):
+            raise NoAnswer()
+        ids: Sequence[str] = ()
         channel.callbacks.append(news.set)
         try:
+            ids = OpenQuestions(self.session).open(context.message.id, len(questions), seconds)
+            if not ids:
+                raise NoAnswer()
             with WATCH.watching(ids, news):
                 for question_id, question in zip(ids, questions, strict=True):
                     params = get_params(question, question_id, revision)
@@ -146,6 +150,7 @@ class WaitingGuard(Guard):
                 answers = self.wait(ids, news, channel, seconds)
         finally:
             channel.callbacks.remove(news.set)
+            WATCH.dismiss(news)
             close(ids)
         return {q.key: read_answer(answers.get(i, ())) for i, q in zip(ids, questions, strict=True)}
 

@@ -70,11 +70,14 @@ class Host:
         """Send the answer to a question and return the HTTP status."""
         return self.post({"jsonrpc": "2.0", "id": question_id, "result": result}).status_code
 
-    def begin(self, name: str, arguments: Any, id: Any = 7, **meta: Any) -> Call:
-        """Call a tool as a WSGI server makes the request."""
+    def begin(
+        self, name: str, arguments: Any, id: Any = 7, *, has_threads: bool = True, **meta: Any
+    ) -> Call:
+        """Call a tool as a WSGI server makes the request, with or without other threads."""
         params = {"name": name, "arguments": arguments, **({"_meta": meta} if meta else {})}
         message, headers = self.agent.frame("tools/call", params)
-        return Call({**message, "id": id}, {**headers, **self.headers, **self.session})
+        headers |= {**self.headers, **self.session}
+        return Call({**message, "id": id}, headers, has_threads=has_threads)
 
     def call(self, name: str, arguments: Any, answering: Answering) -> dict[str, Any]:
         """Call a tool, answer each question, and return the JSON-RPC response.
@@ -108,10 +111,14 @@ def validate(request: Mapping[str, Any], revision: str) -> None:
 class Call:
     """One request, as a WSGI server makes it; iterate over the messages as they come."""
 
-    def __init__(self, message: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, message: Mapping[str, Any], headers: Mapping[str, str], *, has_threads: bool = True
+    ) -> None:
         body = json.dumps(message)
         headers = {**headers, "Accept": BOTH}
-        request = RequestFactory().post("/mcp", body, "application/json", headers=headers)
+        request = RequestFactory().post(
+            "/mcp", body, "application/json", headers=headers, **{"wsgi.multithread": has_threads}
+        )
         self.status, self.headers = "", {}
         self.response = WSGIHandler()(request.environ, self.start)
 

@@ -54,7 +54,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def served(settings, transactional_db):
     patterns = [path("", include("drf_mcp.urls")), *router.urls]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-    settings.DRF_MCP = {"PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
+    settings.DRF_MCP = {
+        "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+        "WAITING_CALLS": 5,
+    }
     registry.reload()
     views.PAID.clear()
     yield
@@ -257,6 +260,25 @@ def test_a_caller_has_few_questions_open_at_once(monkeypatch):
     list(call)
 
 
+def test_fewer_calls_wait_than_there_are_threads(settings):
+    """Answers come in by the threads that are left."""
+    settings.DRF_MCP = {**settings.DRF_MCP, "WAITING_CALLS": 1}
+    host = Host()
+    call = iter(host.begin("refunds_create", {}))
+    question_id = next(call)["id"]
+    assert code(host.call("refunds_create", {}, lambda params: accept())) == "INPUT_REQUIRED"
+    host.answer(question_id, accept(**REASON))
+    assert read(next(call))["success"] is True
+    list(call)
+    assert read(host.call("refunds_create", {}, lambda params: accept(**REASON)))["success"] is True
+
+
+def test_a_worker_without_threads_asks_nobody():
+    """No other thread could receive the answer."""
+    (answer,) = Host().begin("refunds_create", {}, has_threads=False)
+    assert code(answer) == "INPUT_REQUIRED"
+
+
 def test_a_connection_to_the_database_is_not_kept_while_a_call_waits(monkeypatch):
     closed = []
     monkeypatch.setattr(
@@ -289,7 +311,8 @@ def test_a_project_can_ask_nobody(settings):
 @pytest.fixture
 def staff(settings):
     settings.DRF_MCP = {
-        "AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"]
+        "AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"],
+        "WAITING_CALLS": 5,
     }
     user, _ = User.objects.get_or_create(username="frida", defaults={"is_staff": True})
     return user

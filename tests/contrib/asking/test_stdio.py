@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
 from queue import SimpleQueue
@@ -14,7 +15,7 @@ from rest_framework.routers import SimpleRouter
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.transports.local_endpoint import make_local_caller
-from drf_mcp.transports.stdio import StdioConnection
+from drf_mcp.transports.stdio import StdioConnection, StdioServer
 from tests.contrib.asking.handshake import FORMS, accept, validate
 from tests.interaction import views
 
@@ -79,3 +80,11 @@ def test_a_call_that_is_cancelled_waits_no_longer_and_is_not_answered(streams):
     streams.write(method="notifications/cancelled", params={"requestId": 1})
     streams.finish()
     assert streams.written.empty()
+
+
+def test_one_thread_alone_asks_nobody(streams):
+    call = {"id": 1, "method": "tools/call", "params": {"name": "refunds_create", "arguments": {}}}
+    line = json.dumps({"jsonrpc": "2.0", **call}).encode()
+    StdioServer(streams.door, threads=1).serve(io.BytesIO(line))
+    answer = streams.read()["result"]["structuredContent"]
+    assert answer["data"]["error_code"] == "INPUT_REQUIRED"

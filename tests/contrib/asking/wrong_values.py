@@ -6,4 +6,7 @@ from typing import Any
 
 WRONG_OPTIONS: list[tuple[str, Any]] = []
 # Each with what the message has to hold besides the name of the setting.
-WRONG_SETTINGS: list[tuple[str, Any, str]] = [("ANSWER_TIMEOUT", -1, "0 or more")]
+WRONG_SETTINGS: list[tuple[str, Any, str]] = [
+    ("ANSWER_TIMEOUT", -1, "0 or more"),
+    ("WAITING_CALLS", 0, "1 or more"),
+]
