@@ -61,8 +61,8 @@ MUTANTS = (
     Mutant(
         "an answer is of the session that was asked",
         "contrib/asking/open_questions.py",
-        "get_rows().filter(session=self.session.key, **still_open)",
-        "get_rows().filter(**still_open)",
+        "get_questions().filter(session=self.session.key, **still_open)",
+        "get_questions().filter(**still_open)",
         ("contrib/asking/test_handshake.py",),
     ),
     Mutant(

@@ -102,7 +102,7 @@ class Column:
         """Whether many rows have the same value by design: a choice, a key, a flag, a date."""
         if isinstance(self.shown_by, (KEY, NAME.field, serializers.SlugRelatedField)):
             return True
-        # The name of another object, and not what somebody wrote about it.
+        # The name of another object, and not a text about it.
         is_name = "__" in self.path and isinstance(self.model_field, models.CharField)
         return is_name or self.kind.is_date or self.kind is BOOLEAN
 

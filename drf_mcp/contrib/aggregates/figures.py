@@ -157,7 +157,7 @@ class Terms:
 
     @classmethod
     def of_undeclared(cls, columns: Iterable[Column]) -> Terms:
-        """Return the terms of columns that nobody chose.
+        """Return the terms of columns that the project did not choose.
 
         Texts that anybody may have written make no groups, and names that stand for two things are
         left out.

@@ -33,7 +33,7 @@ OWN = ("group_by", "metrics", "order", "limit")
 class UndeclaredAggregateTool(AggregateTool):
     """Figures of a list that declares none, by whatever the list shows to its caller.
 
-    It is in no list of tools. Whoever has the list has its figures.
+    It is in no list of tools. A caller who has the list has its figures.
 
     Attributes:
         listing: the tool of the list.
@@ -129,7 +129,7 @@ class SharedTool(ServerTool):
             yield ArgumentErrors(f"/{FILTERS}").not_an_object(filters)
         elif doubled := sorted(set(OWN).intersection(filters or ())):
             message = _("%(names)s cannot be filters.") % {"names": ", ".join(doubled)}
-            advice = _("Send them beside the filters.")
+            advice = _("Send them outside of the filters.")
             yield Problem("invalid", message, f"/{FILTERS}", remediation=advice)
         yield from errors.find_unknown(arguments)
 

@@ -30,7 +30,7 @@ class AskingFeature(Feature):
     }
     expires = {
         "open_questions": (
-            "drf_mcp.contrib.asking.open_questions.delete_expired",
+            "drf_mcp.contrib.asking.open_questions.delete_expired_questions",
             ngettext_lazy(
                 "Deleted %(count)d open question.", "Deleted %(count)d open questions.", "count"
             ),

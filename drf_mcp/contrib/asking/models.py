@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
-class OpenQuestion(models.Model):
+class PendingQuestion(models.Model):
     """A question to the user of a client, for whose answer a call waits."""
 
     question_id = models.CharField(_("question id"), max_length=43, primary_key=True)

@@ -39,7 +39,7 @@ class OpenQuestions:
             count: how many questions.
             seconds: for how long they can be answered.
         """
-        now, rows = timezone.now(), get_rows()
+        now, rows = timezone.now(), get_questions()
         if rows.filter(owner=self.session.owner, expires__gt=now).count() + count > MOST_OPEN:
             return ()
         ids = [secrets.token_urlsafe(32) for _ in range(count)]
@@ -68,31 +68,31 @@ class OpenQuestions:
 
     def get_unanswered(self) -> Any:
         still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
-        return get_rows().filter(session=self.session.key, **still_open)
+        return get_questions().filter(session=self.session.key, **still_open)
 
 
-def get_rows() -> Any:
+def get_questions() -> Any:
     # Django's models are loaded after the views that a project's settings name.
-    from drf_mcp.contrib.asking.models import OpenQuestion
+    from drf_mcp.contrib.asking.models import PendingQuestion
 
-    return OpenQuestion._default_manager.using(router.db_for_write(OpenQuestion))
+    return PendingQuestion._default_manager.using(router.db_for_write(PendingQuestion))
 
 
 def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
     """Return what came back for questions by their ids: lists of one JSON value, or of none."""
-    rows = get_rows().filter(pk__in=ids).filter(answer__isnull=False)
+    rows = get_questions().filter(pk__in=ids).filter(answer__isnull=False)
     return dict(rows.values_list("question_id", "answer"))
 
 
 def close(ids: Sequence[str]) -> None:
     """Delete questions: no answer is kept for them any more."""
     if ids:
-        get_rows().filter(pk__in=ids).delete()
+        get_questions().filter(pk__in=ids).delete()
 
 
-def delete_expired() -> int:
+def delete_expired_questions() -> int:
     """Delete the questions that no call waits for any more, and return their number."""
-    count: int = get_rows().filter(expires__lte=timezone.now()).delete()[0]
+    count: int = get_questions().filter(expires__lte=timezone.now()).delete()[0]
     return count
 
 
@@ -103,7 +103,7 @@ def close_connections() -> None:
             connection.close()
 
 
-class Watch:
+class AnswerWatch:
     """Wakes the calls of this process that wait, in one thread while there are any."""
 
     def __init__(self) -> None:
@@ -169,4 +169,4 @@ class Watch:
             connections.close_all()
 
 
-WATCH = Watch()
+WATCH = AnswerWatch()

@@ -27,7 +27,7 @@ class Session:
     """A client from its handshake on (2025-11-25, basic/transports, "Session Management").
 
     Attributes:
-        key: what tells the session from others of the same caller.
+        key: which of the caller's sessions it is.
         owner: a hash of the caller.
         modes: what the client's user can be asked by: ``form`` and ``url``.
     """

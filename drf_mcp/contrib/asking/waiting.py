@@ -35,7 +35,7 @@ class NoAnswer(Exception):
     """The user was not asked, or did not answer.
 
     Args:
-        sentence: what the model is told of it, "" for nothing.
+        sentence: what the model reads of it, "" for nothing.
     """
 
     def __init__(self, sentence: str = "") -> None:
@@ -101,7 +101,7 @@ class WaitingGuard(Guard):
                 rounds.add(questions, self.ask(call, questions, rounds.exchange))
             except NoAnswer as exc:
                 if asked is None:
-                    return explain(outcome, exc.sentence)
+                    return explain_silence(outcome, exc.sentence)
                 asked.failure = say_first(exc.sentence, asked.failure)
                 raise asked from None
             self.renew(call)
@@ -167,7 +167,7 @@ class WaitingGuard(Guard):
             close_connections()
         if channel.is_cancelled:
             raise NoAnswer()
-        # Translators: tells a model why its call was not made.
+        # Translators: for a model, why its call was not made.
         text = ngettext(
             "The user was asked, and did not answer within %(seconds)d second.",
             "The user was asked, and did not answer within %(seconds)d seconds.",
@@ -218,7 +218,7 @@ def say_first(sentence: str, failure: Failure) -> Failure:
     return replace(failure, message=f"{sentence} {failure.message}".strip())
 
 
-def explain(outcome: Outcome, sentence: str) -> Outcome:
+def explain_silence(outcome: Outcome, sentence: str) -> Outcome:
     """Return the outcome of a call that could not ask, with the reason before its message."""
     if not sentence or outcome.failure is None:
         return outcome

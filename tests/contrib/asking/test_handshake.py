@@ -18,7 +18,7 @@ from rest_framework.viewsets import ViewSet
 
 from drf_mcp import call_context, mcp_viewset
 from drf_mcp.contrib.asking import open_questions
-from drf_mcp.contrib.asking.models import OpenQuestion
+from drf_mcp.contrib.asking.models import PendingQuestion
 from drf_mcp.contrib.asking.sessions import Session
 from drf_mcp.tools import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept, later
@@ -64,7 +64,7 @@ def served(settings, transactional_db):
     # The thread that looks for answers ends with the last call that waits.
     if thread := open_questions.WATCH.thread:
         thread.join(5)
-    assert not OpenQuestion.objects.exists()
+    assert not PendingQuestion.objects.exists()
     connections.close_all()
 
 
@@ -182,7 +182,7 @@ def test_an_answer_that_comes_too_late_is_dropped(settings):
     host = Host()
     asked, *_ = list(host.begin("refunds_create", {}))
     assert host.answer(asked["id"], accept(**REASON)) == 202
-    assert not OpenQuestion.objects.exists()
+    assert not PendingQuestion.objects.exists()
 
 
 def test_an_answer_that_another_process_took_is_found(monkeypatch):
@@ -191,7 +191,7 @@ def test_an_answer_that_another_process_took_is_found(monkeypatch):
     host = Host()
     call = iter(host.begin("refunds_create", {}))
     question_id = next(call)["id"]
-    OpenQuestion.objects.filter(pk=question_id).update(answer=[accept(**REASON)])
+    PendingQuestion.objects.filter(pk=question_id).update(answer=[accept(**REASON)])
     assert read(next(call))["data"]["reason"] == "late"
     list(call)
 
@@ -245,7 +245,7 @@ def test_a_client_that_hangs_up_is_waited_for_no_longer():
     call = Host().begin("refunds_create", {})
     next(iter(call))
     call.hang_up()
-    assert not OpenQuestion.objects.exists()
+    assert not PendingQuestion.objects.exists()
     assert threading.active_count() <= before + 1
 
 
@@ -370,7 +370,7 @@ def test_a_credential_that_was_revoked_while_the_user_thought_is_not_let_in(staf
     host = Host(headers=credential(staff))
     call = iter(host.begin("gifts_send", {}))
     question_id = next(call)["id"]
-    OpenQuestion.objects.filter(pk=question_id).update(answer=[accept(approved_by="a@b.org")])
+    PendingQuestion.objects.filter(pk=question_id).update(answer=[accept(approved_by="a@b.org")])
     Token.objects.all().delete()
     open_questions.WATCH.wake(question_id)
     assert next(call)["error"]["code"] == 401
@@ -380,8 +380,10 @@ def test_a_credential_that_was_revoked_while_the_user_thought_is_not_let_in(staf
 
 def test_an_old_open_question_is_deleted_by_mcp_expire():
     past = timezone.now() - timedelta(seconds=1)
-    OpenQuestion.objects.create(question_id="old", owner="o", session="s", call="c", expires=past)
-    assert open_questions.delete_expired() == 1
+    PendingQuestion.objects.create(
+        question_id="old", owner="o", session="s", call="c", expires=past
+    )
+    assert open_questions.delete_expired_questions() == 1
 
 
 def test_a_question_is_asked_later_than_its_call_begins():

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="OpenQuestion",
+            name="PendingQuestion",
             fields=[
                 (
                     "question_id",
