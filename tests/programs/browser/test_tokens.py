@@ -34,7 +34,8 @@ def test_a_token_is_made_copied_seen_and_revoked(visit):  # noqa: F811
     key = make_token(page, "Desk agent")
     assert key.startswith("mcp_")
     page.get_by_role("button", name="Copy the token").click()
-    assert page.evaluate("navigator.clipboard.readText()") == key
+    # The page writes the clipboard after the click has returned.
+    page.wait_for_function("async key => await navigator.clipboard.readText() === key", arg=key)
     page.get_by_role("link", name="Tokens").click()
     row = page.get_by_role("row", name="Desk agent")
     assert "read-only" in row.inner_text()
