@@ -46,8 +46,6 @@ Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageSt
 # A message as `jsonrpc` read it, or the error of one that could not be read.
 Item = Message | ClientResponse | ProtocolError
 Headers = Mapping[str, str] | None
-# The first request of a client, whose result says all that the server is.
-OPENING = ("initialize", "server/discover")
 
 
 class Server:
@@ -277,7 +275,8 @@ class Server:
         # No call is made for it, as by isinstance.
         if type(result) is MessageStream:
             return Reply(200, stream=result)
-        info = self.describe_server() if item.method in OPENING else self.get_server_info()
+        discovers = item.method == "server/discover"
+        info = self.describe_server() if discovers else self.get_server_info()
         info = era.implementation_members(info)
         body = jsonrpc.encode_result(item.id, era.write(result, defined, info))
         if item.method == "initialize":

@@ -39,8 +39,14 @@ Respond = Callable[[], HttpResponse]
 
 def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
     """Return whether a client accepts events, and wants progress or may be asked."""
-    is_wanted = TOKEN in body or (SESSION_META in request.META and CALL in body)
-    return is_wanted and EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
+    meta = request.META
+    may_be_asked = SESSION_META in meta and CALL in body and has_other_threads(request)
+    return (TOKEN in body or may_be_asked) and EVENT_STREAM in meta.get("HTTP_ACCEPT", "")
+
+
+def has_other_threads(request: HttpRequest) -> bool:
+    """Return whether the process receives other requests while it answers one."""
+    return hasattr(request, "scope") or bool(request.META.get("wsgi.multithread"))
 
 
 def encode_event(message: bytes) -> bytes:
@@ -213,4 +219,4 @@ def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
     opened = connections.all(initialized_only=True)
     if not has_threads or any(connection.in_atomic_block for connection in opened):
         return BufferedStream(respond)
-    return ThreadStream(respond, has_others=bool(request.META.get("wsgi.multithread")))
+    return ThreadStream(respond, has_others=has_other_threads(request))

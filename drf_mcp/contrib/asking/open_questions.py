@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db import Error, connections, router
+from django.db import connections, router
 from django.utils import timezone
 
 from drf_mcp.contrib.asking.sessions import Session
+from drf_mcp.exceptions import contain
 from drf_mcp.json_text import hash_json
 
 # How many questions to one caller may be open at once: each holds a thread.
@@ -31,18 +31,17 @@ class OpenQuestions:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def open(self, call_id: Any, count: int, seconds: int) -> Sequence[str]:
-        """Return the ids of new questions, none if too many are open.
+    def open(self, ids: Sequence[str], call_id: Any, seconds: int) -> bool:
+        """Let new questions be answered, unless too many are open; return whether they can be.
 
         Args:
+            ids: those of the questions.
             call_id: the id of the request that waits.
-            count: how many questions.
             seconds: for how long they can be answered.
         """
         now, rows = timezone.now(), get_questions()
-        if rows.filter(owner=self.session.owner, expires__gt=now).count() + count > MOST_OPEN:
-            return ()
-        ids = [secrets.token_urlsafe(32) for _ in range(count)]
+        if rows.filter(owner=self.session.owner, expires__gt=now).count() + len(ids) > MOST_OPEN:
+            return False
         kept = {
             "owner": self.session.owner,
             "session": self.session.key,
@@ -50,7 +49,7 @@ class OpenQuestions:
             "expires": now + timedelta(seconds=seconds),
         }
         rows.bulk_create(rows.model(question_id=each, **kept) for each in ids)
-        return ids
+        return True
 
     def answer(self, question_id: Any, result: Any) -> None:
         """Keep the first answer to a question of this client; all others are dropped."""
@@ -86,8 +85,7 @@ def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
 
 def close(ids: Sequence[str]) -> None:
     """Delete questions: no answer is kept for them any more."""
-    if ids:
-        get_questions().filter(pk__in=ids).delete()
+    get_questions().filter(pk__in=ids).delete()
 
 
 def delete_expired_questions() -> int:
@@ -107,42 +105,45 @@ class AnswerWatch:
     """Wakes the calls of this process that wait, in one thread while there are any."""
 
     def __init__(self) -> None:
-        self.calls: set[threading.Event] = set()
+        # What wakes the call, by each question that the call asks.
         self.waiting: dict[str, threading.Event] = {}
         self.lock = threading.Lock()
         self.thread: threading.Thread | None = None
         self.is_idle = threading.Event()
 
-    def admits(self, news: threading.Event, most: int | None) -> bool:
-        """Note that a call waits, unless as many of this process do as may."""
-        with self.lock:
-            if most is not None and len(self.calls) >= most:
-                return False
-            self.calls.add(news)
-            return True
-
-    def dismiss(self, news: threading.Event) -> None:
-        """Note that a call waits no longer."""
-        with self.lock:
-            self.calls.discard(news)
-
     @contextlib.contextmanager
-    def watching(self, ids: Sequence[str], news: threading.Event) -> Iterator[None]:
-        """Set ``news`` whenever one of the questions has an answer."""
+    def watching(
+        self, ids: Sequence[str], news: threading.Event, most: int | None
+    ) -> Iterator[bool]:
+        """Set ``news`` whenever one of the questions has an answer.
+
+        Args:
+            ids: those of the questions.
+            news: wakes the call that asks them.
+            most: how many calls of this process may wait, None for any number.
+
+        Yields:
+            False where as many calls wait already.
+        """
         with self.lock:
-            self.waiting.update(dict.fromkeys(ids, news))
-            self.is_idle.clear()
-            if self.thread is None:
-                self.thread = threading.Thread(target=self.look, daemon=True)
-                self.thread.start()
+            is_admitted = most is None or len(set(self.waiting.values())) < most
+            if is_admitted:
+                self.add(ids, news)
         try:
-            yield
+            yield is_admitted
         finally:
             with self.lock:
                 for question_id in ids:
-                    del self.waiting[question_id]
+                    self.waiting.pop(question_id, None)
                 if not self.waiting:
                     self.is_idle.set()
+
+    def add(self, ids: Sequence[str], news: threading.Event) -> None:
+        self.waiting.update(dict.fromkeys(ids, news))
+        self.is_idle.clear()
+        if self.thread is None:
+            self.thread = threading.Thread(target=self.look, daemon=True)
+            self.thread.start()
 
     def wake(self, question_id: str) -> None:
         """Wake the call that waits for a question, if it is one of this process."""
@@ -157,16 +158,13 @@ class AnswerWatch:
                 if not ids:
                     self.thread = None
                     break
-            self.wake_answered(ids)
+            # The next look may find a database again that was away.
+            contain(lambda: self.wake_answered(ids), lambda exc: connections.close_all())
         connections.close_all()
 
     def wake_answered(self, ids: Sequence[str]) -> None:
-        try:
-            for question_id in read_answers(ids):
-                self.wake(question_id)
-        except Error:
-            # The next look may find the database again.
-            connections.close_all()
+        for question_id in read_answers(ids):
+            self.wake(question_id)
 
 
 WATCH = AnswerWatch()

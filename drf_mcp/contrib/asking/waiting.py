@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -132,17 +133,14 @@ class WaitingGuard(Guard):
         if exchange.round == MOST_ROUNDS or not can_ask:
             raise NoAnswer()
         seconds: int = mcp_settings.ANSWER_TIMEOUT
-        news = threading.Event()
+        news, ids = threading.Event(), [secrets.token_urlsafe(32) for _ in questions]
         most = mcp_settings.WAITING_CALLS if channel.shares_threads else None
-        if not WATCH.admits(news, most):
-            raise NoAnswer()
-        ids: Sequence[str] = ()
         channel.callbacks.append(news.set)
         try:
-            ids = OpenQuestions(self.session).open(context.message.id, len(questions), seconds)
-            if not ids:
-                raise NoAnswer()
-            with WATCH.watching(ids, news):
+            with WATCH.watching(ids, news, most) as is_admitted:
+                opened = OpenQuestions(self.session)
+                if not is_admitted or not opened.open(ids, context.message.id, seconds):
+                    raise NoAnswer()
                 for question_id, question in zip(ids, questions, strict=True):
                     params = get_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)
@@ -150,7 +148,6 @@ class WaitingGuard(Guard):
                 answers = self.wait(ids, news, channel, seconds)
         finally:
             channel.callbacks.remove(news.set)
-            WATCH.dismiss(news)
             close(ids)
         return {q.key: read_answer(answers.get(i, ())) for i, q in zip(ids, questions, strict=True)}
 

@@ -198,7 +198,8 @@ def test_an_answer_that_another_process_took_is_found(monkeypatch):
 
 def test_the_first_answer_counts():
     questions = open_questions.OpenQuestions(Session.open(FORMS, "someone"))
-    (question_id,) = questions.open(7, 1, 60)
+    question_id = "first"
+    assert questions.open([question_id], 7, 60)
     questions.answer(question_id, {"action": "decline"})
     questions.answer(question_id, accept(**REASON))
     assert open_questions.read_answers([question_id]) == {question_id: [{"action": "decline"}]}
