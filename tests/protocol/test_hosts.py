@@ -75,6 +75,8 @@ class Connection:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.http = make_agent("alice", revision=host.revision)
+        # As a server with threads says of itself.
+        self.http.http.defaults["wsgi.multithread"] = True
         self.session: dict[str, str] = {}
         if host.revision == STATELESS:
             self.opened = self.read("server/discover", {})

@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connections, router
@@ -159,7 +160,7 @@ class AnswerWatch:
                     self.thread = None
                     break
             # The next look may find a database again that was away.
-            contain(lambda: self.wake_answered(ids), lambda exc: connections.close_all())
+            contain(partial(self.wake_answered, ids), lambda exc: connections.close_all())
         connections.close_all()
 
     def wake_answered(self, ids: Sequence[str]) -> None:

@@ -43,7 +43,8 @@ class Host:
         opens: bool = True,
         at: str = "/mcp",
     ) -> None:
-        self.agent = Agent(Client(headers=headers), revision, at)
+        # As a server with threads says of itself.
+        self.agent = Agent(Client(headers=headers, **{"wsgi.multithread": True}), revision, at)
         self.headers = dict(headers or {})
         self.asked: list[Mapping[str, Any]] = []
         self.session: dict[str, str] = {}
