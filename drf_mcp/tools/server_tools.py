@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from django.http import HttpRequest
 from django.urls import ResolverMatch
@@ -15,6 +16,9 @@ from rest_framework.views import APIView
 from typing_extensions import Self
 
 from drf_mcp.access.authentication import copy_identity
+from drf_mcp.outcomes import Problem
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.errors import MASK, ArgumentsRefused
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.related_tools import RelatedTools
@@ -77,3 +81,33 @@ class ServerTool(Tool):
         patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
         endpoint = ServerEndpoint(ServerRoute(None, patterns, view_class.as_view()), method, None)
         return cls(name, endpoint, ToolOptions.of(**options), RelatedTools({}))
+
+
+@dataclass(frozen=True, eq=False)
+class RedirectingTool(ServerTool):
+    """A tool whose calls are made as calls of another tool, by a feature's `redirect`.
+
+    Attributes:
+        naming: the argument that names the other tool.
+        problems: why no other call can be made, where none can.
+    """
+
+    naming: ClassVar[str]
+    problems: tuple[Problem, ...] = ()
+
+    controls = ()
+
+    def bind(self, arguments: Any) -> Call:
+        # Nothing but a refusal comes here.
+        raise ArgumentsRefused(self.problems)
+
+    def refusing(self, *problems: Problem) -> Self:
+        """Return the tool as it answers a call that cannot be made."""
+        return replace(self, problems=problems)
+
+    def sanitize_arguments(self, arguments: Any) -> Any:
+        # Which of the others are secret only the other tool knows.
+        if not isinstance(arguments, Mapping):
+            return None if arguments is None else MASK
+        shown = str(arguments.get(self.naming))[:128]
+        return {name: shown if name == self.naming else MASK for name in arguments}

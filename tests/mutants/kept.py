@@ -46,8 +46,8 @@ MUTANTS = (
     Mutant(
         "fields that others wrote make no figures",
         "contrib/aggregates/listing.py",
-        "if name not in self.mcp_left_out",
-        "if name",
+        "for name in columns.names if name not in self.mcp_aggregate",
+        "for name in columns.names",
         ("contrib/aggregates/test_undeclared.py",),
     ),
     # --- Asking within a session ----------------------------------------------------------------

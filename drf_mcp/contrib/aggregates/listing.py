@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NoReturn
@@ -57,27 +57,23 @@ class AggregateEndpoint(Endpoint):
     """The endpoint of an aggregate.
 
     Attributes:
-        fields: the serializer's names of the fields that the project declared, None where it
-            declared none.
+        fields: the names of serializer fields that its handler knows.
     """
 
-    fields: tuple[str, ...] | None = ()
+    fields: tuple[str, ...] = ()
 
     has_http_request = False
 
     @classmethod
     def of_list(
-        cls,
-        listing: Endpoint,
-        fields: tuple[str, ...] | None,
-        left_out: Collection[str] = (),
+        cls, listing: Endpoint, fields: tuple[str, ...], answers: type[AggregateList] | None = None
     ) -> AggregateEndpoint:
         """Return the aggregate of a list.
 
         Args:
             listing: the endpoint of the list.
             fields: as the attribute.
-            left_out: the fields of which no figures are made, where none were declared.
+            answers: the class of the handler, `AggregateList` by default.
 
         Raises:
             ImproperlyConfigured: the list has code of its own, which the figures would leave out.
@@ -88,8 +84,9 @@ class AggregateEndpoint(Endpoint):
                 f"into get_queryset() or a filter backend, or take aggregate= away."
             )
         route = listing.route
-        view_class: Any = make_view_class(listing.view_class, listing.handler, fields)
-        view_class.mcp_left_out = left_out
+        view_class: Any = make_view_class(
+            answers or AggregateList, listing.view_class, listing.handler, fields
+        )
         actions = (dict(route.actions),) if route.actions else ()
         callback = view_class.as_view(*actions, **route.initkwargs)
         # Attributes such as that of transaction.non_atomic_requests().
@@ -104,10 +101,17 @@ class AggregateEndpoint(Endpoint):
 
 
 class AggregateList:
-    """Gives a view class a ``list`` that answers with figures of the rows that it would list."""
+    """Gives a view class a ``list`` that answers with figures of the rows that it would list.
 
-    mcp_aggregate: tuple[str, ...] | None = ()
-    mcp_left_out: Collection[str] = ()
+    Attributes:
+        mcp_aggregate: the fields that the project declared.
+    """
+
+    mcp_aggregate: tuple[str, ...] = ()
+
+    def get_mcp_terms(self, columns: Columns) -> Terms:
+        """Return what the caller may ask for, of the columns that the caller's list shows."""
+        return Terms(columns.find_shown(self.mcp_aggregate))
 
     def list(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         rows = self.filter_queryset(self.get_queryset())
@@ -118,12 +122,7 @@ class AggregateList:
             columns.check_list()
         except NotAColumn as exc:
             refuse(f"{exc}.")
-        names = self.mcp_aggregate
-        if names is None:
-            known = (name for name in columns.names if name not in self.mcp_left_out)
-            terms = Terms.of_undeclared(columns.find_shown(known))
-        else:
-            terms = Terms(columns.find_shown(names))
+        terms = self.get_mcp_terms(columns)
         asked = read_arguments(terms, request.query_params)
         groupings = [terms.groupings[key] for key in dict.fromkeys(asked["group_by"])]
         metrics = [terms.metrics[key] for key in dict.fromkeys(asked["metrics"])]
@@ -132,19 +131,34 @@ class AggregateList:
         return Response({**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer)
 
 
+class UndeclaredAggregateList(AggregateList):
+    """Answers for a list of which the project declared nothing.
+
+    Attributes:
+        mcp_aggregate: the fields that others wrote, of which no figures are made.
+    """
+
+    def get_mcp_terms(self, columns: Columns) -> Terms:
+        """Return what the caller may ask for, of the columns that the caller's list shows."""
+        names = (name for name in columns.names if name not in self.mcp_aggregate)
+        return Terms.of_undeclared(columns.find_shown(names))
+
+
 def refuse(fault: str) -> NoReturn:
     advice = _("Page through the list instead.")
     raise ValidationError(f"{fault} {advice}", "not_aggregated")
 
 
-def make_view_class(view_class: type, handler: Any, names: tuple[str, ...] | None) -> type:
+def make_view_class(
+    answers: type[AggregateList], view_class: type, handler: Any, names: tuple[str, ...]
+) -> type:
     # The class keeps its name: errors and logs lead to the project's class.
     members: dict[str, Any] = {
         "mcp_aggregate": names,
         "list": copy_handler(handler),
         **{name: getattr(view_class, name) for name in ("__module__", "__qualname__", "__doc__")},
     }
-    return type(view_class)(view_class.__name__, (AggregateList, view_class), members)
+    return type(view_class)(view_class.__name__, (answers, view_class), members)
 
 
 def copy_handler(handler: Any) -> FunctionType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,12 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.aggregates import SHARED
 from drf_mcp.contrib.aggregates.figures import ORDERS
-from drf_mcp.contrib.aggregates.listing import DEFAULTS, MOST_GROUPS, AggregateEndpoint
+from drf_mcp.contrib.aggregates.listing import (
+    DEFAULTS,
+    MOST_GROUPS,
+    AggregateEndpoint,
+    UndeclaredAggregateList,
+)
 from drf_mcp.contrib.aggregates.tool import AggregateTool
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.features import CallState
@@ -19,9 +24,8 @@ from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.settings import override_language
-from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
-from drf_mcp.tools.server_tools import ServerTool
+from drf_mcp.tools.server_tools import RedirectingTool
 from drf_mcp.tools.stock_lists import find_obstacle
 from drf_mcp.tools.tool import Tool
 
@@ -52,8 +56,14 @@ class UndeclaredAggregateTool(AggregateTool):
         options = replace(listing.options, **DEFAULTS, archive=False)
         # Nothing in the figures needs the label of what others wrote.
         untrusted = {path.partition(".")[0] for path in listing.options.untrusted}
-        endpoint = AggregateEndpoint.of_list(listing.endpoint, None, untrusted)
+        endpoint = AggregateEndpoint.of_list(
+            listing.endpoint, tuple(untrusted), UndeclaredAggregateList
+        )
         return cls(listing.name, endpoint, options, listing.related, listing=listing)
+
+    @property
+    def fields(self) -> Sequence[str]:
+        return ()
 
     def matches(self, patterns: Iterable[str]) -> bool:
         assert self.listing is not None
@@ -66,18 +76,15 @@ class UndeclaredAggregateTool(AggregateTool):
 
 
 @dataclass(frozen=True, eq=False)
-class SharedTool(ServerTool):
+class SharedTool(RedirectingTool):
     """The figures of the lists that declare none.
 
     Attributes:
         figures: the tools that answer, by the names of the lists.
-        problems: why a call cannot be made, where it cannot.
     """
 
+    naming = TOOL
     figures: Mapping[str, UndeclaredAggregateTool] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-
-    controls = ()
 
     @classmethod
     def of_lists(cls, tools: Mapping[str, Tool]) -> SharedTool | None:
@@ -90,16 +97,12 @@ class SharedTool(ServerTool):
             made = cls.make(SHARED, **get_options(plain[0].name))
         return replace(made, figures={t.name: UndeclaredAggregateTool.of(t) for t in plain})
 
-    def bind(self, arguments: Any) -> Call:
-        # Nothing but a refusal comes here: the figures of a list are called by themselves.
-        raise ArgumentsRefused(self.problems)
-
     def redirect(self, call: CallState) -> None:
         """Make the call of the list's figures that a call asks for."""
         try:
             name, arguments = self.read(call)
         except ArgumentsRefused as exc:
-            call.tool = replace(self, problems=tuple(exc.problems))
+            call.tool = self.refusing(*exc.problems)
             return
         call.redirect(name, arguments, self.figures[name])
         locate_before = call.locate

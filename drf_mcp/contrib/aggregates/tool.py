@@ -165,7 +165,7 @@ class AggregateTool(Tool):
 
     @property
     def fields(self) -> Sequence[str]:
-        return cast(AggregateEndpoint, self.endpoint).fields or ()
+        return cast(AggregateEndpoint, self.endpoint).fields
 
     def describe(self) -> EndpointSchema:
         listing = super().describe()

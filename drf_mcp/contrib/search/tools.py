@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -13,9 +12,8 @@ from drf_mcp.contrib.search.views import READ, WRITE, ToolSearchView
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import override_language
-from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.errors import MASK, ArgumentErrors, ArgumentsRefused
-from drf_mcp.tools.server_tools import ServerTool
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.server_tools import RedirectingTool, ServerTool
 from drf_mcp.tools.tool import Tool
 
 SEARCH = "tools_search"
@@ -71,27 +69,10 @@ class SearchTool(ServerTool):
     is_sliced = True
 
 
-@dataclass(frozen=True, eq=False)
-class RunTool(ServerTool):
-    """Runs the tool that its arguments name.
+class RunTool(RedirectingTool):
+    """Runs the tool that its arguments name."""
 
-    Attributes:
-        problems: why it cannot, where it cannot.
-    """
-
-    problems: tuple[Problem, ...] = ()
-
-    controls = ()
-
-    def bind(self, arguments: Any) -> Call:
-        # Nothing but a refusal comes here: the tool that is named is called by itself.
-        raise ArgumentsRefused(self.problems)
-
-    def sanitize_arguments(self, arguments: Any) -> Any:
-        # Which of the others are secret only the tool knows that they are for.
-        if not isinstance(arguments, Mapping):
-            return None if arguments is None else MASK
-        return {name: str(v)[:128] if name == "name" else MASK for name, v in arguments.items()}
+    naming = "name"
 
     def read(self, arguments: Any) -> tuple[str, Any]:
         """Return the name of the tool to run, and its arguments.
@@ -119,10 +100,6 @@ class RunTool(ServerTool):
         if inner is not None and not isinstance(inner, OBJECTS):
             yield ArgumentErrors(f"/{INNER}").not_an_object(inner)
         yield from errors.find_unknown(arguments)
-
-    def refusing(self, *problems: Problem) -> RunTool:
-        """Return the tool as it answers a call that cannot be made."""
-        return replace(self, problems=problems)
 
 
 def make_tool(name: str, **options: Any) -> Tool:
