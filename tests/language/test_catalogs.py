@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 
 import pytest
 from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import read_mo
 
 from tests.language.catalogs import KEYWORDS, compile_catalog, find_catalogs
 from tests.language.conftest import PLACES
@@ -51,9 +53,15 @@ def test_a_catalog_has_the_texts_that_are_marked_and_no_others(catalogs):
 
 
 def test_what_is_compiled_is_what_is_written(catalogs):
-    compiled = {name: CATALOGS[name].compiled.read_bytes() for name in catalogs}
-    differ = {name for name, known in catalogs.items() if compiled[name] != compile_catalog(known)}
-    assert differ == set()
+    """Whichever version of Babel compiled it: each one signs the header."""
+    for name, written in catalogs.items():
+        compiled = read_mo(io.BytesIO(CATALOGS[name].compiled.read_bytes()))
+        translated = read_mo(io.BytesIO(compile_catalog(written)))
+        assert get_texts(compiled) ^ get_texts(translated) == set()
+
+
+def get_texts(catalog: Catalog) -> set[tuple[str, ...]]:
+    return {(str(m.context), *map("\0".join, find_pairs(m))) for m in catalog if m.id and m.string}
 
 
 def find_strings(message: Message) -> tuple[str, ...]:
