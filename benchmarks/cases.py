@@ -18,8 +18,7 @@ from rest_framework.viewsets import ModelViewSet
 from benchmarks.comparing import Comparison
 from benchmarks.requests import Client, Server
 from benchmarks.urls import LONG_ANSWERS, nothing
-from drf_mcp.contrib.audit.auditor import Auditor
-from drf_mcp.contrib.audit.batches import RecordBatch
+from drf_mcp.contrib.audit.auditor import Auditor, RecordBatch
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.lock import LockFile
-from drf_mcp.contrib.operators.unexposed import ExposureReport
+from drf_mcp.contrib.operators.review import ExposureReport
 from drf_mcp.management.screen import group_digits
 from drf_mcp.tools import registry
 from tests.management import library

@@ -81,7 +81,7 @@ MUTANTS = (
     ),
     Mutant(
         "an uploaded file is its caller's",
-        "contrib/uploads/waiting_files.py",
+        "contrib/uploads/views.py",
         'return f"drf_mcp.contrib.uploads/{principal}"',
         'return "drf_mcp.contrib.uploads"',
         ("contrib/uploads/test_uploads.py",),
@@ -289,7 +289,7 @@ MUTANTS = (
     ),
     Mutant(
         "resources that the caller may not read",
-        "contrib/resources/reading.py",
+        "contrib/resources/capability.py",
         "HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})",
         "HIDDEN = frozenset({Category.NOT_FOUND})",
         ("contrib/resources/test_reading.py",),
@@ -472,7 +472,7 @@ MUTANTS = (
     ),
     Mutant(
         "plain HTTP of a view that follows the rules",
-        "contrib/rules/permissions.py",
+        "contrib/rules/ruling.py",
         "        if ruling.verdict != ALLOW:\n            raise PermissionDenied(ruling.reason)",
         "        if False:\n            raise PermissionDenied(ruling.reason)",
         ("contrib/rules/test_http.py",),
@@ -486,14 +486,14 @@ MUTANTS = (
     ),
     Mutant(
         "codes that are sent without TLS",
-        "contrib/oauth/validators.py",
+        "contrib/oauth/backends.py",
         'if parts.scheme == "http" and parts.hostname not in LOOPBACK:',
         "if False:",
         ("contrib/oauth/test_clients.py", "contrib/oauth/test_consent.py"),
     ),
     Mutant(
         "clients that registered themselves, without a person",
-        "contrib/oauth/validators.py",
+        "contrib/oauth/backends.py",
         "if request.client.registration_source != manual and grant_type not in OWN_GRANTS:",
         "if False:",
         ("contrib/oauth/test_clients.py",),
@@ -507,7 +507,7 @@ MUTANTS = (
     ),
     Mutant(
         "refreshing tokens of users who are gone",
-        "contrib/oauth/validators.py",
+        "contrib/oauth/backends.py",
         "return bool(is_good) and not is_gone(request.user)",
         "return bool(is_good)",
         ("contrib/oauth/test_gone_users.py",),
@@ -749,7 +749,7 @@ MUTANTS = (
     ),
     Mutant(
         "records of calls, at the end of the process",
-        "contrib/audit/batches.py",
+        "contrib/audit/auditor.py",
         "    for batch in [*batches]:\n        batch.flush()",
         "    for batch in [*batches]:\n        pass",
         ("contrib/audit/test_batches.py",),

@@ -27,7 +27,7 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         # The module needs no models, and a signal is received by the main thread alone.
-        from drf_mcp.contrib.audit.batches import flush_at_signal
+        from drf_mcp.contrib.audit.auditor import flush_at_signal
 
         flush_at_signal()
 

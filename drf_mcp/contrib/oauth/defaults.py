@@ -10,7 +10,7 @@ from typing import Any
 # What must hold whatever else is set: checks refuse anything else.
 REQUIRED: dict[str, Any] = {
     "OAUTH2_BACKEND_CLASS": "drf_mcp.contrib.oauth.backends.EndpointCore",
-    "OAUTH2_VALIDATOR_CLASS": "drf_mcp.contrib.oauth.validators.AgentValidator",
+    "OAUTH2_VALIDATOR_CLASS": "drf_mcp.contrib.oauth.backends.AgentValidator",
     "PKCE_REQUIRED": True,
     "ALLOW_URI_WILDCARDS": False,
     # No token in a fragment, no password sent by a client, no "plain" challenge, no token in a

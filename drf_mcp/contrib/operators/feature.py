@@ -10,7 +10,7 @@ class OperatorsFeature(Feature):
         "findings": "drf_mcp.contrib.operators.review.FindingsReport",
         "size": "drf_mcp.contrib.operators.review.SizeReport",
         "risks": "drf_mcp.contrib.operators.risks.RisksReport",
-        "unexposed": "drf_mcp.contrib.operators.unexposed.UnexposedReport",
+        "unexposed": "drf_mcp.contrib.operators.review.UnexposedReport",
         "why": "drf_mcp.contrib.operators.permission_trace.WhyReport",
         "lock": "drf_mcp.contrib.operators.lock.LockReport",
         "check": "drf_mcp.contrib.operators.lock.CheckReport",
@@ -18,6 +18,6 @@ class OperatorsFeature(Feature):
     page_parts = ("drf_mcp.contrib.operators.page.OperatorsPart",)
 
     def find_example(self, tool: Any, user: Any = None) -> Example | None:
-        from drf_mcp.contrib.operators.example_call import find_example
+        from drf_mcp.contrib.operators.page import find_example
 
         return find_example(tool, user)

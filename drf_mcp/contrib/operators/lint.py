@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any, ClassVar
 
+from django.contrib.auth import get_user_model
+from django.core.checks import CheckMessage, Warning
+from django.db import connections, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from drf_mcp.access.authentication import Caller
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.operators import argument_rules, rules
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Overlap, OverlapSearch, Rule
 from drf_mcp.contrib.operators.source_lines import (
@@ -20,8 +26,13 @@ from drf_mcp.contrib.operators.source_lines import (
     join_findings,
 )
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost, measure_tools
+from drf_mcp.dispatch.questions import QuestionFinder, classify, find_leaves, get_question
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.exceptions import contain
+from drf_mcp.introspection.locations import locate_view
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 CONFUSED_TOOLS = SharedCause(
     "confused-tools",
@@ -52,7 +63,6 @@ PASSED_LIMITS = SharedCause(
     gettext_noop("Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."),
     is_brief=False,
 )
-
 # Causes of findings about several tools together.
 ABOUT_ALL = frozenset({CONFUSED_TOOLS.cause, MIXED_TRUST.cause, PASSED_LIMITS.cause})
 
@@ -183,3 +193,73 @@ class Lint:
             "limits": {limit.client: list(limit.find_excesses(tools)) for limit in CLIENT_LIMITS},
             "sums": self.sums,
         }
+
+
+# Only with --deploy, since nothing is described at startup otherwise.
+@register_check(deploy=True)
+def check_descriptions(project: Project) -> Iterator[CheckMessage]:
+    count = sum(len(tool.findings) for tool in project.tools.values())
+    if count:
+        yield Warning(
+            f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
+            hint="python manage.py mcp_tools findings shows each place and its remedy.",
+            id="drf_mcp.W010",
+        )
+
+
+# Only with --deploy, since no database is queried at startup otherwise.
+@register_check(deploy=True)
+def check_list_costs(project: Project) -> Iterator[CheckMessage]:
+    nothing: list[tuple[str, int, int]] = []
+    # A database that cannot be reached is found out by others.
+    for names, queries, count in contain(lambda: ListCosts(project).find(), lambda exc: nothing):
+        yield Warning(
+            f"{names} makes {queries} {'query' if queries == 1 else 'queries'} for each of "
+            f"{count} tool{'' if count == 1 else 's'}, at every list.",
+            hint="If the answer depends on nothing but the user, the credential, the view and the "
+            "method, set list_cache = True on the class. See docs/many_tools.md.",
+            id="drf_mcp.W031",
+        )
+
+
+class ListCosts:
+    """What permissions that are asked at each list cost, found out on behalf of the first user."""
+
+    def __init__(self, project: Project) -> None:
+        self.groups: dict[str, list[Tool]] = {}
+        for tool in project.tools.values():
+            if not get_question(tool).is_kept:
+                self.groups.setdefault(self._name_permissions(tool), []).append(tool)
+
+    def _name_permissions(self, tool: Tool) -> str:
+        leaves = find_leaves(QuestionFinder(tool).permissions or ())
+        names = [locate_view(leaf) for leaf in leaves if not classify(leaf)[0]]
+        return " and ".join(names) or f"What {locate_view(tool.endpoint.view_class)} asks"
+
+    def find(self) -> list[tuple[str, int, int]]:
+        """Return the names of classes with the queries of a tool, and how many tools there are."""
+        user = get_user_model()._default_manager.filter(is_active=True).first()
+        if user is None or not self.groups:
+            return []
+        with transaction.atomic():
+            caller = Caller(LocalEndpoint().make_request(user), None, [], [])
+            found = [
+                (n, self.count(tools[0], caller), len(tools)) for n, tools in self.groups.items()
+            ]
+            transaction.set_rollback(True)
+        return [each for each in found if each[1]]
+
+    def count(self, tool: Tool, caller: Caller) -> int:
+        # What the user's object remembers is asked once for all tools.
+        Visibility(caller).allows(tool)
+        counted: list[str] = []
+
+        def note(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
+            counted.append(sql)
+            return execute(sql, *arguments)
+
+        with ExitStack() as stack:
+            for connection in connections.all():
+                stack.enter_context(connection.execute_wrapper(note))
+            Visibility(caller).allows(tool)
+        return len(counted)

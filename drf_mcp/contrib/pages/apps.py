@@ -12,4 +12,4 @@ class PagesConfig(AppConfig):
     verbose_name = _("MCP pages")
     mcp_features = ("drf_mcp.contrib.pages.feature.PagesFeature",)
     mcp_requires = ("drf_mcp.contrib.resources",)
-    mcp_checks = "drf_mcp.contrib.pages.checks"
+    mcp_checks = "drf_mcp.contrib.pages.capability"

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.core.checks import CheckMessage, Error
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.resources.documents import Document
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import REVISIONS, Capability
@@ -94,3 +96,15 @@ class UICapability(Capability):
         if tool is None or not tool.options.ui:
             return None
         return Page(tool) if Visibility(context.caller).find_first([tool], 1) else None
+
+
+@register_check()
+def check_pages(project: Project) -> Iterator[CheckMessage]:
+    for tool in project.tools.values():
+        if tool.options.ui and (fault := Page(tool).find_fault()):
+            yield Error(
+                f"The page of the tool {tool.name} cannot be loaded: {fault}",
+                hint="Correct ui=, or the template. Stock pages need a backend of Django's in "
+                "TEMPLATES with APP_DIRS.",
+                id="drf_mcp.E016",
+            )

@@ -15,17 +15,14 @@ from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.jobs import JOB, JobReader
 from drf_mcp.contrib.tasks.ledger import COMPLETED, FAILED, WORKING, Ledger
+from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
-from drf_mcp.exceptions import (
-    InternalError,
-    InvalidParams,
-    MissingClientCapability,
-    contain,
-)
-from drf_mcp.features import CallState
+from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability, contain
+from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Deferred, get_exchange
+from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
@@ -295,3 +292,22 @@ class TasksCapability(Capability):
         if row is None or self.get_tool(row, context) is None:
             raise InvalidParams(_("There is no such task."), http_status=200)
         return row
+
+
+class DeferralGuard(Guard):
+    """Leaves a call to a worker, once the view has been asked whether it would be let in."""
+
+    order = 900
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        task = DEFERRAL.get(call)
+        if task is None or call.is_rerun or call.is_trial or call.tool.options.defers:
+            return proceed(call)
+        refusal: Outcome | None = call.dispatcher.admit(call)
+        if refusal is not None:
+            return refusal
+        try:
+            task.defer()
+        except Throttled as exc:
+            raise CallRefused(exc) from exc
+        return proceed(call)

@@ -48,7 +48,7 @@ class TasksFeature(Feature):
     def get_guards(self, call: CallState) -> Sequence[Guard]:
         if not call.slots or DEFERRAL.get(call) is None:
             return ()
-        from drf_mcp.contrib.tasks.guard import DeferralGuard
+        from drf_mcp.contrib.tasks.capability import DeferralGuard
 
         return [DeferralGuard()]
 

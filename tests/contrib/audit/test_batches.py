@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import DataError, OperationalError, transaction
 from rest_framework.authtoken.models import Token
 
-from drf_mcp.contrib.audit.batches import RecordBatch, begin_in_child, flush_at_exit
+from drf_mcp.contrib.audit.auditor import RecordBatch, begin_in_child, flush_at_exit
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.test import MCPClient
 from tests.contrib.audit.test_records import TOOL

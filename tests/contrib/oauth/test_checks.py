@@ -77,7 +77,7 @@ def test_a_class_of_the_projects_own_is_as_good(configure, db):
 
 
 def own_validator() -> Any:
-    from drf_mcp.contrib.oauth.validators import AgentValidator
+    from drf_mcp.contrib.oauth.backends import AgentValidator
 
     return type("OwnValidator", (AgentValidator,), {})
 

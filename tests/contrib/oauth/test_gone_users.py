@@ -13,7 +13,7 @@ from oauth2_provider.models import (
     get_refresh_token_model,
 )
 
-from drf_mcp.contrib.oauth.validators import AgentValidator
+from drf_mcp.contrib.oauth.backends import AgentValidator
 from tests.contrib.oauth.conftest import Project
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drf_mcp.contrib.rules.permissions import FollowsRules
+from drf_mcp.contrib.rules.ruling import FollowsRules
 from example_project.shop.models import Order
 from example_project.shop.permissions import IsOwnerOrPermitted
 from example_project.shop.views import OrderViewSet
