@@ -15,7 +15,7 @@ from django.http import HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.urls import get_script_prefix
 from django.utils.translation import gettext as _
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import BasicAuthentication, SessionAuthentication
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 from rest_framework.permissions import AllowAny
 
@@ -190,6 +190,10 @@ class BrowsablePage(Frame):
             "template": "drf_mcp/refused.html",
             "reason": reason,
             "status": status,
+            "knows_browsers": any(
+                issubclass(c, (SessionAuthentication, BasicAuthentication))
+                for c in self.caller.authentication_classes
+            ),
         }
         response = self.respond(context, status, status != 401)
         if "WWW-Authenticate" in refusal:

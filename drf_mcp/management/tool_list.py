@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext_lazy
+from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.encoding import encode_data
@@ -29,6 +31,7 @@ COMMAND = "python manage.py mcp_tools"
 # A lock file has the English words.
 CHOSEN_BY_VIEW = gettext_noop("chosen by the view")
 # In a composition of permissions there are several names: OR(a.b.C, d.E).
+OPERANDS = ("op1_class", "op2_class", "op1", "op2")
 MODULES = re.compile(r"[\w<>]+\.")
 TOOLS = ngettext_lazy("%(count)d tool", "%(count)d tools", "count")
 ENDPOINTS = ngettext_lazy("%(count)d endpoint", "%(count)d endpoints", "count")
@@ -43,17 +46,27 @@ def write_definition(tool: Tool) -> str:
 
 
 def name_permissions(tool: Tool) -> list[str]:
-    """Return the dotted names of the permission classes of a tool's view."""
+    """Return the dotted names of the permissions that a tool's view asks.
+
+    A `get_permissions` of the view's own is asked for this tool. As it may answer other callers
+    otherwise, the last name says that the view chooses.
+    """
+    view = tool.view
+    if type(view).get_permissions is not APIView.get_permissions:
+        chosen = tool.endpoint.attempt(view.get_permissions, [])
+        return [*map(name_permission, chosen), CHOSEN_BY_VIEW]
     classes = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     return [CHOSEN_BY_VIEW] if classes is None else [*map(name_permission, classes)]
 
 
 def name_permission(permission: Any) -> str:
-    if hasattr(permission, "op1_class"):
-        operands = [permission.op1_class, getattr(permission, "op2_class", None)]
-        names = ", ".join(name_permission(operand) for operand in operands if operand is not None)
-        return f"{permission.operator_class.__name__}({names})"
-    return f"{permission.__module__}.{permission.__qualname__}"
+    # A composition of permissions holds classes, and what it makes holds their instances.
+    held = (getattr(permission, name, None) for name in OPERANDS)
+    if names := ", ".join(name_permission(operand) for operand in held if operand is not None):
+        operator = getattr(permission, "operator_class", type(permission))
+        return f"{operator.__name__}({names})"
+    kind = permission if isinstance(permission, type) else type(permission)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 class ToolList:
@@ -101,7 +114,9 @@ class ToolList:
         if mcp_settings.EXPOSE == "urlconf":
             yield _("INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out.")
         else:
-            yield from self._show_ways(views[0])
+            # The view with the most endpoints is one that agents have use for, not the API's root.
+            counted = Counter(endpoint.view_class for endpoint in endpoints)
+            yield from self._show_ways(counted.most_common(1)[0][0])
         # The app of that report may not be installed.
         if "unexposed" in features.tool_reports:
             yield ""

@@ -15,7 +15,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import include, path
 from rest_framework import serializers
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.permissions import AllowAny, DjangoModelPermissions, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -102,6 +102,15 @@ def test_anonymous_browser_is_answered_401_with_a_challenge_and_a_link_to_log_in
     assert response["WWW-Authenticate"] == "Token"
     assert "/api-auth/login/?next=%2Fmcp%3Ftool%3Dstats" in text_of(response)
     assert "stats</strong>" not in text_of(response)
+
+
+def test_page_of_an_endpoint_that_takes_no_sessions_says_how_a_browser_signs_in(
+    browser_of, settings
+):
+    settings.DRF_MCP = {**settings.DRF_MCP, "AUTHENTICATION_CLASSES": [TokenAuthentication]}
+    text = text_of(browser_of(None).get("/mcp"))
+    assert "add rest_framework.authentication.SessionAuthentication to" in text
+    assert "/api-auth/login/" not in text.partition("Who is asking?")[2].partition("</main>")[0]
 
 
 def test_user_whom_the_endpoint_refuses_is_answered_403(browser_of, settings):

@@ -296,6 +296,15 @@ def test_an_error_object_points_at_the_place_it_names(serve, place, pointer):
     assert [(p["pointer"], p["code"]) for p in result.problems] == [(pointer, "min_value")]
 
 
+@pytest.mark.parametrize("part", ["attributes", "relationships"])
+def test_an_error_of_a_document_points_into_the_document_that_was_sent(serve, part):
+    place = f"/data/{part}/owner"
+    errors = [{"code": "required", "detail": "Missing.", "source": {"pointer": place}}]
+    view = answering(lambda request: Response({"errors": errors}, status=400), "POST")
+    result = serve(view).call(body={"data": {"type": "things", "attributes": {}}})
+    assert [p["pointer"] for p in result.problems] == [f"/body{place}"]
+
+
 @pytest.mark.parametrize(
     "fact", [{"type": "validation_error"}, {"code": "E17"}, {"instance": "/things/1"}], ids=str
 )

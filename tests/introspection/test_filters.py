@@ -202,6 +202,25 @@ def test_filterset_made_only_with_a_caller_is_described_by_its_class():
     assert "tenant" in schema.findings[0].message
 
 
+def test_a_backend_that_makes_its_filterset_in_its_own_way_is_asked_for_it():
+    class OwnKeys(django_filters.DjangoFilterBackend):
+        def get_filterset_kwargs(self, request, queryset, view):
+            return {**super().get_filterset_kwargs(request, queryset, view), "filter_keys": []}
+
+        def get_filterset(self, request, queryset, view):
+            kwargs = self.get_filterset_kwargs(request, queryset, view)
+            del kwargs["filter_keys"]
+            return self.get_filterset_class(view, queryset)(**kwargs)
+
+    class Growing(django_filters.FilterSet):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.filters["age"] = django_filters.NumberFilter("id")
+
+    schema = described(users(OwnKeys, filterset_class=Growing), action="list")
+    assert (schemas(schema.query), schema.findings) == ({"age": NUMBER}, ())
+
+
 def test_broken_filter_spoils_no_other():
     class Broken(django_filters.Filter):
         @property

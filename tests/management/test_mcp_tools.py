@@ -51,6 +51,12 @@ def test_without_tools_it_counts_the_endpoints_and_shows_how_to_expose_them(
             assert "mcp_tools unexposed" in text
 
 
+def test_the_view_with_the_most_endpoints_is_the_one_to_begin_with(printed, expose):
+    root = type("Root", (APIView,), {"get": lambda self, request: Response({})})
+    expose(path("", root.as_view()), *library.urlpatterns, EXPOSE="explicit")
+    assert "from tests.management.library import ShelfViewSet" in printed(columns=80)
+
+
 def test_the_lines_for_mcp_py_expose_the_view(printed, expose, monkeypatch):
     expose(*library.urlpatterns, EXPOSE="explicit")
     monkeypatch.setattr(registry, "_registrations", [])

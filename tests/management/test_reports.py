@@ -91,6 +91,19 @@ def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
     assert f"  permissions: {told}" in printed("show", name).splitlines()
 
 
+def test_permissions_that_get_permissions_chooses_are_shown_in_place_of_the_class_s(
+    printed, expose
+):
+    def get_permissions(self):
+        return [(IsAdminUser | IsAuthenticated)()] if self.request.method == "POST" else []
+
+    view = type("View", (Guarded,), {"get_permissions": get_permissions})
+    expose(path("thing/", view.as_view()))
+    (name,) = registry.tools()
+    told = "OR(IsAdminUser, IsAuthenticated), chosen by the view"
+    assert f"  permissions: {told}" in printed("show", name).splitlines()
+
+
 @pytest.mark.slow
 def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
     definitions = json.loads(printed("--json"))

@@ -53,10 +53,12 @@ class ErrorText:
     Attributes:
         path: the names and indexes that lead to the text.
         text: the text, an ErrorDetail where the view's own exception survived.
+        document_path: the same place in a document of JSON:API, with the parts around its fields.
     """
 
     path: Path
     text: str
+    document_path: Path = ()
 
     @property
     def has_code(self) -> bool:
@@ -126,7 +128,8 @@ class ErrorBody:
             whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
             error = None if PLACE_KEYS.isdisjoint(data) else ErrorObject(data)
             if error and error.path is not None and error.text is not None:
-                yield ErrorText(tuple(p for p in error.path if p not in whole), error.text)
+                path = tuple(p for p in error.path if p not in whole)
+                yield ErrorText(path, error.text, error.document_path)
                 return
             for key, value in data.items():
                 # An argument may be called "detail" too; its own errors are in a list.
@@ -165,7 +168,8 @@ class ErrorObject:
             path = tuple(part if isinstance(part, int) else str(part) for part in loc)
             return path[1:] if path[:1] and path[0] in REQUEST_PARTS else path
         if isinstance(source, Mapping) and isinstance(source.get("pointer"), str):
-            return self._without_document(self._read_pointer(source["pointer"]))
+            fields = self._read_pointer(source["pointer"])[len(self.document_path[:1]) :]
+            return fields[1:] if fields[:1] and fields[0] in DOCUMENT_PARTS else fields
         if isinstance(source, Mapping) and isinstance(source.get("parameter"), str):
             return (source["parameter"],)
         if isinstance(data.get("pointer"), str):
@@ -175,6 +179,13 @@ class ErrorObject:
         if not names or not isinstance(names[0], str):
             return None
         return self._read_names(INDEX.sub(r".\1", names[0]).split("."))
+
+    @property
+    def document_path(self) -> Path:
+        source = self.data.get("source")
+        pointer = source.get("pointer") if isinstance(source, Mapping) else None
+        path = self._read_pointer(pointer) if isinstance(pointer, str) else ()
+        return path if path[:1] == ("data",) else ()
 
     @cached_property
     def text(self) -> ErrorDetail | None:
@@ -196,10 +207,6 @@ class ErrorObject:
 
     def _read_names(self, names: Iterable[str]) -> Path:
         return tuple(int(name) if name.isdecimal() else name for name in names if name)
-
-    def _without_document(self, path: Path) -> Path:
-        fields = path[1:] if path[:1] == ("data",) else path
-        return fields[1:] if fields[:1] and fields[0] in DOCUMENT_PARTS else fields
 
 
 def unwrap_path(path: Path) -> Path:

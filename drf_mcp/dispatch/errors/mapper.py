@@ -278,6 +278,9 @@ class ErrorMapper:
     def locate(self, entry: ErrorText) -> ErrorText:
         # The path from an argument on, without the names of wrappers.
         arguments, path = self.arguments, entry.path
+        document = arguments.pointer(entry.document_path[:1]) if entry.document_path else ""
+        if document and arguments.received(document) is not MISSING:
+            return ErrorText(entry.document_path, entry.text)
         for start, name in enumerate(path):
             # An index below a name of the view's counts its own items, not those of the body.
             is_nested = isinstance(name, int) and start and unwrap_path(path[:start])

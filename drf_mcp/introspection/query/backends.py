@@ -230,8 +230,7 @@ class FilterSetParameters(BackendParameters):
                 lost = LostFilters(inspection.place, _(NO_MODEL), _(GUARD))
                 inspection.findings.append(lost)
             return ()
-        step = partial(self.get_filters, filterset_class)
-        items = inspection.attempt(step, GUARD, filterset_class.base_filters)
+        items = inspection.attempt(self.get_filters, GUARD, filterset_class.base_filters)
         found: list[Parameter] = []
         for name, item in items.items():
             facts = {"filter": name, "class": filterset_class.__qualname__}
@@ -251,10 +250,10 @@ class FilterSetParameters(BackendParameters):
             self.inspection.findings += findings
         return found or (Parameter(name, {"type": "string"}),)
 
-    def get_filters(self, filterset_class: Any) -> dict[str, Any]:
+    def get_filters(self) -> dict[str, Any]:
         # Made as for a request: filters may be added, and form fields changed, on the way.
-        request, queryset = self.view.request, self.inspection.queryset
-        kwargs = self.backend.get_filterset_kwargs(request, queryset, self.view)
-        filterset = filterset_class(**kwargs)
+        filterset = self.backend.get_filterset(
+            self.view.request, self.inspection.queryset, self.view
+        )
         prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""
         return {f"{prefix}{name}": item for name, item in filterset.filters.items()}

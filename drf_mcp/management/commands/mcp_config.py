@@ -53,7 +53,9 @@ class Command(MCPCommand):
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
         add("--create-token", action="store_true", help="make a token for the user of --as")
         self.add_user_argument(
-            add, "with --stdio: the user to act as, by USERNAME_FIELD, without a token"
+            add,
+            "the user, by USERNAME_FIELD: with --create-token whose token is made, with --stdio "
+            "who calls without a token",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -99,8 +101,10 @@ class Command(MCPCommand):
         if made := issue_authorization(user, title):
             return made
         text = _(
-            "No authentication class of the endpoint makes tokens. Add one, such as "
-            "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication."
+            "No authentication class of the endpoint makes tokens. Add drf_mcp.contrib.tokens to "
+            "INSTALLED_APPS and drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication to "
+            "DEFAULT_AUTHENTICATION_CLASSES, before the classes that you have: "
+            "docs/agent_tokens.md."
         )
         raise UsageError(text)
 
