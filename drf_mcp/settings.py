@@ -7,23 +7,32 @@ first use and read again when Django's ``setting_changed`` fires.
 from __future__ import annotations
 
 import functools
+import re
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
 from django.utils import translation
 
 from drf_mcp.option_types.installed import Setting, features, find_app
 from drf_mcp.option_types.kinds import (
+    SERVER_INFO,
     CacheAlias,
     Choice,
     Class,
     Condition,
     Flag,
+    InstanceOf,
     Issuer,
+    Kind,
     Language,
     ListOf,
+    MappingOf,
     Middleware,
     NamedPatterns,
     Number,
@@ -31,11 +40,10 @@ from drf_mcp.option_types.kinds import (
     PermissionClass,
     ResourceURI,
     Scope,
-    ServerInfo,
     Text,
     ToolPattern,
 )
-from drf_mcp.option_types.project_settings import ProjectSettings, find_project_name
+from drf_mcp.option_types.spelling import find_nearest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -109,7 +117,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_VERSION": Setting(None, Text(none=True)),
     # What hosts may show besides: {"description": ..., "icons": [...], "websiteUrl": ...}. See
     # docs/naming.md.
-    "SERVER_INFO": Setting({}, ServerInfo()),
+    "SERVER_INFO": Setting({}, SERVER_INFO),
     # What a model reads when its client connects. None: written from the tools that the caller
     # sees; "" for none. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True, empty=True)),
@@ -194,34 +202,92 @@ SETTINGS: dict[str, Setting] = {
 }
 
 DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()}
-
-
-# Values that stand for a default of None.
-COMPUTED: Mapping[str, Callable[[], Any]] = {"SERVER_NAME": find_project_name}
-
-
-# Settings of earlier versions, and their successors.
-MOVED = {
-    "MAX_RESULT_CHARS": "use MAX_RESULT_TOKENS, some four characters to a token.",
-    "MAX_ERROR_CHARS": "use MAX_ERROR_TOKENS, some four characters to a token.",
+# The kind of value that each attribute of an endpoint takes.
+ENDPOINT_KINDS: Mapping[str, Kind] = {
+    "server_class": Class("drf_mcp.server.Server"),
+    "registry": InstanceOf("drf_mcp.tools.Registry"),
+    "tools": ListOf(ToolPattern(), none=True),
+    "read_only": Flag(),
+    "tool_options": MappingOf(Kind(none=True), "a dict of options of tools", none=True),
+    **{
+        name.lower(): SETTINGS[name].kind.or_none()
+        for name in (
+            *("ENVELOPE_CLASS", "AUTHENTICATION_CLASSES", "PERMISSION_CLASSES", "TOOLSETS"),
+            *("SERVER_NAME", "SERVER_TITLE", "SERVER_VERSION", "INSTRUCTIONS", "BROWSABLE_PAGE"),
+            *("THROTTLE_CLASSES", "AUTHORIZATION_SERVERS", "SCOPES", "RESOURCE"),
+        )
+    },
 }
+# Packages of settings and URLs whose names say nothing of the project.
+LAYOUT = frozenset({"config", "conf", "core", "project", "settings", "src", "app", "urls", ""})
+FALLBACK_NAME = "drf-mcp-server"
 
 
-class MCPSettings(ProjectSettings):
+class MCPSettings:
     """The project's ``DRF_MCP`` dict over the defaults, as attributes; a wrong value raises."""
 
-    computed = COMPUTED
-    moved = MOVED
+    def __init__(self) -> None:
+        self._cached: set[str] = set()
+        self._project: Mapping[str, Any] | None = None
+        setting_changed.connect(self._reload_changed)
 
     @property
     def table(self) -> Mapping[str, Setting]:
         """The settings by name: those of the core, and of installed apps."""
         return {**SETTINGS, **features.settings}
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.table:
+            raise AttributeError(self.refuse_name(name))
+        if self._project is None:
+            project = getattr(settings, "DRF_MCP", {})
+            for fault in self.find_faults(project):
+                raise ImproperlyConfigured(fault)
+            self._project = project
+        default, kind = self.table[name]
+        value = kind.read(self._project.get(name, default), f"DRF_MCP[{name!r}]")
+        if value is None and name == "SERVER_NAME":
+            value = find_project_name()
+        self._cached.add(name)
+        # The next read finds a plain attribute.
+        setattr(self, name, value)
+        return value
+
+    def reload(self) -> None:
+        for name in self._cached:
+            delattr(self, name)
+        self._cached.clear()
+        self._project = None
+
+    def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
+        if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR", "INSTALLED_APPS"):
+            self.reload()
+
+    def find_faults(self, project: Any) -> Iterator[str]:
+        # Values aside: each is checked when it is read.
+        if not isinstance(project, Mapping):
+            yield f"DRF_MCP must be a dict, not {reprlib.repr(project)}."
+            return
+        yield from (self.refuse_name(key) for key in project if key not in self.table)
+
     def refuse_name(self, name: Any) -> str:
         if app := find_app("settings", str(name)):
             return f"The setting {name!r} is of an app: add {app!r} to INSTALLED_APPS."
-        return super().refuse_name(name)
+        nearest = find_nearest(str(name), self.table)
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        return f"DRF_MCP has no setting {name!r}.{hint}"
+
+
+def find_project_name() -> str:
+    """Return the name of the project's package, or of its folder, as clients take names."""
+    urlconf = getattr(settings, "ROOT_URLCONF", None)
+    package = urlconf.partition(".")[0] if isinstance(urlconf, str) else ""
+    folder = str(getattr(settings, "BASE_DIR", "") or "")
+    names = [] if package in LAYOUT else [package]
+    for name in (*names, Path(folder).name, package):
+        if portable := re.sub(r"[^A-Za-z0-9_-]+", "-", str(name)).strip("-"):
+            return portable
+    return FALLBACK_NAME
 
 
 mcp_settings = MCPSettings()

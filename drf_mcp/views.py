@@ -33,10 +33,9 @@ from drf_mcp.exceptions import ProtocolError, Refused, catch, contain
 from drf_mcp.observability.records import report_refusal
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
-from drf_mcp.option_types.tool_options import ENDPOINT_KINDS
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
-from drf_mcp.settings import chosen_language, mcp_settings
+from drf_mcp.settings import ENDPOINT_KINDS, chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream

@@ -1,5 +1,9 @@
+"""The kinds of values that settings and options take."""
+
 from __future__ import annotations
 
+import copy
+import json
 import re
 import reprlib
 from collections.abc import Mapping
@@ -16,11 +20,6 @@ from drf_mcp.option_types.patterns import read_pattern
 # An error shows the beginning of a wrong value, which may be long.
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
-
-SOURCE = re.compile(r"https://[^\s/?#]+\S*|data:image/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}")
-IMAGE = re.compile(r"image/[\w.+-]+")
-THEME = re.compile("light|dark")
-SIZE = re.compile(r"[1-9]\d*x[1-9]\d*|any")
 
 
 class Kind:
@@ -41,7 +40,7 @@ class Kind:
     def fault(self, value: Any) -> str:
         if (value is None and self.none) or (value is not None and self.takes(value)):
             return ""
-        return f"must be {self.accepted}, not {shorten_repr(value)}."
+        return f"must be {self.accepted}, not {SHORT.repr(value)}."
 
     @property
     def accepted(self) -> str:
@@ -52,6 +51,20 @@ class Kind:
         if fault := self.fault(value):
             raise ImproperlyConfigured(f"{place} {fault}")
         return value
+
+    def or_none(self) -> Kind:
+        kind = copy.copy(self)
+        kind.none = True
+        return kind
+
+
+def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], place: str) -> None:
+    for name, value in values.items():
+        if name in kinds and (fault := kinds[name].fault(value)):
+            raise ImproperlyConfigured(f"{place}: {name} {fault}")
+
+
+# --- Plain values -------------------------------------------------------------------------------
 
 
 class Flag(Kind):
@@ -76,13 +89,13 @@ class Text(Kind):
 
     def __init__(self, *, lazy: bool = False, none: bool = False, empty: bool = False) -> None:
         super().__init__(none=none)
-        self.types = (str, Promise) if lazy else (str,)
+        self.lazy = lazy
         self.empty = empty
 
     def takes(self, value: Any) -> bool:
         # A lazy text cannot be read before the apps are ready.
         if isinstance(value, Promise):
-            return Promise in self.types
+            return self.lazy
         return isinstance(value, str) and (self.empty or bool(value.strip()))
 
 
@@ -103,44 +116,38 @@ class Number(Kind):
         return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
 
 
-class ToolPattern(Kind):
-    words = "a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'"
-
-    def takes(self, value: Any) -> bool:
-        try:
-            return isinstance(value, str) and bool(read_pattern(value))
-        except ValueError:
-            return False
-
-
 class Match(Kind):
-    pattern: re.Pattern[str]
+    pattern = ""
+
+    def __init__(self, pattern: str = "", *, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.compiled = re.compile(pattern or self.pattern)
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(self.pattern.fullmatch(value))
+        return isinstance(value, str) and bool(self.compiled.fullmatch(value))
 
 
 class Origin(Match):
     words = "an origin as browsers send it, such as 'https://app.example.com'"
     # An Origin header (RFC 6454, section 7).
-    pattern = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null")
+    pattern = r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null"
 
 
 class ResourceURI(Match):
     words = "the public URL of the endpoint or of a part of its path"
     # Without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
-    pattern = re.compile(r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?")
+    pattern = r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?"
 
 
 class Issuer(Match):
     words = "the URL of an authorization server as it is in its tokens, or a path of this host"
-    pattern = re.compile(rf"{ResourceURI.pattern.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*")
+    pattern = rf"{ResourceURI.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*"
 
 
 class Scope(Match):
     words = "a scope, without spaces and quotes"
     # RFC 6749, section 3.3.
-    pattern = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+    pattern = r"[\x21\x23-\x5b\x5d-\x7e]+"
 
 
 class CacheAlias(Kind):
@@ -150,6 +157,9 @@ class CacheAlias(Kind):
         return isinstance(value, str) and value in settings.CACHES
 
 
+# --- Classes and functions ----------------------------------------------------------------------
+
+
 class Function(Kind):
     words = "a function"
 
@@ -157,17 +167,34 @@ class Function(Kind):
         return callable(value)
 
 
-class Condition(Kind):
+class Named(Kind):
+    # A value that may be given by its dotted path.
+    def resolve(self, value: Any, place: str) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return import_string(value)
+        except ImportError as exc:
+            raise ImproperlyConfigured(
+                f"{place} names {value!r}, which cannot be imported: {exc}"
+            ) from exc
+
+
+class Condition(Named):
     words = "True, False, or a function of the request or its dotted path"
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, bool) or callable(value)
 
-    def resolve(self, value: Any, place: str) -> Any:
-        return import_named(value, place) if isinstance(value, str) else value
+
+class Middleware(Named):
+    words = "the dotted path of middleware"
+
+    def takes(self, value: Any) -> bool:
+        return callable(value)
 
 
-class Class(Kind):
+class Class(Named):
     def __init__(self, base: str, *, none: bool = False) -> None:
         super().__init__(none=none)
         self.base = base
@@ -176,14 +203,9 @@ class Class(Kind):
     def takes(self, value: Any) -> bool:
         return isinstance(value, type) and issubclass(value, import_string(self.base))
 
-    def resolve(self, value: Any, place: str) -> Any:
-        return import_named(value, place) if isinstance(value, str) else value
 
-
-class PermissionClass(Class):
-    def __init__(self) -> None:
-        super().__init__("rest_framework.permissions.BasePermission")
-        self.words = "a permission class"
+class PermissionClass(Named):
+    words = "a permission class"
 
     def takes(self, value: Any) -> bool:
         # REST framework reads Django's settings when it is imported, so not at the top.
@@ -192,15 +214,6 @@ class PermissionClass(Class):
         if isinstance(value, (OperandHolder, SingleOperandHolder)):
             return True
         return isinstance(value, type) and callable(getattr(value, "has_permission", None))
-
-
-class Middleware(Class):
-    def __init__(self) -> None:
-        super().__init__("")
-        self.words = "the dotted path of middleware"
-
-    def takes(self, value: Any) -> bool:
-        return callable(value)
 
 
 class InstanceOf(Kind):
@@ -213,15 +226,15 @@ class InstanceOf(Kind):
         return isinstance(value, import_string(self.base))
 
 
+# --- Lists and dicts ----------------------------------------------------------------------------
+
+
 class ListOf(Kind):
     def __init__(self, item: Kind, *, distinct: bool = False, none: bool = False) -> None:
         super().__init__(none=none)
         self.item = item
         self.distinct = distinct
-
-    @property
-    def words(self) -> str:  # type: ignore[override]
-        return f"a list, each item {self.item.accepted}"
+        self.words = f"a list, each item {item.accepted}"
 
     def resolve(self, value: Any, place: str) -> Any:
         if not isinstance(value, (list, tuple)):
@@ -233,9 +246,9 @@ class ListOf(Kind):
             return super().fault(value)
         for number, item in enumerate(value):
             if self.item.fault(item):
-                return f"holds {shorten_repr(item)}, which is not {self.item.accepted}."
+                return f"holds {SHORT.repr(item)}, which is not {self.item.accepted}."
             if self.distinct and item in value[:number]:
-                return f"holds {shorten_repr(item)} twice."
+                return f"holds {SHORT.repr(item)} twice."
         return ""
 
     def takes(self, value: Any) -> bool:
@@ -263,16 +276,79 @@ class MappingOf(Kind):
         )
 
 
-class NamedPatterns(MappingOf):
-    # Names are part of URLs and of a header with commas.
-    NAME = re.compile(r"[\w.-]+")
-
-    def __init__(self, *, none: bool = False) -> None:
-        words = "a dict from names to lists of patterns such as {'billing': ['invoices_*']}"
-        super().__init__(ListOf(ToolPattern()), words, none=none)
+class JSONObject(Kind):
+    words = "a dict of JSON values"
 
     def takes(self, value: Any) -> bool:
-        return super().takes(value) and all(map(self.NAME.fullmatch, value))
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            return False
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            return False
+        return True
+
+
+class MetaMembers(JSONObject):
+    # The names of the members of ``_meta`` (2025-11-25, basic, "General fields").
+    LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+    PREFIX = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+    NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+    PROTOCOL = ("modelcontextprotocol", "mcp")
+    TRACING = ("traceparent", "tracestate", "baggage")
+
+    def fault(self, value: Any) -> str:
+        fault = super().fault(value)
+        for key in () if fault or value is None else value:
+            prefix, slash, name = key.rpartition("/")
+            labels = prefix.split(".")
+            is_name = self.NAME.fullmatch(name) or (slash and not name)
+            if not is_name or (slash and not self.PREFIX.fullmatch(prefix)):
+                found = "a key is a name such as 'team', or has a prefix such as 'com.example/team'"
+            # Up to 2025-06-18 any label but the last, since then the second one.
+            elif any(label in self.PROTOCOL for label in (*labels[:-1], *labels[1:2])):
+                found = "the prefix is reserved for the protocol"
+            elif key in self.TRACING:
+                found = "the name is reserved for the protocol"
+            else:
+                continue
+            return f"holds the key {SHORT.repr(key)}: {found}."
+        return fault
+
+
+class Members(Kind):
+    """A dict with some of a few members."""
+
+    def __init__(self, words: str, members: Mapping[str, Kind], *needed: str) -> None:
+        super().__init__()
+        self.words = words
+        self.members = members
+        self.needed = needed
+
+    def takes(self, value: Any) -> bool:
+        return (
+            isinstance(value, Mapping)
+            and value.keys() >= set(self.needed)
+            and all(n in self.members and not self.members[n].fault(v) for n, v in value.items())
+        )
+
+
+ICON = Members(
+    "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
+    "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')",
+    {
+        "src": Match(r"https://[^\s/?#]+\S*|data:image/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}"),
+        "mimeType": Match(r"image/[\w.+-]+"),
+        "sizes": ListOf(Match(r"[1-9]\d*x[1-9]\d*|any")),
+        "theme": Choice("light", "dark"),
+    },
+    "src",
+)
+SERVER_INFO = Members(
+    "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
+    "URL), or some of them",
+    {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": ResourceURI()},
+)
 
 
 class Either(Kind):
@@ -285,65 +361,26 @@ class Either(Kind):
         return any(kind.takes(value) for kind in self.kinds)
 
 
-def import_named(dotted: str, place: str) -> Any:
-    try:
-        return import_string(dotted)
-    except ImportError as exc:
-        raise ImproperlyConfigured(
-            f"{place} names {dotted!r}, which cannot be imported: {exc}"
-        ) from exc
+# --- Patterns -----------------------------------------------------------------------------------
 
 
-def shorten_repr(value: Any) -> str:
-    return SHORT.repr(value)
-
-
-def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], place: str) -> None:
-    for name, value in values.items():
-        if name in kinds and (fault := kinds[name].fault(value)):
-            raise ImproperlyConfigured(f"{place}: {name} {fault}")
-
-
-class Icon(Kind):
-    words = (
-        "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
-        "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')"
-    )
+class ToolPattern(Kind):
+    words = "a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'"
 
     def takes(self, value: Any) -> bool:
-        patterns = {"src": SOURCE, "mimeType": IMAGE, "theme": THEME}
-        if not isinstance(value, Mapping) or "src" not in value:
+        try:
+            return isinstance(value, str) and bool(read_pattern(value))
+        except ValueError:
             return False
-        if value.keys() - patterns.keys() - {"sizes"} or not self.are_sizes(value.get("sizes")):
-            return False
-        return all(self.is_text(p, value[name]) for name, p in patterns.items() if name in value)
-
-    def is_text(self, pattern: re.Pattern[str], value: Any) -> bool:
-        return isinstance(value, str) and bool(pattern.fullmatch(value))
-
-    def are_sizes(self, value: Any) -> bool:
-        if value is None:
-            return True
-        if not isinstance(value, (list, tuple)) or not value:
-            return False
-        return all(self.is_text(SIZE, size) for size in value)
 
 
-class ServerInfo(Kind):
-    words = (
-        "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
-        "URL), or some of them"
-    )
+class NamedPatterns(MappingOf):
+    # Names are part of URLs and of a header with commas.
+    NAME = re.compile(r"[\w.-]+")
+
+    def __init__(self, *, none: bool = False) -> None:
+        words = "a dict from names to lists of patterns such as {'billing': ['invoices_*']}"
+        super().__init__(ListOf(ToolPattern()), words, none=none)
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, Mapping) and all(
-            name in SERVER_INFO and not SERVER_INFO[name].fault(member)
-            for name, member in value.items()
-        )
-
-
-SERVER_INFO: Mapping[str, Kind] = {
-    "description": Text(lazy=True),
-    "icons": ListOf(Icon()),
-    "websiteUrl": ResourceURI(),
-}
+        return super().takes(value) and all(map(self.NAME.fullmatch, value))

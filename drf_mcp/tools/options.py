@@ -9,12 +9,37 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.option_types.installed import features, find_app
-from drf_mcp.option_types.kinds import refuse_wrong_values
-from drf_mcp.option_types.tool_options import COLLECTIONS, KINDS, VIEW_KINDS
+from drf_mcp.option_types.kinds import (
+    ICON,
+    Choice,
+    Class,
+    Either,
+    Flag,
+    Function,
+    JSONObject,
+    Kind,
+    ListOf,
+    MappingOf,
+    MetaMembers,
+    Number,
+    Text,
+    Words,
+    refuse_wrong_values,
+)
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.header_parameters import KEYWORD, HeaderParameters
 
 Target = TypeVar("Target", bound=Callable[..., Any])
+
+SCHEMAS = MappingOf(MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas")
+JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
+VIEW_KINDS = {"actions": Words(none=True), "exclude": Words(), "name": Text(none=True)}
+
+
+def option(kind: Kind, default: Any = None) -> Any:
+    # Only a list may not be None.
+    own = kind if default == () else kind.or_none()
+    return dataclasses.field(default=default, metadata={"kind": own})
 
 
 @dataclass(frozen=True)
@@ -64,34 +89,36 @@ class ToolOptions:
         features: the options of installed apps, by name; each is an attribute as well.
     """
 
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    read_only: bool | None = None
-    destructive: bool | None = None
-    idempotent: bool | None = None
-    open_world: bool | None = None
-    extra_query: bool | None = None
-    query: Mapping[str, Mapping[str, Any]] | None = None
-    body: Mapping[str, Mapping[str, Any]] | None = None
-    input_schema: Mapping[str, Any] | None = None
-    output_schema: Any = MISSING
-    portable: bool | None = None
-    many: bool | None = None
-    envelope_class: type | None = None
-    max_result_tokens: int | None = None
-    max_error_tokens: int | None = None
-    throttle_scope: str | None = None
-    time_limit: int | None = None
-    condition: Callable[[], bool] | None = None
-    tags: tuple[str, ...] = ()
-    examples: tuple[Mapping[str, Any], ...] = ()
-    keywords: tuple[str, ...] = ()
-    untrusted: tuple[str, ...] = ()
-    required_capabilities: Mapping[str, Any] | None = None
-    meta: Mapping[str, Any] | None = None
-    icons: tuple[Mapping[str, Any], ...] = ()
-    archive: bool | None = None
+    name: str | None = option(Text())
+    title: str | None = option(Text(lazy=True))
+    description: str | None = option(Text(lazy=True))
+    read_only: bool | None = option(Flag())
+    destructive: bool | None = option(Flag())
+    idempotent: bool | None = option(Flag())
+    open_world: bool | None = option(Flag())
+    extra_query: bool | None = option(Flag())
+    query: Mapping[str, Mapping[str, Any]] | None = option(SCHEMAS)
+    body: Mapping[str, Mapping[str, Any]] | None = option(SCHEMAS)
+    input_schema: Mapping[str, Any] | None = option(JSON_SCHEMA)
+    output_schema: Any = option(Either(Choice("envelope", "full", "data"), JSON_SCHEMA), MISSING)
+    portable: bool | None = option(Flag())
+    many: bool | None = option(Flag())
+    envelope_class: type | None = option(Class("drf_mcp.envelopes.Envelope"))
+    max_result_tokens: int | None = option(Number(0))
+    max_error_tokens: int | None = option(Number(0))
+    throttle_scope: str | None = option(Text())
+    time_limit: int | None = option(Number(0))
+    condition: Callable[[], bool] | None = option(Function())
+    tags: tuple[str, ...] = option(Words(), ())
+    examples: tuple[Mapping[str, Any], ...] = option(ListOf(JSONObject()), ())
+    keywords: tuple[str, ...] = option(Words(), ())
+    untrusted: tuple[str, ...] = option(Words(), ())
+    required_capabilities: Mapping[str, Any] | None = option(
+        MappingOf(Kind(), "a dict such as {'elicitation': {}}")
+    )
+    meta: Mapping[str, Any] | None = option(MetaMembers())
+    icons: tuple[Mapping[str, Any], ...] = option(ListOf(ICON), ())
+    archive: bool | None = option(Flag())
     features: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     @classmethod
@@ -102,8 +129,9 @@ class ToolOptions:
         if apps.apps_ready and apps.is_installed("drf_mcp"):
             check_options(own)
         refuse_wrong_values(KINDS, options, "Options of a tool")
-        for name in COLLECTIONS & options.keys():
-            options[name] = tuple(options[name])
+        for name, value in options.items():
+            if isinstance(KINDS[name], ListOf):
+                options[name] = tuple(value)
         made = cls(**options, features=own)
         HeaderParameters(made.declared_schema)
         return made
@@ -139,6 +167,13 @@ class ToolOptions:
         }
         own["features"] = {**other.features, **self.features}
         return dataclasses.replace(other, **own)
+
+
+KINDS: Mapping[str, Kind] = {
+    field.name: field.metadata["kind"]
+    for field in dataclasses.fields(ToolOptions)
+    if field.metadata
+}
 
 
 def check_options(own: Mapping[str, Any]) -> None:

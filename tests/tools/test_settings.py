@@ -4,7 +4,6 @@ nothing."""
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope
-from drf_mcp.settings import DEFAULTS, MOVED, SETTINGS, MCPSettings, mcp_settings
+from drf_mcp.settings import SETTINGS, MCPSettings, mcp_settings
 from drf_mcp.tools import mcp_tool, registry
 from tests.agents import Agent
 from tests.contrib import of_apps
@@ -310,15 +309,6 @@ def test_dotted_paths_are_imported(settings):
     assert mcp_settings.ENVELOPE_CLASS is OkEnvelope
     first, second = mcp_settings.PERMISSION_CLASSES
     assert (first, second) == (IsAdminUser, IsAuthenticated)
-
-
-def test_a_setting_of_an_earlier_version_is_refused_with_what_stands_in_its_place(settings):
-    for name, advice in MOVED.items():
-        settings.DRF_MCP = {name: 5000}
-        successor = re.search(r"use (\w+)", advice)[1]
-        assert successor in DEFAULTS
-        with pytest.raises(ImproperlyConfigured, match=f"{name}' any more: use {successor}"):
-            _ = mcp_settings.EXPOSE
 
 
 def test_an_unknown_key_names_the_nearest(settings):

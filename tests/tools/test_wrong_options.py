@@ -15,9 +15,8 @@ from rest_framework.views import APIView
 
 from drf_mcp.envelopes import OkEnvelope
 from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.tool_options import KINDS
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
-from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.options import KINDS, ToolOptions
 from drf_mcp.views import MCPView
 from tests.contrib import of_apps
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from drf_mcp.features import Feature
 from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import Either, Flag, Kind, MappingOf, Text, Words
-from drf_mcp.option_types.tool_options import JSONObject
+from drf_mcp.option_types.kinds import Either, Flag, JSONObject, Kind, MappingOf, Text, Words
 
 
 class PageDetails(Kind):

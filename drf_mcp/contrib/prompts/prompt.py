@@ -18,9 +18,17 @@ from rest_framework.fields import HiddenField
 
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.option_types.kinds import Class, Kind, Text, Words, refuse_wrong_values
+from drf_mcp.option_types.kinds import (
+    ICON,
+    Class,
+    Kind,
+    ListOf,
+    MetaMembers,
+    Text,
+    Words,
+    refuse_wrong_values,
+)
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
-from drf_mcp.option_types.tool_options import ICONS, MetaMembers
 from drf_mcp.tools.arguments.errors import MASK, shorten_value
 
 KINDS: Mapping[str, Kind] = {
@@ -31,7 +39,7 @@ KINDS: Mapping[str, Kind] = {
     "resources": Words(),
     "title": Text(lazy=True, none=True),
     "description": Text(lazy=True, none=True),
-    "icons": ICONS,
+    "icons": ListOf(ICON),
     "meta": MetaMembers(none=True),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")

@@ -15,8 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from drf_mcp.contrib.resources.feature import Annotations
 from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.option_types.kinds import Kind, Text, refuse_wrong_values
-from drf_mcp.option_types.tool_options import ICONS, MetaMembers
+from drf_mcp.option_types.kinds import ICON, Kind, ListOf, MetaMembers, Text, refuse_wrong_values
 
 KINDS: Mapping[str, Kind] = {
     "path": Text(),
@@ -24,7 +23,7 @@ KINDS: Mapping[str, Kind] = {
     "description": Text(lazy=True, none=True),
     "mime_type": Text(none=True),
     "annotations": Annotations(none=True),
-    "icons": ICONS,
+    "icons": ListOf(ICON),
     "meta": MetaMembers(none=True),
 }
 # The types of texts that Python's table knows on some machines alone.
