@@ -6,13 +6,14 @@ Their modules are imported when Django first runs the checks, not when a server 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from django.apps import apps as installed
 from django.core.checks import CheckMessage, register
 
-MODULES = ("archives", "endpoints", "middleware", "settings", "tools")
+MODULES = ("endpoints", "settings", "tools")
 
 
 def register_checks() -> None:
@@ -24,15 +25,7 @@ def register_checks() -> None:
     register(run_for_deployment, "drf_mcp", deploy=True)
 
 
-def run(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    return run_all(deploy=False)
-
-
-def run_for_deployment(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    return run_all(deploy=True)
-
-
-def run_all(*, deploy: bool) -> Sequence[CheckMessage]:
+def run(app_configs: Any, *, deploy: bool = False, **kwargs: Any) -> Sequence[CheckMessage]:
     from drf_mcp.checks.project import CHECKS
 
     own = [f"drf_mcp.checks.{module}" for module in MODULES]
@@ -42,3 +35,7 @@ def run_all(*, deploy: bool) -> Sequence[CheckMessage]:
         import_module(module)
     checks = (check for module in modules for check in CHECKS[deploy].get(module, ()))
     return [message for check in checks for message in check()]
+
+
+# Django registers an object once, however often the apps are loaded.
+run_for_deployment = partial(run, deploy=True)

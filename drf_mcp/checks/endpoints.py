@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import ast
+import inspect
+import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.checks import CheckMessage, Info, Warning
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
+from django.utils.module_loading import import_string
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
@@ -15,10 +21,9 @@ from rest_framework.settings import api_settings
 from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResourceView
-from drf_mcp.checks.project import MountedEndpoint, Project, register_check
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.checks.tools import takes_sessions_alone
 from drf_mcp.exceptions import contain
-from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 
@@ -181,11 +186,6 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def is_searched(endpoint: MountedEndpoint) -> bool:
-    shortening = features.hooks["shortens_list"]
-    return any(feature.shortens_list(endpoint.view) for feature in shortening)
-
-
 def find_lists(project: Project) -> Iterator[list[Tool]]:
     # What endpoints list at most; those with a toolset in their URL have fewer each.
     if not project.endpoints:
@@ -193,7 +193,7 @@ def find_lists(project: Project) -> Iterator[list[Tool]]:
     for endpoint in project.endpoints:
         view = endpoint.view
         is_own = view.registry is project.registry and "{toolset}" not in endpoint.path
-        if is_own and not is_searched(endpoint):
+        if is_own and not endpoint.is_shortened:
             patterns = None if view.tools is None else tuple(view.tools)
             narrowing = Narrowing("this endpoint", patterns, view.read_only)
             yield list(filter(narrowing.allows, project.tools.values()))
@@ -213,3 +213,99 @@ def takes_tokens(authentication_class: Any) -> bool:
 
     # What cannot be asked is not complained of.
     return contain(ask, lambda exc: True)
+
+
+# Names of middleware that sends people to a page: a login, a new password, terms to accept.
+REDIRECTING = re.compile(
+    r"(log_?in|sign_?in|authenticat\w*|auth|password|otp|mfa|2fa|two_?factor|terms|consent)"
+    r"_?(is_?)?(required|enforce\w*|expir\w*|change\w*|redirect\w*|wall)"
+    r"|(require[sd]?|enforce[sd]?|force[sd]?|redirect\w*)_?(to_?)?"
+    r"(log_?in|sign_?in|auth|password|otp|mfa|2fa|two_?factor|terms|consent)",
+    re.IGNORECASE,
+)
+# The attributes of a request that say where it goes.
+PLACES = frozenset({"path", "path_info", "get_full_path", "get_full_path_info", "resolver_match"})
+# Packages whose middleware decides nothing about the answers of an API by its path.
+INDIFFERENT = (
+    *("django", "drf_mcp", "corsheaders", "whitenoise", "debug_toolbar", "silk", "csp"),
+    *("django_prometheus", "allauth", "django_structlog", "opentelemetry"),
+)
+
+
+@register_check()
+def check_middleware(project: Project) -> Iterator[CheckMessage]:
+    paths = ", ".join(endpoint.path for endpoint in project.endpoints)
+    for installed in map(InstalledMiddleware, settings.MIDDLEWARE if paths else ()):
+        if installed.redirects():
+            yield Warning(
+                f"{installed.name} seems to redirect requests to a page for people. An MCP "
+                "client that sends a token would not reach the endpoint.",
+                hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path "
+                "that the middleware exempts; then silence this warning.",
+                id="drf_mcp.W002",
+            )
+
+
+@register_check()
+def check_call_middleware(project: Project) -> Iterator[CheckMessage]:
+    for installed in map(InstalledMiddleware, settings.MIDDLEWARE if project.endpoints else ()):
+        if installed.needs_the_path_of_calls():
+            yield Warning(
+                f"{installed.name} reads the path of a request. During the call of a tool "
+                "the middleware sees only the path of the MCP endpoint.",
+                hint="Add the middleware to DRF_MCP['CALL_MIDDLEWARE'], which runs around each "
+                "call with the path of the API, or silence this warning if the path does not "
+                "matter. See docs/middleware.md.",
+                id="drf_mcp.W013",
+            )
+
+
+class InstalledMiddleware:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        try:
+            self.middleware: Any = import_string(name)
+        except ImportError:  # Django reports it.
+            self.middleware = None
+
+    def redirects(self) -> bool:
+        if self.middleware is None or not REDIRECTING.search(self.name.rpartition(".")[2]):
+            return False
+        # Django's own exempts views with login_required = False, as endpoints have it.
+        exempting = LoginRequiredMiddleware.process_view
+        return getattr(self.middleware, "process_view", None) is not exempting
+
+    def needs_the_path_of_calls(self) -> bool:
+        if self.middleware is None or self.name.partition(".")[0] in INDIFFERENT:
+            return False
+        return self.middleware not in mcp_settings.CALL_MIDDLEWARE and self.reads_path()
+
+    def reads_path(self) -> bool:
+        middleware = self.middleware
+        parts = inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,)
+        for part in parts:
+            if part.__module__.partition(".")[0] in INDIFFERENT:
+                continue
+            try:
+                tree = ast.parse(textwrap.dedent(inspect.getsource(part)))
+            except (OSError, TypeError, SyntaxError):
+                continue
+            if any(map(self.is_reading, ast.walk(tree))):
+                return True
+        return False
+
+    def is_reading(self, node: ast.AST) -> bool:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return node.name == "process_view" and self.uses_the_view(node)
+        if not isinstance(node, ast.Attribute) or node.attr not in PLACES:
+            return False
+        owner = node.value
+        name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
+        return name in ("request", "req", "_request")
+
+    def uses_the_view(self, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        # Django hands it the view that the path leads to, and the kwargs.
+        every = [*method.args.posonlyargs, *method.args.args]
+        handed = {argument.arg for argument in every[2:]}
+        named = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
+        return bool(handed & named) or method.args.vararg is not None

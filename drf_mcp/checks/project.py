@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,8 @@ from django.utils import translation
 
 from drf_mcp.access.resources import find_endpoint_patterns
 from drf_mcp.exceptions import contain
+from drf_mcp.option_types.installed import features
+from drf_mcp.option_types.kinds import Kind
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
@@ -36,35 +38,36 @@ class MountedEndpoint:
         own = self.view.throttle_classes
         return mcp_settings.THROTTLE_CLASSES if own is None else own
 
+    @property
+    def is_shortened(self) -> bool:
+        """Whether tools/list has tools that find the others in the place of all."""
+        return any(each.shortens_list(self.view) for each in features.hooks["shortens_list"])
+
 
 class Project:
     registry: Registry = registry
 
     @cached_property
     def setting_errors(self) -> list[str]:
-        return list(self.find_setting_errors())
-
-    def find_setting_errors(self) -> Iterator[str]:
         values = getattr(settings, "DRF_MCP", {})
-        yield from mcp_settings.find_faults(values)
+        errors = [*mcp_settings.find_faults(values)]
         values = values if isinstance(values, Mapping) else {}
         for name, setting in mcp_settings.table.items():
-            if error := self._find_setting_error(name, values.get(name, setting.default)):
-                yield error
+            errors.append(self.find_error(name, setting.kind, values.get(name, setting.default)))
+        return [*filter(None, errors)]
 
-    def _find_setting_error(self, name: str, value: Any) -> str:
+    def find_error(self, name: str, kind: Kind, value: Any) -> str:
         place = f"DRF_MCP[{name!r}]"
 
         def read() -> str:
-            mcp_settings.table[name].kind.read(value, place)
+            try:
+                kind.read(value, place)
+            except ImproperlyConfigured as exc:
+                return str(exc)
             return ""
 
-        def explain(exc: Exception) -> str:
-            # A dotted path imports a module, which may raise anything.
-            expected = isinstance(exc, ImproperlyConfigured)
-            return str(exc) if expected else f"{place} cannot be read: {type(exc).__name__}: {exc}"
-
-        return contain(read, explain)
+        # A dotted path imports a module, which may raise anything.
+        return contain(read, lambda e: f"{place} cannot be read: {type(e).__name__}: {e}")
 
     @cached_property
     def is_readable(self) -> bool:
@@ -118,3 +121,8 @@ def register_check(
         return check
 
     return decorate
+
+
+def list_names(names: Sequence[str], most: int = 5) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

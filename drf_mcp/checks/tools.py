@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.checks.project import Project, register_check
+from drf_mcp.checks.project import Project, list_names, register_check
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.locations import locate_view
@@ -23,8 +23,6 @@ from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
 
 BUDGETS = ("max_result_tokens", "max_error_tokens")
-# How many names a message has.
-MAX_NAMES = 5
 
 
 @register_check()
@@ -81,7 +79,11 @@ def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
     # W034 is about endpoints that take sessions alone.
     if all(takes_sessions_alone(resolve_authentication_classes(own)) for own in endpoints):
         return
-    names = [name for name, tool in project.tools.items() if knows_no_credential(tool)]
+    names = []
+    for name, tool in project.tools.items():
+        own = find_view_classes(tool.endpoint.route.callback, "authentication_classes")
+        if own and takes_sessions_alone(own) and not is_open(tool):
+            names.append(name)
     if names:
         yield Warning(
             f"The views of these tools take sessions alone: {list_names(names)}. An agent that "
@@ -92,25 +94,15 @@ def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def knows_no_credential(tool: Tool) -> bool:
-    own = find_view_classes(tool.endpoint.route.callback, "authentication_classes") or ()
-    return bool(own) and takes_sessions_alone(own) and not is_open(tool)
-
-
 def takes_sessions_alone(classes: Iterable[Any]) -> bool:
     # A class of the project's own may read a header without saying so.
     return all(issubclass(one, SessionAuthentication) for one in classes)
 
 
-def list_names(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
 @register_check()
 def check_routes(project: Project) -> Iterator[CheckMessage]:
-    search = UnroutedSearch(project)
-    for place in dict.fromkeys((*search.find_registrations(), *search.find_decorations())):
+    endpoints = project.rest_endpoints
+    for place in dict.fromkeys((*find_registrations(project), *find_decorations(endpoints))):
         yield Warning(
             f"{place}, but no route of the URLconf leads there, so it is not a tool.",
             hint="Add a route in a router or in the urlpatterns, or do not expose the view.",
@@ -118,13 +110,81 @@ def check_routes(project: Project) -> Iterator[CheckMessage]:
         )
 
 
+def find_registrations(project: Project) -> Iterator[str]:
+    for registration in project.registry.registrations:
+        if any(map(registration.selects, project.rest_endpoints)):
+            continue
+        if registration.view_class is not None:
+            yield f"{locate_view(registration.view_class)} is registered"
+        elif registration.router is not None:
+            prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
+            yield f"A router is registered ({prefixes or 'it has no viewsets'})"
+
+
+def find_decorations(endpoints: Sequence[Endpoint]) -> Iterator[str]:
+    routed = {endpoint.view_class for endpoint in endpoints}
+    handled = {(endpoint.view_class, endpoint.handler_name) for endpoint in endpoints}
+    for view_class in sorted(set(find_subclasses(APIView)), key=locate_view):
+        parts = view_class.__module__.split(".")
+        # Views of test modules need no routes.
+        if any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts):
+            continue
+        if {"mcp_viewset", "mcp_tool"} & vars(view_class).keys() and view_class not in routed:
+            yield f"{locate_view(view_class)} is decorated"
+        for name, member in vars(view_class).items():
+            if isinstance(getattr(member, "mcp_tool", None), ToolOptions) and not any(
+                name == handler and issubclass(other, view_class) for other, handler in handled
+            ):
+                yield f"{locate_view(view_class)}.{name} is decorated"
+
+
+def find_subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
+    for subclass in view_class.__subclasses__():
+        yield subclass
+        yield from find_subclasses(subclass)
+
+
 @register_check()
 def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
-    search = UnmatchedNames(project)
+    # A typing error in a pattern or an action leaves a tool exposed.
     hint = "Correct the name, or remove it. See docs/exposing.md."
-    found = (*search.find_patterns(), *search.find_actions(), *search.find_many())
-    for message in dict.fromkeys(found):
+    for message in dict.fromkeys((*find_unmatched_patterns(project), *find_actions(project))):
         yield Warning(message, hint=hint, id="drf_mcp.W014")
+
+
+def find_unmatched_patterns(project: Project) -> Iterator[str]:
+    exposure = project.registry.exposure
+    choices = [
+        exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
+        for endpoint in project.rest_endpoints
+    ]
+    named = {f"DRF_MCP[{n!r}]": getattr(mcp_settings, n) for n in ("INCLUDE", "EXCLUDE")}
+    sets = {f"DRF_MCP['TOOLSETS'][{n!r}]": own for n, own in mcp_settings.TOOLSETS.items()}
+    mounted = {f"The MCP endpoint {e.path}": e.view.tools or () for e in project.endpoints}
+    for place, patterns in {**named, **sets, **mounted}.items():
+        for pattern in patterns:
+            if not any(choice.matches([pattern]) for choice in choices):
+                yield f"{place} has the pattern {pattern!r}, which matches no endpoint."
+
+
+def find_actions(project: Project) -> Iterator[str]:
+    # Several targets of one registration share one options object.
+    groups: dict[int, tuple[ViewOptions, set[str]]] = {}
+    for endpoint in project.rest_endpoints:
+        registered = [r.options for r in project.registry.registrations if r.is_for(endpoint)]
+        decorated = vars(endpoint.view_class).get("mcp_viewset")
+        for options in (*registered, *filter(None, [decorated])):
+            names = groups.setdefault(id(options), (options, set()))[1]
+            names.add(endpoint.action_or_method)
+    for options, names in groups.values():
+        known = ", ".join(sorted(names))
+        for name in sorted(options.exclude.union(options.actions or ()) - names):
+            yield (
+                f"actions= or exclude= names {name!r}, which is no action of these views. "
+                f"Their actions: {known}."
+            )
+        if options.tool.many and not any(map(options.selects, names & {"retrieve"})):
+            yield f"many=True lets retrieve read several objects, and the views have: {known}."
 
 
 @register_check()
@@ -157,15 +217,6 @@ def check_filters(project: Project) -> Iterator[CheckMessage]:
 # Describes the tools with the option alone.
 @register_check()
 def check_untrusted(project: Project) -> Iterator[CheckMessage]:
-    for place, path in find_unknown_labels(project):
-        yield Error(
-            f"untrusted= of {place} names {path!r}, which is no field of the answers there.",
-            hint="Name fields of the serializer, nested ones by dots: untrusted=['lines.note'].",
-            id="drf_mcp.E008",
-        )
-
-
-def find_unknown_labels(project: Project) -> Iterator[tuple[str, str]]:
     # One option may be about several tools of a view: one of them has to answer with the field.
     groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
     for tool in project.tools.values():
@@ -175,111 +226,10 @@ def find_unknown_labels(project: Project) -> Iterator[tuple[str, str]]:
     for (view_class, paths), tools in groups.items():
         place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
         known = {path for tool in tools for path in tool.untrusted_fields.paths}
-        yield from ((place, path) for path in paths if path not in known)
-
-
-class UnroutedSearch:
-    def __init__(self, project: Project) -> None:
-        self.registrations = project.registry.registrations
-        self.endpoints = project.rest_endpoints
-
-    def find_registrations(self) -> Iterator[str]:
-        for registration in self.registrations:
-            if any(map(registration.selects, self.endpoints)):
-                continue
-            if registration.view_class is not None:
-                yield f"{locate_view(registration.view_class)} is registered"
-            elif registration.router is not None:
-                prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
-                yield f"A router is registered ({prefixes or 'it has no viewsets'})"
-
-    def find_decorations(self) -> Iterator[str]:
-        routed = {endpoint.view_class for endpoint in self.endpoints}
-        for view_class in sorted(set(self.find_subclasses(APIView)), key=locate_view):
-            if self.is_test(view_class):
-                continue
-            if {"mcp_viewset", "mcp_tool"} & vars(view_class).keys() and view_class not in routed:
-                yield f"{locate_view(view_class)} is decorated"
-            for name, member in vars(view_class).items():
-                decorated = isinstance(getattr(member, "mcp_tool", None), ToolOptions)
-                if decorated and not self.is_routed(view_class, name):
-                    yield f"{locate_view(view_class)}.{name} is decorated"
-
-    def is_routed(self, view_class: type, method: str) -> bool:
-        return any(
-            (endpoint.action or endpoint.method.lower()) == method
-            and issubclass(endpoint.view_class, view_class)
-            for endpoint in self.endpoints
-        )
-
-    def find_subclasses(self, view_class: type[Any]) -> Iterator[type[Any]]:
-        for subclass in view_class.__subclasses__():
-            yield subclass
-            yield from self.find_subclasses(subclass)
-
-    def is_test(self, view_class: type) -> bool:
-        # Views of test modules need no routes.
-        parts = view_class.__module__.split(".")
-        return any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts)
-
-
-class UnmatchedNames:
-    """Patterns and actions that fit no endpoint: a typing error leaves a tool exposed."""
-
-    def __init__(self, project: Project) -> None:
-        self.registry = project.registry
-        self.endpoints = project.rest_endpoints
-        self.mounted = project.endpoints
-
-    def find_patterns(self) -> Iterator[str]:
-        choices = [
-            self.registry.exposure.get_choice(endpoint) or ToolChoice(endpoint, ToolOptions())
-            for endpoint in self.endpoints
-        ]
-        for place, patterns in self._list_patterns():
-            for pattern in patterns:
-                if not any(choice.matches([pattern]) for choice in choices):
-                    yield f"{place} has the pattern {pattern!r}, which matches no endpoint."
-
-    def _list_patterns(self) -> Iterator[tuple[str, Sequence[str]]]:
-        for name in ("INCLUDE", "EXCLUDE"):
-            yield f"DRF_MCP[{name!r}]", getattr(mcp_settings, name)
-        for name, patterns in mcp_settings.TOOLSETS.items():
-            yield f"DRF_MCP['TOOLSETS'][{name!r}]", patterns
-        for endpoint in self.mounted:
-            yield f"The MCP endpoint {endpoint.path}", endpoint.view.tools or ()
-
-    def find_actions(self) -> Iterator[str]:
-        for options, names in self._group_actions():
-            named = options.exclude.union(options.actions or ())
-            for name in sorted(named - names):
-                known = ", ".join(sorted(names))
-                yield (
-                    f"actions= or exclude= names {name!r}, which is no action of these views. "
-                    f"Their actions: {known}."
-                )
-
-    def find_many(self) -> Iterator[str]:
-        for options, names in self._group_actions():
-            if options.tool.many and not any(map(options.selects, names & {"retrieve"})):
-                known = ", ".join(sorted(names))
-                yield f"many=True lets retrieve read several objects, and the views have: {known}."
-
-    def _group_actions(self) -> Iterator[tuple[ViewOptions, set[str]]]:
-        pairs: list[tuple[ViewOptions, Endpoint]] = [
-            (registration.options, endpoint)
-            for registration in self.registry.registrations
-            for endpoint in self.endpoints
-            if registration.is_for(endpoint)
-        ]
-        pairs += [
-            (vars(endpoint.view_class)["mcp_viewset"], endpoint)
-            for endpoint in self.endpoints
-            if vars(endpoint.view_class).get("mcp_viewset") is not None
-        ]
-        # Several targets of one registration share one options object.
-        groups: dict[int, tuple[ViewOptions, set[str]]] = {}
-        for options, endpoint in pairs:
-            names = groups.setdefault(id(options), (options, set()))[1]
-            names.add(endpoint.action_or_method)
-        yield from groups.values()
+        for path in (path for path in paths if path not in known):
+            yield Error(
+                f"untrusted= of {place} names {path!r}, which is no field of the answers there.",
+                hint="Name fields of the serializer, nested ones by dots: "
+                "untrusted=['lines.note'].",
+                id="drf_mcp.E008",
+            )
