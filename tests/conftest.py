@@ -17,7 +17,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.archive.withheld import withheld_cache
-from drf_mcp.introspection.outputs import ROWS
+from drf_mcp.introspection.describer import ROWS
 from drf_mcp.introspection.text import look_up_text
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent

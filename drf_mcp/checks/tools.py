@@ -12,8 +12,7 @@ from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, list_names, register_check
 from drf_mcp.dispatch.visibility import is_open
-from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools.endpoints import Endpoint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,7 +70,6 @@ FORMATS = {
         gettext_noop("File content, base64 encoded"), gettext_noop("a file as base64"), TEXT
     ),
 }
-
 # Of the shapes that people write, short enough to stand in every list, and so tight that a value
 # which fits is read: but for 30 February and names of hosts that are too long. The readers also
 # know week dates, quoted mailboxes, URLs with users and host names of other alphabets. The view is
@@ -93,7 +94,6 @@ PATTERNS = {
 }
 # Their patterns say as much as their sentences.
 PLAIN = frozenset({"date", "time", "email", "uri", "uuid"})
-
 IP_ADDRESS = ValueKind(
     gettext_noop("IPv4 or IPv6 address"),
     gettext_noop("an IPv4 or IPv6 address"),
@@ -284,3 +284,67 @@ def join_sentences(*parts: str) -> str:
 def explain(schema: dict[str, Any], *parts: str) -> dict[str, Any]:
     description = join_sentences(schema.get("description", ""), *parts)
     return schema | {"description": description} if description else schema
+
+
+MAX_REPEATED = 12
+
+
+def make_example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    required = schema.get("required", ())
+    return {name: DeclaredExample(properties.get(name, {}), name).value for name in required}
+
+
+class DeclaredExample:
+    def __init__(self, schema: Any, name: str = "") -> None:
+        self.schema = FieldSchema.of(schema)
+        self.name = name
+
+    @property
+    def value(self) -> Any:
+        schema = self.schema
+        if schema.meaning.examples:
+            return schema.meaning.examples[0]
+        if schema.meaning.choices:
+            return schema.meaning.choices[0][0]
+        for keyword in ("default", "const"):
+            if keyword in schema:
+                return schema[keyword]
+        for keyword in ("examples", "enum"):
+            if schema.get(keyword):
+                return schema[keyword][0]
+        match schema.types[:1]:
+            case ["integer" | "number"]:
+                return self.number
+            case ["string"]:
+                return self.text
+            case ["boolean"]:
+                return True
+            case ["array"]:
+                item = DeclaredExample(schema.get("items", {}), self.name).value
+                return [item] * max(schema.get("minItems", 1), 1)
+            case ["object"]:
+                return make_example_arguments(schema)
+        return "..."
+
+    @property
+    def number(self) -> Any:
+        least, most = self.schema.get("minimum"), self.schema.get("maximum")
+        if least is not None and least > 1:
+            return least
+        return most if most is not None and most < 1 else 1
+
+    @property
+    def text(self) -> str:
+        schema, kind = self.schema, self.schema.kind
+        if kind is not None and kind.example:
+            return kind.example
+        if "email" in self.name:
+            return "name@example.com"
+        value = "text".ljust(schema.get("minLength", 0), "x")
+        value = value[: schema.get("maxLength", len(value))]
+        if "pattern" not in schema:
+            return value
+        # A simple pattern takes a run of one character; of another pattern the word will do.
+        runs = [letter * length for length in range(1, MAX_REPEATED + 1) for letter in "aA1"]
+        return next((text for text in (value, *runs) if re.search(schema["pattern"], text)), value)

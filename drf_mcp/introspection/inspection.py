@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -13,17 +14,14 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext, gettext_noop
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
+from rest_framework.schemas import DefaultSchema
+from rest_framework.settings import api_settings
 from rest_framework.viewsets import ViewSetMixin
 
-from drf_mcp.introspection.annotations import find_annotations
-from drf_mcp.introspection.locations import (
-    find_declared_model,
-    find_serializer_model,
-    locate_view,
-)
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
 from drf_mcp.introspection.source.members import get_synchronous_name, is_drf_code
@@ -31,7 +29,6 @@ from drf_mcp.introspection.source.overrides import FLAG
 from drf_mcp.introspection.types import UNSAID, Schema
 
 Value = TypeVar("Value")
-
 GUARD = gettext_noop(
     "Return early from what needs a caller or a URL when"
     " getattr(self, 'swagger_fake_view', False) is true."
@@ -253,3 +250,54 @@ def negotiate(view: Any) -> None:
     request.version, request.versioning_scheme = attempt(
         place, lambda: view.determine_version(request, *view.args, **view.kwargs), "", [], unknown
     )
+
+
+# drf-spectacular is optional: its classes are imported once a view carries one of them.
+ANNOTATIONS = "drf_mcp.introspection.spectacular.SpectacularAnnotations"
+# The Annotations of the endpoint being described: fields know no endpoint.
+CURRENT: ContextVar[Any] = ContextVar("drf_mcp_annotations", default=None)
+
+
+def find_declared_schema(field: Any) -> dict[str, Any] | None:
+    annotations = CURRENT.get()
+    schema: dict[str, Any] | None = None if annotations is None else annotations.field_schema(field)
+    return schema
+
+
+def find_hidden_fields(serializer: Any) -> frozenset[str]:
+    # @extend_schema_serializer(exclude_fields=...) counts where drf-spectacular is in use.
+    if CURRENT.get() is None:
+        return frozenset()
+    return frozenset(getattr(serializer, "_spectacular_annotation", {}).get("exclude_fields", ()))
+
+
+def find_annotations(view: Any, handler_name: str, method: str) -> Any:
+    handler = getattr(type(view), handler_name, None)
+    own = inspect.getattr_static(type(view), "schema", None)
+    if isinstance(own, DefaultSchema):  # the class that the settings name replaces it
+        own = api_settings.DEFAULT_SCHEMA_CLASS
+    schemas = (getattr(handler, "kwargs", {}).get("schema"), own)
+    classes = [s if inspect.isclass(s) else type(s) for s in schemas if s is not None]
+    # Decorators of drf-spectacular make classes that mix its own with others.
+    carried = [
+        schema_class
+        for schema_class in classes
+        if any(base.__module__.startswith("drf_spectacular.") for base in schema_class.__mro__)
+    ]
+    return import_string(ANNOTATIONS)(carried, view, method) if carried else None
+
+
+def locate_view(view_class: type) -> str:
+    # The class that @api_view makes has the name of its function, but not its qualified name.
+    made = view_class.__qualname__ == "WrappedAPIView"
+    name = view_class.__name__ if made else view_class.__qualname__
+    return f"{view_class.__module__}.{name}"
+
+
+def find_declared_model(view: Any) -> Any:
+    declared = getattr(getattr(view, "queryset", None), "model", None)
+    return declared or find_serializer_model(getattr(view, "serializer_class", None))
+
+
+def find_serializer_model(serializer_class: Any) -> Any:
+    return getattr(getattr(serializer_class, "Meta", None), "model", None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.field_schema import FieldSchema, explain
+from drf_mcp.introspection.inspection import CURRENT
 from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 

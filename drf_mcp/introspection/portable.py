@@ -18,13 +18,11 @@ from drf_mcp.introspection.field_schema import (
     make_own_format,
 )
 from drf_mcp.introspection.names import is_portable, measure_pattern, translate_pattern
-from drf_mcp.introspection.schema_words import SchemaWords
-from drf_mcp.introspection.text import clean_text, join_values
+from drf_mcp.introspection.text import SchemaWords, clean_text, join_values
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import join_alternatives
 
 LONGEST_DESCRIPTION = 1024
-
 # Every keyword of the subset, in the order of the written schema.
 KEYWORDS = (
     "type",

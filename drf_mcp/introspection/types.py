@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from rest_framework.fields import Field
 
 Schema: TypeAlias = dict[str, Any]
-
 AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
-
 # The way to a value in an argument: names of members, `ANY` for any; () is the whole.
 Place: TypeAlias = tuple[str, ...]
 ANY = "*"
-
 Known = TypeVar("Known")
 
 
@@ -81,6 +78,21 @@ class Handling:
     types: Mapping[Place, str] = field(default_factory=dict)
     nested: Mapping[Place, MemberNames] = field(default_factory=dict)
 
+    @classmethod
+    def of_schema(cls, schema: Any) -> Handling:
+        """Return what a schema that people wrote says of an argument's values."""
+        uploads, forms, secrets, unread = {}, {}, [], set()
+        for place, part in walk_schema(schema):
+            if part.get("writeOnly") is True or place[:-1] in unread:
+                unread.add(place)
+            if part.get("format") == "binary":
+                uploads[place] = Upload()
+            if part.get("type") in ("array", "object"):
+                forms[place] = "parts"
+            if part.get("format") == "password" or (place in unread and may_be_text(part)):
+                secrets.append(place)
+        return cls(uploads, forms, frozenset(secrets))
+
     def under(self, name: str) -> Handling:
         return self.relocate(lambda place: (name, *place))
 
@@ -111,6 +123,24 @@ class Handling:
 
 
 PLAIN = Handling()
+
+
+def walk_schema(schema: Any, place: Place = ()) -> Iterator[tuple[Place, Schema]]:
+    if not isinstance(schema, dict):
+        return
+    yield place, schema
+    for name, member in (schema.get("properties") or {}).items():
+        yield from walk_schema(member, (*place, name))
+    yield from walk_schema(schema.get("items"), (*place, ANY))
+
+
+def may_be_text(schema: Schema) -> bool:
+    if "enum" in schema or str(schema.get("format", "")).startswith(("date", "time")):
+        return False
+    if schema.get("type") in ("array", "object"):
+        return not (schema.get("items") or schema.get("properties"))
+    return schema.get("type") not in ("integer", "number", "boolean")
+
 
 # No declaration, where None is one.
 UNSAID: Any = object()

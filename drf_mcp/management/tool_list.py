@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.features import Example
-from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen
 from drf_mcp.option_types.installed import features

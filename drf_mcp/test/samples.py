@@ -8,8 +8,7 @@ from rest_framework.request import Request
 
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.examples import DeclaredExample
-from drf_mcp.introspection.field_schema import PNG, TEXT
+from drf_mcp.introspection.field_schema import PNG, TEXT, DeclaredExample
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument

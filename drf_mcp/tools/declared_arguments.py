@@ -6,7 +6,6 @@ from typing import Any
 
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.request_body.declared import SchemaHandling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
 from drf_mcp.tools.arguments.fields import IDS
 from drf_mcp.tools.header_parameters import KEYWORD
@@ -61,7 +60,7 @@ class DeclaredArguments:
 
     def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
         # A member that was read as a file is none where the declared type excludes it.
-        declared = SchemaHandling(schema).get_handling()
+        declared = Handling.of_schema(schema)
         uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
         if "type" not in schema:
             uploads = dict(known.uploads)

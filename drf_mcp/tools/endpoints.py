@@ -11,10 +11,14 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.annotations import find_annotations
-from drf_mcp.introspection.inspection import Inspection, make_sample_request, negotiate
-from drf_mcp.introspection.locations import locate_view
-from drf_mcp.introspection.path_kwargs import make_placeholders
+from drf_mcp.introspection.inspection import (
+    Inspection,
+    find_annotations,
+    locate_view,
+    make_sample_request,
+    negotiate,
+)
+from drf_mcp.introspection.paths import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.members import find_class_attribute, get_synchronous_name
 from drf_mcp.tools.options import ToolOptions

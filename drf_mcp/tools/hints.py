@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.introspection.examples import make_example_arguments
+from drf_mcp.introspection.field_schema import make_example_arguments
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.settings import mcp_settings

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.path_kwargs import NamedKwarg
+from drf_mcp.introspection.paths import NamedKwarg
 from drf_mcp.introspection.text import get_model_name, get_names, get_plural_name
 from drf_mcp.tools.endpoints import Endpoint
 

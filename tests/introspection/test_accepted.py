@@ -13,10 +13,10 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.examples import DeclaredExample
+from drf_mcp.introspection.field_schema import DeclaredExample
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.schema_words import SchemaWords
+from drf_mcp.introspection.text import SchemaWords
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.call import Call
 from example_project.shop.models import Customer

@@ -26,9 +26,9 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.fields.scalars import DecimalDescriber
+from drf_mcp.introspection.fields.describers import DecimalDescriber
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.schema_words import SchemaWords
+from drf_mcp.introspection.text import SchemaWords
 from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
 

@@ -10,9 +10,8 @@ from rest_framework import generics, serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.request_body.declared import SchemaHandling
 from drf_mcp.introspection.request_body.handling import FieldHandling
-from drf_mcp.introspection.types import PLAIN, Relation, Upload
+from drf_mcp.introspection.types import PLAIN, Handling, Relation, Upload
 from tests.introspection.inspected import by_name, described
 
 
@@ -94,7 +93,7 @@ def test_a_schema_alone_tells_of_files_and_secrets():
             "codes": {"type": "array", "items": {"type": "string", "writeOnly": True}},
         },
     }
-    handling = SchemaHandling(schema).get_handling()
+    handling = Handling.of_schema(schema)
     assert handling.uploads == {("scan",): Upload()}
     assert handling.secrets == {("codes", "*")}
     assert handling.forms == {(): "parts", ("codes",): "parts"}
@@ -215,7 +214,7 @@ def test_an_annotated_schema_is_judged_alike(subtests):
         ),
     ]:
         with subtests.test(schema=schema, secrets=secrets):
-            assert SchemaHandling(schema).get_handling().secrets == secrets
+            assert Handling.of_schema(schema).secrets == secrets
 
 
 SECRET_NAMES = ["password", "passcode", "pin", "pin_code", "my_pin", "otp", "otp_code", "apiKey"]

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.schema_words import SchemaWords
+from drf_mcp.introspection.text import SchemaWords
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,7 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.examples import DeclaredExample, make_example_arguments
-from drf_mcp.introspection.field_schema import FORMATS
+from drf_mcp.introspection.field_schema import FORMATS, DeclaredExample, make_example_arguments
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry

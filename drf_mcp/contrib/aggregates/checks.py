@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, Error
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.tool import REMEDY, AggregateTool
-from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ViewOptions
 

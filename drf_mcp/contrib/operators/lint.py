@@ -29,7 +29,7 @@ from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost, measur
 from drf_mcp.dispatch.questions import QuestionFinder, classify, find_leaves, get_question
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_endpoint import LocalEndpoint

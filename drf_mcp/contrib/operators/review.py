@@ -17,7 +17,7 @@ from drf_mcp.contrib.operators.lint import Lint
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE
 from drf_mcp.contrib.operators.source_lines import TOOLS, LintFinding
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost
-from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.source.members import find_class_attribute
 from drf_mcp.management.screen import Screen, group_digits
 from drf_mcp.management.tool_list import ENDPOINTS

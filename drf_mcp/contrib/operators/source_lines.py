@@ -14,7 +14,7 @@ from django.conf import settings
 from django.urls import get_resolver
 from django.utils.translation import gettext as _
 
-from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.safe_call import is_project_file, write_line
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.tools.endpoints import Endpoint

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote
 from django.urls import Resolver404, ResolverMatch, get_resolver
 
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.introspection.locations import find_declared_model
+from drf_mcp.introspection.inspection import find_declared_model
 from drf_mcp.introspection.types import PathKwarg
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call

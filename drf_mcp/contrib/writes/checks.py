@@ -9,7 +9,7 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.writes.controls import IDEMPOTENCY, find_guards
 from drf_mcp.contrib.writes.models import IdempotencyRecord
 from drf_mcp.contrib.writes.versions import find_precondition
-from drf_mcp.introspection.locations import find_declared_model
+from drf_mcp.introspection.inspection import find_declared_model
 from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.tools.tool import Tool
 

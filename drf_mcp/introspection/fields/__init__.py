@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from drf_mcp.introspection.fields.base import FieldDescriber
+from drf_mcp.introspection.fields.describers import FieldDescriber
 
 __all__ = ["FieldDescriber"]

@@ -9,8 +9,7 @@ from django.db import models
 
 from drf_mcp.introspection.field_schema import FieldSchema, make_text
 from drf_mcp.introspection.source.members import find_package
-
-Schema = dict[str, Any]
+from drf_mcp.introspection.types import Schema
 
 SCHEMAS: dict[type, Schema] = {
     models.AutoField: {"type": "integer"},

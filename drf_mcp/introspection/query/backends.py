@@ -26,13 +26,7 @@ from drf_mcp.introspection.source.overrides import (
 )
 from drf_mcp.introspection.source.trees import QUERY
 from drf_mcp.introspection.text import join_values
-from drf_mcp.introspection.types import (
-    LostFilters,
-    Parameter,
-    Parameters,
-    Schema,
-    join_parameters,
-)
+from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema, join_parameters
 
 DECLARE = "get_schema_operation_parameters"
 # What packages declare of their own backends says less than the filter set does.

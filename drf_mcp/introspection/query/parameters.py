@@ -16,7 +16,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
-from drf_mcp.introspection.path_kwargs import VersionParameter
+from drf_mcp.introspection.paths import VersionParameter
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.source.members import get_synchronous_name, is_framework_code

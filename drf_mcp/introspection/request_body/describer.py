@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,13 +14,17 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.fields.serializers import FieldNode
+from drf_mcp.introspection.forms import Form
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
-from drf_mcp.introspection.request_body.declared import DeclaredBody
-from drf_mcp.introspection.request_body.declared_class import DeclaredClass
-from drf_mcp.introspection.request_body.handling import FieldHandling
-from drf_mcp.introspection.request_body.keys import ANY_FILE, KeyParameters, SerializerKeys
+from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.request_body.handling import (
+    ANY_FILE,
+    FieldHandling,
+    KeyParameters,
+    SerializerKeys,
+)
 from drf_mcp.introspection.request_body.parsers import ViewParsers
-from drf_mcp.introspection.request_body.serializer import InputSerializer
+from drf_mcp.introspection.request_body.serializer import DeclaredClass, InputSerializer
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
@@ -284,3 +288,104 @@ class SerializerBody:
                 if reading is None or method not in reading.calls:
                     return False
         return True
+
+
+FLAT = gettext_noop(
+    "Give ask() a flat serializer without secrets; visit() sends the user to a page."
+)
+ASK_FIRST = gettext_noop(
+    "Ask before the first write: the view runs again from its start with the answer."
+)
+
+
+class AskedFields:
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+
+    def add_to(self, body: Body) -> Body:
+        """Return a body with the fields of `call_context(request).ask()` as optional members."""
+        reading = self.inspection.reading
+        if reading is None or not reading.asked:
+            return body
+        if reading.writes_before_asking:
+            self.inspection.find(_("The view writes before it asks."), ASK_FIRST)
+        known = {parameter.name for parameter in body.fields}
+        further = [p for p in self.find_parameters(reading.asked) if p.name not in known]
+        if body.kind == "list" or not further:
+            return body
+        kind = "object" if body.kind == "none" else body.kind
+        return replace(body, kind=kind, fields=(*body.fields, *further))
+
+    def find_parameters(self, asked: Any) -> Iterator[Parameter]:
+        for serializer_class in asked:
+            serializer: Serializer[Any] = serializer_class(partial=True)
+            for fault in Form(serializer).find_faults():
+                self.inspection.find(fault, FLAT)
+            own = self.inspection.again()
+            for parameter in SerializerBody(own, serializer).get_body().fields:
+                yield replace(parameter, required=False)
+
+
+class DeclaredBody:
+    def __init__(self, inspection: Any, schema: Schema) -> None:
+        self.inspection = inspection
+        self.schema = PortableWriter(schema).combine() if "allOf" in schema else schema
+
+    def get_body(self) -> Body:
+        schema, shaped = self.schema, self.inspection.shaped
+        choices = schema.get("oneOf") or schema.get("anyOf")
+        if choices:
+            bodies = (type(self)(self.inspection, choice).get_body() for choice in choices)
+            return reduce(Body.union, bodies)
+        if schema.get("type") == "array":
+            handling = Handling.of_schema(schema)
+            return Body("list", schema=shaped(schema), handling=handling)
+        if not schema.get("properties"):
+            handling = Handling({(): Upload()}) if schema.get("format") == "binary" else PLAIN
+            return Body("open", schema=shaped(schema), handling=handling)
+        return Body("object", fields=tuple(self.get_fields(schema["properties"])))
+
+    def get_fields(self, members: Mapping[str, Schema]) -> Iterator[Parameter]:
+        required = () if self.inspection.method == "PATCH" else self.schema.get("required", ())
+        for name, member in members.items():
+            handling = Handling.of_schema(member)
+            shaped = self.inspection.shaped(member)
+            yield Parameter(name, shaped, name in required, handling=handling)
+
+
+class CompletedBody:
+    def __init__(self, body: Body, own: Body) -> None:
+        self.body = body
+        self.own = own
+        self.fields = {field.name: field for field in own.fields}
+
+    def get_body(self) -> Body:
+        body, own = self.body, self.own
+        keys = {**own.keys, **body.keys}
+        if body.kind == "open":
+            handling = reduce(Handling.union, self.get_handlings(), body.handling)
+            return replace(body, handling=handling, keys=keys)
+        if body.kind == "object" and own.kind in ("list", "either"):
+            body = body.union(replace(own, kind="list", fields=()))
+        if body.kind == "none" and own.kind == "open":
+            body = replace(body, schema=own.schema, handling=own.handling)
+        if body.kind in ("list", "either"):
+            body = replace(body, handling=body.handling.union(own.handling))
+        listed = tuple(map(self.complete_field, body.fields))
+        return replace(body, fields=(*listed, *self.get_unlisted(body)), keys=keys)
+
+    def get_handlings(self) -> Iterator[Handling]:
+        yield self.own.handling
+        for field in self.own.fields:
+            yield field.handling.under(field.name)
+
+    def complete_field(self, field: Parameter) -> Parameter:
+        own = self.fields.get(field.name, field).handling
+        uploads = {place: upload for place, upload in own.uploads.items() if upload.sure}
+        return replace(field, handling=field.handling.union(replace(own, uploads=uploads)))
+
+    def get_unlisted(self, body: Body) -> Iterator[Parameter]:
+        listed = {field.name for field in body.fields}
+        for name, field in self.fields.items():
+            if name not in listed:
+                yield replace(field, required=False, listed=False)

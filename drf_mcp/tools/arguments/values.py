@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.schema_words import SchemaWords
+from drf_mcp.introspection.text import SchemaWords
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import find_nearest

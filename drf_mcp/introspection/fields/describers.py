@@ -1,0 +1,387 @@
+"""The hooks that describe a class of serializer fields."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from enum import Enum
+from typing import Any, ClassVar
+
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, ngettext_lazy
+from rest_framework import ISO_8601, fields
+from rest_framework.settings import api_settings
+from rest_framework.utils import humanize_datetime
+
+from drf_mcp.introspection.field_schema import (
+    DECIMAL,
+    FILE,
+    IMAGE,
+    IP_ADDRESS,
+    MOST_VALUES,
+    WHOLE_NUMBER,
+    FieldSchema,
+    Limit,
+    explain,
+    join_sentences,
+    make_own_format,
+    make_text,
+)
+from drf_mcp.introspection.text import clean_text, join_values, says_more
+from drf_mcp.introspection.types import Schema
+from drf_mcp.settings import mcp_settings
+
+STRING: Schema = {"type": "string"}
+
+
+class FieldDescriber:
+    """Describes the serializer fields of some classes as JSON Schema.
+
+    Each field is described by the describer of the nearest class in its MRO. A subclass
+    whose `field_classes` name a project's own fields is found as soon as it is imported,
+    for example in an app's ``mcp.py``::
+
+        class MoneyDescriber(FieldDescriber):
+            field_classes = (MoneyField,)
+
+            def get_input_schema(self):
+                return {"type": "string", "description": "An amount such as 12.50 EUR."}
+
+            def get_output_schema(self):
+                return {"type": "object", "properties": {"amount": {"type": "string"}}}
+
+    Help texts, defaults, null and validators are added to what the hooks return.
+
+    Attributes:
+        field_classes: the field classes, and so their subclasses.
+        field: the serializer field to describe.
+        describe: returns the `DescribedField` of a field inside this one.
+    """
+
+    field_classes: ClassVar[tuple[type, ...]] = ()
+    registry: ClassVar[dict[type, type[FieldDescriber]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        FieldDescriber.registry.update(dict.fromkeys(vars(cls).get("field_classes", ()), cls))
+
+    def __init__(self, field: Any, describe: Callable[[Any], Any]) -> None:
+        self.field = field
+        self.describe = describe
+
+    def get_input_schema(self) -> Schema:
+        """Return the schema of the values that the field takes; ``{}`` for any."""
+        return {}
+
+    def get_output_schema(self) -> Schema:
+        """Return the schema of the values that the field gives; ``{}`` for any."""
+        return {}
+
+
+class NumberDescriber(FieldDescriber):
+    json_types: ClassVar[dict[type, str]] = {
+        fields.BooleanField: "boolean",
+        fields.IntegerField: "integer",
+        fields.FloatField: "number",
+    }
+    field_classes = tuple(json_types)
+
+    def get_input_schema(self) -> Schema:
+        bases = type(self.field).__mro__
+        return {"type": next(self.json_types[base] for base in bases if base in self.json_types)}
+
+    def get_output_schema(self) -> Schema:
+        return self.get_input_schema()
+
+
+class BigIntegerDescriber(FieldDescriber):
+    # Since REST framework 3.17.
+    field_classes = (fields.BigIntegerField,) if hasattr(fields, "BigIntegerField") else ()
+
+    def get_input_schema(self) -> Schema:
+        # As a string the number keeps its digits in clients of JavaScript.
+        by_setting = getattr(api_settings, "COERCE_BIGINT_TO_STRING", False)
+        if getattr(self.field, "coerce_to_string", by_setting):
+            return FieldSchema(STRING).with_kind(WHOLE_NUMBER)
+        return {"type": "integer"}
+
+    def get_output_schema(self) -> Schema:
+        return self.get_input_schema()
+
+
+MOST_DIGITS = ngettext_lazy("at most %(limit)s digit", "at most %(limit)s digits", "limit")
+PLACES = ngettext_lazy("%(limit)s decimal place", "%(limit)s decimal places", "limit")
+
+
+class DecimalDescriber(FieldDescriber):
+    field_classes = (fields.DecimalField,)
+
+    def get_input_schema(self) -> Schema:
+        digits, places = self.field.max_digits, self.field.decimal_places
+        limits, words = [], []
+        if digits is not None:
+            limits.append(Limit(MOST_DIGITS, digits))
+            most = ngettext("At most %(limit)s digit", "At most %(limit)s digits", digits)
+            words.append(most % {"limit": digits})
+        if places is not None:
+            limits.append(Limit(PLACES, places))
+            words.append(PLACES % {"limit": places})
+        # The digits are part of the sentence, since the pattern has them too.
+        sentence = join_sentences(_(DECIMAL.sentence), ", ".join(words))
+        kind = replace(DECIMAL, sentence=sentence, pattern=self.get_pattern())
+        schema = FieldSchema(self.get_output_schema()).with_kind(kind)
+        return schema.with_meaning(limits=tuple(limits))
+
+    def get_pattern(self) -> str:
+        most, places, least = self.field.max_digits, self.field.decimal_places, self.field.min_value
+        # Separators of a language may stand in the digits of a localized field.
+        if places is None or getattr(self.field, "localize", False):
+            return ""
+        sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
+        part = rf"\.\d{{1,{places}}}" if places > 2 else r"\.\d" + r"\d?" * (places - 1)
+        if most == places:
+            # Of no digits before the point, not even a zero may stand alone.
+            return f"^{sign}0{part}$"
+        whole = r"\d+" if most is None else rf"\d{{1,{most - places}}}"
+        return f"^{sign}{whole}({part})?$" if places else f"^{sign}{whole}$"
+
+    def get_output_schema(self) -> Schema:
+        by_setting = api_settings.COERCE_DECIMAL_TO_STRING
+        as_string = getattr(self.field, "coerce_to_string", by_setting)
+        return {"type": "string" if as_string else "number"}
+
+
+class TextDescriber(FieldDescriber):
+    # format_name: of what the field reads. REST framework's times, durations, addresses and naive
+    # dates often break the format in answers.
+    field_classes: ClassVar[tuple[type, ...]] = (fields.DurationField,)
+    format_name: ClassVar[str] = "duration"
+
+    def get_input_schema(self) -> Schema:
+        return make_text(self.format_name)
+
+    def get_output_schema(self) -> Schema:
+        return dict(STRING)
+
+
+class CharDescriber(TextDescriber):
+    formats: ClassVar[dict[type, str]] = {fields.EmailField: "email", fields.URLField: "uri"}
+    field_classes = (fields.CharField, fields.IPAddressField, *formats)
+
+    def get_input_schema(self) -> Schema:
+        blank, schema = self.field.allow_blank, FieldSchema(STRING)
+        bases = type(self.field).__mro__
+        format_name = next((self.formats[base] for base in bases if base in self.formats), "")
+        if isinstance(self.field, fields.IPAddressField):
+            if self.field.protocol in ("ipv4", "ipv6"):
+                format_name = self.field.protocol
+            else:
+                kind = replace(IP_ADDRESS, pattern="") if blank else IP_ADDRESS
+                schema = schema.with_kind(kind)
+        if format_name:
+            schema = make_text(format_name, blank=blank)
+        # A blank text counts as missing.
+        return schema if blank else FieldSchema({**schema, "minLength": 1}, schema.meaning)
+
+
+class UUIDDescriber(TextDescriber):
+    field_classes = (fields.UUIDField,)
+    format_name = "uuid"
+
+    def get_input_schema(self) -> Schema:
+        schema = make_text(self.format_name)
+        # An id is sent as it was given.
+        own_form = self.field.uuid_format not in ("hex", "hex_verbose")
+        return schema.without_pattern() if own_form else schema
+
+    def get_output_schema(self) -> Schema:
+        return {"type": "integer"} if self.field.uuid_format == "int" else dict(STRING)
+
+
+class DateTimeDescriber(TextDescriber):
+    field_classes: ClassVar[tuple[type, ...]] = (fields.DateTimeField,)
+    format_name = "date-time"
+    formats_setting: ClassVar[str] = "DATETIME_INPUT_FORMATS"
+    humanize: ClassVar[Any] = staticmethod(humanize_datetime.datetime_formats)
+
+    def get_input_schema(self) -> Schema:
+        by_setting = getattr(api_settings, self.formats_setting)
+        formats = getattr(self.field, "input_formats", by_setting)
+        standard = [input_format.lower() == ISO_8601 for input_format in formats]
+        if any(standard):
+            schema = make_text(self.format_name)
+            return schema if all(standard) else schema.without_pattern()
+        return FieldSchema(STRING).with_kind(make_own_format(self.humanize(formats)))
+
+
+class DateDescriber(DateTimeDescriber):
+    field_classes = (fields.DateField,)
+    format_name = "date"
+    formats_setting = "DATE_INPUT_FORMATS"
+    humanize = staticmethod(humanize_datetime.date_formats)
+
+
+class TimeDescriber(DateTimeDescriber):
+    field_classes = (fields.TimeField,)
+    format_name = "time"
+    formats_setting = "TIME_INPUT_FORMATS"
+    humanize = staticmethod(humanize_datetime.time_formats)
+
+
+class FileDescriber(FieldDescriber):
+    field_classes = (fields.FileField,)
+
+    def get_input_schema(self) -> Schema:
+        kind = IMAGE if isinstance(self.field, fields.ImageField) else FILE
+        limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
+        facts = {"kind": _(kind.sentence), "size": limit}
+        words = _("%(kind)s (data:TYPE;name=NAME;base64,...), at most %(size)s") % facts
+        return explain(FieldSchema(STRING).with_meaning(kind=kind), words)
+
+    def get_output_schema(self) -> Schema:
+        return dict(STRING)
+
+
+class Choices:
+    def __init__(self, choices: Mapping[Any, Any]) -> None:
+        self.named = []
+        for value, label in choices.items():
+            if value is not None:
+                raw = value.value if isinstance(value, Enum) else value
+                kept = raw if isinstance(raw, (bool, int, float)) else str(raw)
+                self.named.append((kept, label))
+        self.labelled = [(str(value), clean_text(label)) for value, label in self.named]
+        labels = tuple(pair for pair in self.named if pair[0] != "")
+        self.many = labels if len(labels) > MOST_VALUES else ()
+
+    @property
+    def schema(self) -> Schema:
+        # REST framework compares choices as text: values of several types, and whole floats,
+        # which JSON may write as integers, are enumerated as strings.
+        values: list[Any] = [value for value, label in self.named]
+        kinds = {type(value) for value in values}
+        if kinds == {bool}:
+            json_type = "boolean"
+        elif kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds):
+            json_type = "integer"
+        elif kinds == {float} and not any(value.is_integer() for value in values):
+            json_type = "number"
+        else:
+            json_type, values = "string", [str(value) for value in values]
+        if not values:
+            return {"type": json_type}
+        schema = FieldSchema({"type": json_type, "enum": list(dict.fromkeys(values))})
+        return schema.with_meaning(choices=self.many)
+
+    @property
+    def meanings(self) -> str:
+        pairs = [pair for pair in self.labelled if says_more(pair[1], pair[0])]
+        return "" if self.many else join_values(f"{value} = {label}" for value, label in pairs)
+
+    @property
+    def words(self) -> str:
+        words = join_values(
+            f"{value} = {label}" if says_more(label, value) else value
+            for value, label in self.labelled
+            if value
+        )
+        return _("One of: %(values)s") % {"values": words} if words else ""
+
+
+class ChoiceDescriber(FieldDescriber):
+    field_classes = (fields.ChoiceField,)
+
+    def get_input_schema(self) -> Schema:
+        choices = dict(self.field.choices)
+        if self.field.allow_blank:
+            choices.setdefault("", "")
+        known = Choices(choices)
+        return explain(known.schema, known.meanings)
+
+    def get_output_schema(self) -> Schema:
+        # A stored value that is no choice is given as it is.
+        return explain({}, Choices(self.field.choices).words)
+
+
+class MultipleChoiceDescriber(FieldDescriber):
+    field_classes = (fields.MultipleChoiceField,)
+
+    def get_input_schema(self) -> Schema:
+        choices = Choices(self.field.choices)
+        return explain(make_array(self.field, choices.schema), choices.meanings)
+
+    def get_output_schema(self) -> Schema:
+        return explain({"type": "array", "items": {}}, Choices(self.field.choices).words)
+
+
+class ListDescriber(FieldDescriber):
+    field_classes = (fields.ListField,)
+
+    def get_input_schema(self) -> Schema:
+        return make_array(self.field, self.describe(self.field.child).input_schema)
+
+    def get_output_schema(self) -> Schema:
+        return {"type": "array", "items": self.describe(self.field.child).output_schema}
+
+
+class DictDescriber(FieldDescriber):
+    field_classes = (fields.DictField,)
+
+    def get_input_schema(self) -> Schema:
+        least = {} if self.field.allow_empty else {"minProperties": 1}
+        values = self.describe(self.field.child).input_schema
+        return {"type": "object", **least, **({"additionalProperties": values} if values else {})}
+
+    def get_output_schema(self) -> Schema:
+        values = self.describe(self.field.child).output_schema
+        return {"type": "object", **({"additionalProperties": values} if values else {})}
+
+
+class JSONDescriber(FieldDescriber):
+    field_classes = (fields.JSONField,)
+
+    def get_input_schema(self) -> Schema:
+        return {"type": "string", "description": _("JSON as text")} if self.field.binary else {}
+
+    def get_output_schema(self) -> Schema:
+        return self.get_input_schema()
+
+
+class MethodDescriber(FieldDescriber):
+    field_classes = (fields.SerializerMethodField,)
+
+    def get_output_schema(self) -> Schema:
+        method = getattr(type(self.field.parent), self.field.method_name or "", None)
+        hint = getattr(method, "__annotations__", {}).get("return", Any)
+        written = hint if isinstance(hint, str) else inspect.formatannotation(hint)
+        name = re.sub(r"\b\w+\.", "", written)
+        # Nothing enforces a hint, so that it is in words alone.
+        return {} if name == "Any" else explain({}, _("Meant to be %(value)s") % {"value": name})
+
+
+class OpenDescriber(FieldDescriber):
+    field_classes = (
+        fields.Field,
+        fields.ModelField,
+        fields.ReadOnlyField,
+        fields.HiddenField,
+    )
+
+
+def make_array(field: Any, items: Schema) -> Schema:
+    schema: Schema = {"type": "array", "items": items}
+    return schema if field.allow_empty else {**schema, "minItems": 1}
+
+
+def flatten_choices(choices: Any) -> dict[Any, Any]:
+    flat: dict[Any, Any] = {}
+    for value, label in choices:
+        if isinstance(label, (list, tuple)):
+            flat.update(flatten_choices(label))
+        elif value not in ("", None):
+            flat[value] = label
+    return flat
