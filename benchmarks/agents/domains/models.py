@@ -1,6 +1,8 @@
-"""The models of all four, where Django looks for them."""
+"""The models of all, where Django looks for them."""
 
 from benchmarks.agents.domains.boxoffice import *  # noqa: F403
 from benchmarks.agents.domains.clinic import *  # noqa: F403
+from benchmarks.agents.domains.filing import *  # noqa: F403
 from benchmarks.agents.domains.helpdesk import *  # noqa: F403
+from benchmarks.agents.domains.nursery import *  # noqa: F403
 from benchmarks.agents.domains.warehouse import *  # noqa: F403
