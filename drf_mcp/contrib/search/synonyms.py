@@ -1,7 +1,8 @@
 """The kept list of words of everyday life and of offices that mean nearly the same.
 
-A line is a group; underscores join the words of a phrase. A word may be in several groups. Names of
-one project's own things do not belong here: a project gives them as the ``keywords`` of its tools.
+A line is a group; underscores join the words of a phrase, and words before a ">" mean those after
+it, not the other way round. A word may be in several groups. Names of one project's own things do
+not belong here: a project gives them as the ``keywords`` of its tools.
 """
 
 from __future__ import annotations
@@ -215,20 +216,81 @@ share invite
 duty work
 how_many count number quantity statistic total
 how_much amount price total cost sum value
-when date time
 where location place
 who name person user
 how_long duration minute
-today date day
-monday tuesday wednesday thursday friday saturday sunday weekend date start
-january february march april june july august september october november december date
-tomorrow date day
-week date day
-month date day
-year date day
+when > date time start
+today tomorrow week month year > date day
+monday tuesday wednesday thursday friday saturday sunday weekend > date start day
+january february march april june july august september october november december > date
 now current status
 next upcoming
 last previous recent
+letter contract receipt certificate form paper sheet page scan document
+scan upload import read_in take_in
+trash bin rubbish waste recycle deleted thrown_away threw_away
+sender recipient writer correspondent
+folder directory path
+automation automatic rule workflow trigger by_itself
+crash break broke log
+turn rotate upside_down sideways
+put_together combine merge
+divide split separate
+save keep remember store
+bookmark favourite favorite save remember
+dashboard view search
+public share link
+mailbox inbox mail account
+fetch collect get process check
+ongoing still running active progress
+process handle running active
+switch_off turn_off disable deactivate enabled active
+switch_on turn_on enable activate enabled active
+sort file classify category type
+sheet number serial
+computer download save
+jot write note
+eat ate drink feed food meal
+nappy diaper
+stopwatch timer clock
+sleep nap rest bed wake awake asleep
+fever temperature degree
+tall height high
+heavy weight kilo kilogram pound
+belly tummy stomach
+baby child infant son daughter
+dose dosage medicine medication drop tablet
+hire employ recruit applicant candidate application
+dismiss fire terminate leave
+course class lesson lecture subject
+exam test quiz assessment grade mark
+homework exercise task assignment
+absent absence attendance present
+semester term year
+transfer payment transaction booking
+balance account amount left
+tax vat
+owe unpaid outstanding debt balance
+currency exchange
+flat apartment unit property house
+tenant renter resident
+landlord owner
+repair maintenance service fix
+goal target milestone
+project campaign
+server host machine computer
+outage down incident
+deploy release publish
+follow subscribe watch
+insurance policy cover
+licence license certificate permit
+passport id identity document
+spare_part part component
+tool equipment device
+fuel petrol gas
+mileage distance kilometre kilometer mile
+route path way trip
+map location position coordinate
 """
 
 # Code is mostly English: each group has its words, too.
@@ -269,9 +331,9 @@ ausleihen verleihen leihen loan lend borrow
 sperren blockieren block
 versenden verschicken send ship
 wieviel anzahl menge count number quantity
-wann datum zeit date time
+wann > datum zeit date time
 wo ort where location
-heute datum tag date day
+heute morgen woche monat jahr > datum tag date day
 """
 
 GROUPS: Mapping[str, str] = {"en": ENGLISH, "de": GERMAN}
@@ -287,7 +349,7 @@ ASKING: Mapping[str, str] = {
     "create": (
         "add create new make register enter record log note write set_up put place issue sign_up "
         "open order book buy request ask prescribe charge hire lend attach submit post answer "
-        "reply anlegen erstelle erstellen hinzufügen neu neue neuer neues füge lege buche bestelle "
+        "reply start begin save keep remember jot store upload scan anlegen erstelle erstellen hinzufügen neu neue neuer neues füge lege buche bestelle "
         "eintragen schreibe"
     ),
     "partial_update": (
@@ -297,7 +359,7 @@ ASKING: Mapping[str, str] = {
     ),
     "destroy": (
         "delete remove destroy drop erase discard clear throw_away get_rid throw_out take_out "
-        "cancel call_off lösche löschen entferne entfernen wegwerfen"
+        "cancel call_off withdraw revoke take_back lösche löschen entferne entfernen wegwerfen"
     ),
 }
 
@@ -342,5 +404,17 @@ PREPOSITIONS = frozenset(
         "about after at because before by for from in into of on onto since that to where which "
         "who whose with without als auf aus bei bis für mit nach seit über um unter von vor wegen "
         "zu",
+    )
+)
+# What a statement begins with, a noun with a verb after it; what makes a wish or a correction of it.
+PRONOUNS = frozenset({"er", "he", "i", "ich", "it", "she", "sie", "someone", "they", "we", "wir"})
+SUBJECTS = PRONOUNS | {"her", "his", "mr", "mrs", "my", "our", "that", "the", "their", "this"}
+FINITE = frozenset({"are", "had", "has", "hat", "have", "is", "ist", "sind", "war", "was", "were"})
+WISHES = frozenset({"brauche", "like", "möchte", "need", "want", "will", "would"})
+CORRECTIONS = frozenset(
+    re.findall(
+        r"\w+",
+        "but changed instead longer mistake mistyped moved new no not now typo wrong falsch jetzt "
+        "nicht neu neue neuen neuer neues sondern statt",
     )
 )

@@ -13,12 +13,17 @@ from drf_mcp.contrib.search.stems import STEMS, strip_english
 from drf_mcp.contrib.search.synonyms import (
     ASKING,
     BEFORE_VERBS,
+    CORRECTIONS,
     DETERMINERS,
+    FINITE,
     GROUPS,
     NAMED_BY_VERBS,
     PLAIN_VERBS,
     PREPOSITIONS,
+    PRONOUNS,
     STOP_WORDS,
+    SUBJECTS,
+    WISHES,
 )
 
 WORDS = re.compile(r"[^\W_]+")
@@ -68,9 +73,11 @@ class SearchLanguage:
         self.strip = STEMS.get(self.code, strip_english)
         for code in dict.fromkeys(("en", self.code)):
             for line in GROUPS.get(code, "").strip().splitlines():
-                stems = [self.read_phrase(text) for text in line.split()]
+                said, _, meant = line.partition(" > ")
+                stems = [self.read_phrase(text) for text in said.split()]
+                others = [self.read_phrase(text) for text in meant.split()] or stems
                 for stem in stems:
-                    self.synonyms[stem].update(stems)
+                    self.synonyms[stem].update(others)
         for action, verbs in ASKING.items():
             for text in verbs.split():
                 phrase = self.read_phrase(text)
@@ -145,10 +152,16 @@ class SearchLanguage:
 def guess(words: Sequence[str]) -> Mapping[str, float]:
     """Return what words without a verb that is known ask for.
 
-    "Call the customer" and "The customer cannot come" ask to do something, "unpaid fines" to read.
+    "She weighs 6 kilos" asks to record it, "the address is wrong" to correct it, "call the
+    customer" to do something that an action may be named for, "unpaid fines" to read.
     """
-    is_command = not DETERMINERS.isdisjoint(words[:3])
-    return {} if is_command else GUESS
+    says = any(word in FINITE or word.isdigit() for word in words)
+    is_statement = not (SUBJECTS if says else PRONOUNS).isdisjoint(words[:1])
+    if not is_statement:
+        return GUESS if DETERMINERS.isdisjoint(words[:3]) else {}
+    if not WISHES.isdisjoint(words[:3]):
+        return {}
+    return {"create" if CORRECTIONS.isdisjoint(words) else "partial_update": 0.5}
 
 
 def split_raw(text: str) -> list[str]:
