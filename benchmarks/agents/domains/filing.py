@@ -184,7 +184,7 @@ class BackgroundTask(models.Model):
         SUCCESS = "success", "Success"
         FAILURE = "failure", "Failure"
 
-    task_file_name = models.CharField("task filename", max_length=255, null=True)
+    task_file_name = models.CharField("task filename", max_length=255, blank=True)
     status = models.CharField("task state", max_length=30, choices=Status.choices)
     acknowledged = models.BooleanField("acknowledged", default=False)
     date_created = models.DateTimeField("created", default=timezone.now)

@@ -7,7 +7,6 @@ from django.utils import timezone
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.decorators import action
 from rest_framework.filters import OrderingFilter
-from rest_framework.response import Response
 
 from benchmarks.agents.domains.making import ObjectViewSet, make_serializer, make_urls
 
@@ -26,7 +25,7 @@ class Child(models.Model):
 
 class Entry(models.Model):
     child = models.ForeignKey(Child, models.CASCADE)
-    notes = models.TextField(blank=True, null=True, verbose_name="Notes")
+    notes = models.TextField(blank=True, verbose_name="Notes")
 
     class Meta:
         abstract = True
@@ -157,7 +156,7 @@ class Temperature(Entry):
 
 class Timer(models.Model):
     child = models.ForeignKey(Child, models.CASCADE, blank=True, null=True)
-    name = models.CharField(blank=True, max_length=255, null=True, verbose_name="Name")
+    name = models.CharField(blank=True, max_length=255, verbose_name="Name")
     start = models.DateTimeField(default=timezone.now, verbose_name="Start time")
     active = models.BooleanField(default=True, editable=False, verbose_name="Active")
 

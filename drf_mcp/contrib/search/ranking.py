@@ -41,16 +41,16 @@ class FieldRanking:
     k1 = 4.9
     fields: Mapping[str, tuple[float, float]] = {
         # The weight of a field, and how much its length matters.
-        "object": (12.0, 0.6),
+        "object": (18.0, 0.6),
         "names": (9.0, 0.6),
         "description": (6.0, 0.6),
-        "subject": (2.0, 0.5),
+        "subject": (1.0, 0.5),
         "arguments": (1.0, 0.5),
     }
     # What a score is multiplied by.
     fitting, misfitting, unlike, destroying, nested = 1.7, 0.7, 0.3, 0.25, 0.9
     # What a tool has for doing what is asked for, whatever it is about.
-    asked = 0.5
+    asked = 1.0
 
     def __init__(
         self, tools: Mapping[str, Mapping[str, Any]], language: SearchLanguage | None = None
@@ -127,8 +127,15 @@ class FieldRanking:
         """Return a word that no tool has, nor a synonym of it, as one that is spelled like it."""
         if not self.holders.keys().isdisjoint(near):
             return near
-        spelled = self.find_spelling(find_itself(near), SURE_LIKENESS)
+        word = find_itself(near)
+        spelled = self.find_spelling(word, SURE_LIKENESS) or self.find_part(word)
         return {spelled: 0.5} if spelled else near
+
+    def find_part(self, word: str) -> str:
+        """Return the word of the tools that a compound begins or ends with: "mailbox"."""
+        cuts = [word[:end] for end in range(len(word) - 3, 3, -1)]
+        cuts += [word[start:] for start in range(3, len(word) - 3)]
+        return max((cut for cut in cuts if cut in self.holders), key=len, default="")
 
     def is_verb(self, near: Mapping[str, float]) -> bool:
         """Return whether a word is what an action is called, and nothing that there is."""

@@ -349,7 +349,8 @@ ASKING: Mapping[str, str] = {
     "create": (
         "add create new make register enter record log note write set_up put place issue sign_up "
         "open order book buy request ask prescribe charge hire lend attach submit post answer "
-        "reply start begin save keep remember jot store upload scan anlegen erstelle erstellen hinzufügen neu neue neuer neues füge lege buche bestelle "
+        "reply start begin save keep remember jot store upload scan "
+        "anlegen erstelle erstellen hinzufügen neu neue neuer neues füge lege buche bestelle "
         "eintragen schreibe"
     ),
     "partial_update": (
@@ -387,6 +388,7 @@ PLAIN_VERBS = frozenset(
         "update view ändere bearbeite entferne erstelle finde lösche suche zeige",
     )
 )
+AGAIN = frozenset({"again", "afresh", "anew", "once"})
 BEFORE_VERBS = frozenset({"and", "bitte", "can", "could", "please", "to", "und", "us", "you"})
 # What follows a verb: one of them among the first words makes a command of them.
 DETERMINERS = frozenset(
@@ -406,7 +408,7 @@ PREPOSITIONS = frozenset(
         "zu",
     )
 )
-# What a statement begins with, a noun with a verb after it; what makes a wish or a correction of it.
+# What a statement begins with, a noun with a verb after it; what makes it a wish or a correction.
 PRONOUNS = frozenset({"er", "he", "i", "ich", "it", "she", "sie", "someone", "they", "we", "wir"})
 SUBJECTS = PRONOUNS | {"her", "his", "mr", "mrs", "my", "our", "that", "the", "their", "this"}
 FINITE = frozenset({"are", "had", "has", "hat", "have", "is", "ist", "sind", "war", "was", "were"})

@@ -92,9 +92,12 @@ class ToolIndex:
     def find_near(self, query: str) -> list[Tool]:
         """Return a few tools for a query that has no word of any tool."""
         near = self.rank(self.registry, self.tools).find_near(query)
-        reading = (name for name, tool in self.tools.items() if tool.reads)
-        # Those that read show at least what there is.
-        names = dict.fromkeys([*near, *reading, *self.tools])
+        # Those that read show at least what there is; a name that no tool has may be in a row.
+        reading = [name for name, tool in self.tools.items() if tool.reads]
+        searching = [
+            n for n in reading if any(p.role == "search" for p in self.tools[n].schema.query)
+        ]
+        names = dict.fromkeys([*near, *searching, *reading, *self.tools])
         return Visibility(self.caller).find_first((self.tools[n] for n in names), MOST_HITS)
 
     @property

@@ -11,6 +11,7 @@ from functools import lru_cache
 from drf_mcp.archive.search import split_unspaced
 from drf_mcp.contrib.search.stems import STEMS, strip_english
 from drf_mcp.contrib.search.synonyms import (
+    AGAIN,
     ASKING,
     BEFORE_VERBS,
     CORRECTIONS,
@@ -111,6 +112,8 @@ class SearchLanguage:
         stems = [self.strip(word) for word in words]
         taken: set[int] = set()
         share = 1.0
+        # "send it again" is "resend".
+        repeats = not AGAIN.isdisjoint(words)
         for place, word in enumerate(words):
             phrase = self.find_phrase(stems, place, taken)
             taken |= set(phrase)
@@ -125,8 +128,11 @@ class SearchLanguage:
             if not phrase and (word in STOP_WORDS - NAMED_BY_VERBS or is_plain or place in taken):
                 continue
             parts = [stems[n] for n in phrase if words[n] not in STOP_WORDS]
-            weights = dict.fromkeys((*self.synonyms.get(unit, ()), *parts), SYNONYM * share)
-            found.append({**weights, unit: share})
+            near = [*self.synonyms.get(unit, ()), *parts]
+            weights = {**dict.fromkeys(near, SYNONYM * share), unit: share}
+            if repeats:
+                weights |= {f"re{stem}": weight * 1.2 for stem, weight in weights.items()}
+            found.append(weights)
 
     def find_phrase(
         self,

@@ -183,6 +183,43 @@ def test_an_action_of_the_projects_own_is_known_by_its_name():
     assert described["as_question"] == ""
 
 
+# --- What a sentence asks for ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "asks"),
+    [
+        ("She weighs 6 kilos", {"create": 0.5}),
+        ("Our new neighbour is called Ines", {"partial_update": 0.5}),
+        ("The address is wrong", {"partial_update": 0.5}),
+        ("I need the file itself", {}),
+        ("The unpaid fines of March", {}),
+        ("unpaid fines", {READ: 0.5}),
+    ],
+)
+def test_a_statement_asks_to_record_or_to_correct_what_it_says(sentence, asks):
+    assert ENGLISH.read(sentence).asks == asks
+
+
+def test_a_verb_with_again_is_the_verb_that_begins_with_re():
+    tools = ranking(
+        make_tool("timers_start"), make_tool("timers_restart"), make_tool("timers_stop")
+    )
+    assert tools.find("Start the timer again")[0] == "timers_restart"
+    assert tools.find("Start the timer")[0] == "timers_start"
+
+
+def test_a_compound_that_no_tool_has_is_taken_as_the_word_it_begins_or_ends_with():
+    tools = ranking(make_tool("mail_rules"), make_tool("shelf_plans"))
+    assert tools.find("mailbox") == ["mail_rules"]
+    assert tools.find("bookshelf") == ["shelf_plans"]
+
+
+def test_a_weekday_means_a_date_and_a_date_means_no_weekday():
+    assert "dat" in ENGLISH.synonyms["saturda"]
+    assert "saturda" not in ENGLISH.synonyms["dat"]
+
+
 # --- The kept list --------------------------------------------------------------------------
 
 
@@ -194,8 +231,13 @@ def test_each_group_of_synonyms_is_one_line_of_several_words():
 
 
 def test_forms_of_a_word_have_one_stem():
-    for forms in ("order orders ordered ordering", "reserve reservation", "pay paid payment"):
-        assert len(set(split_words(forms))) == 1
+    for forms in (
+        *("order orders ordered ordering", "reserve reservation", "pay paid payment"),
+        *("city cities", "address addresses", "class classes", "bill bills billing"),
+        *("cancel cancelled cancellation", "archive archived archives", "employee employees"),
+        *("approve approval approvals", "activate activation", "movie movies", "status statuses"),
+    ):
+        assert len(set(split_words(forms))) == 1, forms
     assert len(set(split_words("Rechnung Rechnungen", "de"))) == 1
 
 
