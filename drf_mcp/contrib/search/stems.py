@@ -14,69 +14,21 @@ DERIVATIONS = (
 )
 GERMAN = ("ungen", "ung", "innen", "in", "en", "ern", "er", "em", "es", "e", "n", "s", "te", "st")
 # Verbs and nouns that change in the middle, and one that is a noun of its own.
-IRREGULAR = {"bookings": "booking", "booking": "booking"}
-IRREGULAR |= {
-    word: group.split()[0]
-    for group in (
-        "pay paid payment payments",
-        "buy bought",
-        "sell sold",
-        "send sent",
-        "give gave given",
-        "take took taken",
-        "go went gone",
-        "come came",
-        "break broke broken",
-        "keep kept",
-        "write wrote written",
-        "find found",
-        "hold held",
-        "make made",
-        "lend lent",
-        "bring brought",
-        "lose lost",
-        "person people",
-        "child children",
-        "man men",
-        "woman women",
-        "shelf shelves",
-        "prescribe prescription",
-        "deliver delivery",
-        "subscribe subscription",
-        "describe description",
-        "receive reception",
-        "choose chose chosen choice",
-        "agree agreed",
-        "begin began begun",
-        "build built",
-        "calorie calories",
-        "drive drove driven",
-        "eat ate eaten",
-        "fail failure failures",
-        "feed fed",
-        "feel felt",
-        "fly flew flown flight",
-        "get got",
-        "grow grew grown growth",
-        "know knew known knowledge",
-        "meet met",
-        "movie movies",
-        "ride rode ridden",
-        "run ran",
-        "see saw seen",
-        "sleep slept",
-        "speak spoke spoken",
-        "spend spent",
-        "steal stole stolen",
-        "teach taught",
-        "throw threw thrown",
-        "wake woke woken awake",
-        "wear wore worn",
-        "weigh weight weights",
-        "win won",
-    )
-    for word in group.split()
-}
+FORMS = (
+    "pay paid payment payments; buy bought; sell sold; send sent; give gave given; take took "
+    "taken; go went gone; come came; break broke broken; keep kept; write wrote written; find "
+    "found; hold held; make made; lend lent; bring brought; lose lost; person people; child "
+    "children; man men; woman women; shelf shelves; prescribe prescription; deliver delivery; "
+    "subscribe subscription; describe description; receive reception; choose chose chosen choice; "
+    "agree agreed; begin began begun; build built; calorie calories; drive drove driven; eat ate "
+    "eaten; fail failure failures; feed fed; feel felt; fly flew flown flight; get got; grow grew "
+    "grown growth; know knew known knowledge; meet met; movie movies; ride rode ridden; run ran; "
+    "see saw seen; sleep slept; speak spoke spoken; spend spent; steal stole stolen; teach "
+    "taught; throw threw thrown; wake woke woken awake; wear wore worn; weigh weight weights; win "
+    "won"
+)
+IRREGULAR = {word: group.split()[0] for group in FORMS.split(";") for word in group.split()}
+IRREGULAR |= {"bookings": "booking", "booking": "booking"}
 
 
 def strip_english(word: str) -> str:

@@ -7,17 +7,17 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 from drf_mcp.archive.search import split_unspaced
 from drf_mcp.contrib.search.stems import STEMS, strip_english
-from drf_mcp.contrib.search.synonyms import (
+from drf_mcp.contrib.search.verbs import (
     AGAIN,
     ASKING,
     BEFORE_VERBS,
     CORRECTIONS,
     DETERMINERS,
     FINITE,
-    GROUPS,
     NAMED_BY_VERBS,
     PLAIN_VERBS,
     PREPOSITIONS,
@@ -73,7 +73,7 @@ class SearchLanguage:
     def __post_init__(self) -> None:
         self.strip = STEMS.get(self.code, strip_english)
         for code in dict.fromkeys(("en", self.code)):
-            for line in GROUPS.get(code, "").strip().splitlines():
+            for line in read_synonyms(code):
                 said, _, meant = line.partition(" > ")
                 stems = [self.read_phrase(text) for text in said.split()]
                 others = [self.read_phrase(text) for text in meant.split()] or stems
@@ -173,6 +173,13 @@ def guess(words: Sequence[str]) -> Mapping[str, float]:
 def split_raw(text: str) -> list[str]:
     words = WORDS.findall(CAMEL.sub(" ", text).lower())
     return [part for word in words for part in split_unspaced(word)]
+
+
+def read_synonyms(code: str) -> list[str]:
+    """Return the groups of the kept list of a language, which has one in English and German."""
+    kept = Path(__file__).with_name(f"synonyms_{code}.txt")
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    return [line for line in lines if not line.startswith("#")]
 
 
 @lru_cache(maxsize=8)
