@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 # An enumeration of more values is described in words, with some of them.
-MOST_VALUES, SHOWN_VALUES = 50, 3
+MOST_VALUES = 50
 # The word "text", and an image of one pixel.
 TEXT = "dGV4dA=="
 PNG = (
@@ -167,22 +167,6 @@ class FieldSchema(dict[str, Any]):
     def with_kind(self, kind: ValueKind) -> FieldSchema:
         return FieldSchema(explain(self, _(kind.sentence)), replace(self.meaning, kind=kind))
 
-    def with_limit(self, sentence: str, limit: Limit) -> FieldSchema:
-        known = (*self.meaning.limits, limit)
-        return FieldSchema(explain(self, sentence), replace(self.meaning, limits=known))
-
-    def with_choices_in_words(self) -> FieldSchema:
-        # Of few choices nothing: every list of tools would carry many.
-        values = self.get("enum") or ()
-        if len(values) <= MOST_VALUES:
-            return self
-        choices = self.meaning.choices or tuple((value, "") for value in values)
-        shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
-        bare = {name: value for name, value in self.items() if name != "enum"}
-        facts = {"count": len(values), "values": shown}
-        worded = explain(bare, _("One of %(count)d values, such as %(values)s") % facts)
-        return FieldSchema(worded, replace(self.meaning, choices=choices))
-
     @property
     def types(self) -> list[str]:
         kind = self.get("type") or []
@@ -201,9 +185,6 @@ class FieldSchema(dict[str, Any]):
     def format_name(self) -> str:
         words = self.kind.words if self.kind is not None else ""
         return next((name for name, kind in FORMATS.items() if kind.words == words), "")
-
-    def without_identity(self) -> FieldSchema:
-        return self.without_words(self.meaning.identity)
 
     def without_words(self, sentence: str) -> FieldSchema:
         words, sentence = self.get("description", ""), join_sentences(sentence)
@@ -250,21 +231,17 @@ class FieldSchema(dict[str, Any]):
         if "items" in self and "items" in other:
             both["items"] = FieldSchema.of(self["items"]).union(other["items"])
         if "properties" in self and "properties" in other:
-            self._join_members(other, both)
+            members, others = self["properties"], other["properties"]
+            joined = {
+                name: FieldSchema.of(member).union(others.get(name, member))
+                for name, member in members.items()
+            }
+            both["properties"] = {**others, **joined}
+            both.pop("required", None)
+            needed = other.get("required", ())
+            if required := [name for name in self.get("required", ()) if name in needed]:
+                both["required"] = required
         return both
-
-    def _join_members(self, other: FieldSchema, both: FieldSchema) -> None:
-        members, others = self["properties"], other["properties"]
-        joined = {
-            name: FieldSchema.of(member).union(others.get(name, member))
-            for name, member in members.items()
-        }
-        both["properties"] = {**others, **joined}
-        both.pop("required", None)
-        needed = other.get("required", ())
-        required = [name for name in self.get("required", ()) if name in needed]
-        if required:
-            both["required"] = required
 
 
 def make_text(format_name: str, *, blank: bool = False) -> FieldSchema:
@@ -292,59 +269,49 @@ MAX_REPEATED = 12
 def make_example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties", {})
     required = schema.get("required", ())
-    return {name: DeclaredExample(properties.get(name, {}), name).value for name in required}
+    return {name: make_example(properties.get(name, {}), name) for name in required}
 
 
-class DeclaredExample:
-    def __init__(self, schema: Any, name: str = "") -> None:
-        self.schema = FieldSchema.of(schema)
-        self.name = name
+def make_example(schema: Any, name: str = "") -> Any:
+    schema = FieldSchema.of(schema)
+    if schema.meaning.examples:
+        return schema.meaning.examples[0]
+    if schema.meaning.choices:
+        return schema.meaning.choices[0][0]
+    for keyword in ("default", "const"):
+        if keyword in schema:
+            return schema[keyword]
+    for keyword in ("examples", "enum"):
+        if schema.get(keyword):
+            return schema[keyword][0]
+    match schema.types[:1]:
+        case ["integer" | "number"]:
+            least, most = schema.get("minimum"), schema.get("maximum")
+            if least is not None and least > 1:
+                return least
+            return most if most is not None and most < 1 else 1
+        case ["string"]:
+            return make_example_text(schema, name)
+        case ["boolean"]:
+            return True
+        case ["array"]:
+            item = make_example(schema.get("items", {}), name)
+            return [item] * max(schema.get("minItems", 1), 1)
+        case ["object"]:
+            return make_example_arguments(schema)
+    return "..."
 
-    @property
-    def value(self) -> Any:
-        schema = self.schema
-        if schema.meaning.examples:
-            return schema.meaning.examples[0]
-        if schema.meaning.choices:
-            return schema.meaning.choices[0][0]
-        for keyword in ("default", "const"):
-            if keyword in schema:
-                return schema[keyword]
-        for keyword in ("examples", "enum"):
-            if schema.get(keyword):
-                return schema[keyword][0]
-        match schema.types[:1]:
-            case ["integer" | "number"]:
-                return self.number
-            case ["string"]:
-                return self.text
-            case ["boolean"]:
-                return True
-            case ["array"]:
-                item = DeclaredExample(schema.get("items", {}), self.name).value
-                return [item] * max(schema.get("minItems", 1), 1)
-            case ["object"]:
-                return make_example_arguments(schema)
-        return "..."
 
-    @property
-    def number(self) -> Any:
-        least, most = self.schema.get("minimum"), self.schema.get("maximum")
-        if least is not None and least > 1:
-            return least
-        return most if most is not None and most < 1 else 1
-
-    @property
-    def text(self) -> str:
-        schema, kind = self.schema, self.schema.kind
-        if kind is not None and kind.example:
-            return kind.example
-        if "email" in self.name:
-            return "name@example.com"
-        value = "text".ljust(schema.get("minLength", 0), "x")
-        value = value[: schema.get("maxLength", len(value))]
-        if "pattern" not in schema:
-            return value
-        # A simple pattern takes a run of one character; of another pattern the word will do.
-        runs = [letter * length for length in range(1, MAX_REPEATED + 1) for letter in "aA1"]
-        return next((text for text in (value, *runs) if re.search(schema["pattern"], text)), value)
+def make_example_text(schema: FieldSchema, name: str) -> str:
+    kind = schema.kind
+    if kind is not None and kind.example:
+        return kind.example
+    if "email" in name:
+        return "name@example.com"
+    value = "text".ljust(schema.get("minLength", 0), "x")
+    value = value[: schema.get("maxLength", len(value))]
+    if "pattern" not in schema:
+        return value
+    # A simple pattern takes a run of one character; of another pattern the word will do.
+    runs = [letter * length for length in range(1, MAX_REPEATED + 1) for letter in "aA1"]
+    return next((text for text in (value, *runs) if re.search(schema["pattern"], text)), value)

@@ -9,16 +9,17 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from drf_mcp.introspection.field_schema import (
     FORMATS,
+    MOST_VALUES,
     FieldSchema,
-    ValueKind,
     explain,
     make_own_format,
 )
 from drf_mcp.introspection.names import is_portable, measure_pattern, translate_pattern
-from drf_mcp.introspection.text import SchemaWords, clean_text, join_values
+from drf_mcp.introspection.text import clean_text, join_values, name_type
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import join_alternatives
 
@@ -41,6 +42,16 @@ KEYWORDS = (
     "required",
     "default",
 )
+MEMBERS = {
+    "minProperties": ngettext_lazy(
+        "At least %(minProperties)s member", "At least %(minProperties)s members", "minProperties"
+    ),
+    "maxProperties": ngettext_lazy(
+        "At most %(maxProperties)s member", "At most %(maxProperties)s members", "maxProperties"
+    ),
+}
+# How many values of a long enumeration are named.
+SHOWN_VALUES = 3
 TYPED = ("type", "items", "properties", "required", "additionalProperties")
 
 
@@ -54,7 +65,7 @@ class PortableWriter:
 
     @classmethod
     def write(cls, schema: Any) -> FieldSchema:
-        return cls(ReferenceResolver(schema).resolve(schema)).get_schema()
+        return cls(resolve_references(schema, schema)).get_schema()
 
     def get_schema(self) -> FieldSchema:
         self.combine()
@@ -62,16 +73,15 @@ class PortableWriter:
         self.write_choices()
         # The format is about to become words, which nothing reads.
         kind = self.meaning.kind or FieldSchema(self.schema).kind
-        self.write_format()
-        self.write_pattern()
-        self.write_form()
-        self.drop_needless_lengths()
+        self.write_text()
         self.write_bound("exclusiveMinimum", "minimum", 1, max)
         self.write_bound("exclusiveMaximum", "maximum", -1, min)
         self.explain_other_keywords()
-        self.write_items()
-        self.write_members()
-        self.shorten_description()
+        self.write_parts()
+        description = self.schema.get("description", "")
+        if len(description) > LONGEST_DESCRIPTION:
+            cut = description[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0]
+            self.schema["description"] = f"{cut[: LONGEST_DESCRIPTION - 1]}…"
         known = {name: self.schema[name] for name in KEYWORDS if self.schema.get(name) is not None}
         return FieldSchema(known, replace(self.meaning, kind=kind))
 
@@ -111,30 +121,29 @@ class PortableWriter:
         elif others:
             if len(types) == 1 and "type" in others[0]:
                 self.schema["type"] = others[0]["type"]
-            names = dict.fromkeys(SchemaWords(member).type_name for member in others)
+            names = dict.fromkeys(map(name_type, others))
             self.explain(_("Either %(types)s") % {"types": join_alternatives(names)})
 
     def settle_type(self) -> None:
-        if isinstance(self.schema.get("type"), list):
-            self.settle_types(FieldSchema(self.schema).types)
-        elif self.schema.get("type") == "null":
-            self.schema["type"] = None
-        elif self.schema.get("type") is None and self.schema.get("properties"):
-            self.schema["type"] = "object"
-
-    def settle_types(self, types: list[str]) -> None:
-        if len(types) < len(self.schema["type"]):
+        schema, types = self.schema, FieldSchema(self.schema).types
+        if not isinstance(schema.get("type"), list):
+            if schema.get("type") == "null":
+                schema["type"] = None
+            elif schema.get("type") is None and schema.get("properties"):
+                schema["type"] = "object"
+            return
+        if len(types) < len(schema["type"]):
             self.explain(_("May be null"))
-        if len(types) > 1:
-            # No keyword of one type can stand where values are of several types.
-            kinds = [
-                SchemaWords({**self.schema, "type": name, "enum": None}).type_name_with_members
-                for name in types
-            ]
-            self.schema = {name: self.schema[name] for name in self.schema if name not in TYPED}
-            self.explain(_("Either %(types)s") % {"types": join_alternatives(kinds)})
-        else:
+        if len(types) < 2:
             self.schema["type"] = types[0] if types else None
+            return
+        # No keyword of one type can stand where values are of several types.
+        kinds = [
+            name_type({**self.schema, "type": name, "enum": None}, with_members=True)
+            for name in types
+        ]
+        self.schema = {name: self.schema[name] for name in self.schema if name not in TYPED}
+        self.explain(_("Either %(types)s") % {"types": join_alternatives(kinds)})
 
     def write_choices(self) -> None:
         schema = self.schema
@@ -147,58 +156,46 @@ class PortableWriter:
         if schema.get("type") is None and unique and all(isinstance(v, str) for v in unique):
             schema["type"] = "string"
         schema["enum"] = unique or None
-        worded = FieldSchema(schema, self.meaning).with_choices_in_words()
-        self.schema, self.meaning = {**worded}, worded.meaning
+        if len(unique) > MOST_VALUES:
+            # Of few choices no word: every list of tools would carry many.
+            choices = self.meaning.choices or tuple((value, "") for value in unique)
+            shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
+            facts = {"count": len(unique), "values": shown}
+            self.meaning = replace(self.meaning, choices=choices)
+            schema["enum"] = None
+            self.explain(_("One of %(count)d values, such as %(values)s") % facts)
         self.explain(_("May be blank") if "" in values else "")
 
-    def write_format(self) -> None:
-        name, is_text = self.schema.get("format"), self.schema.get("type") == "string"
-        # Date-time is the one format that is understood everywhere.
-        if name is None or (name == "date-time" and is_text):
-            return
-        self.schema["format"] = None
-        if name in FORMATS:
-            self.explain("" if self.has_plain_form else _(FORMATS[name].sentence))
-        elif is_text:
-            self.explain(make_own_format(name).sentence)
-
-    def write_pattern(self) -> None:
-        pattern = self.schema.get("pattern")
-        if pattern is None:
-            return
-        is_kept = pattern and self.schema.get("type") == "string"
-        self.schema["pattern"] = translate_pattern(pattern) if is_kept else None
-        if pattern and not self.schema["pattern"]:
-            self.explain(_("Must match %(pattern)s") % {"pattern": pattern})
-
-    @property
-    def form(self) -> ValueKind | None:
-        # A pattern of the project's own says more, and so does an enumeration.
-        kind, schema = self.meaning.kind, self.schema
-        is_said = schema.get("pattern") is not None or schema.get("enum") is not None
+    def write_text(self) -> None:
+        schema, kind = self.schema, self.meaning.kind
+        name, pattern = schema.get("format"), schema.get("pattern")
         is_text = schema.get("type") == "string"
-        return kind if kind is not None and kind.pattern and is_text and not is_said else None
-
-    @property
-    def has_plain_form(self) -> bool:
-        return self.form is not None and self.form.plain
-
-    def write_form(self) -> None:
-        if form := self.form:
-            self.schema["pattern"] = form.pattern
-            if form.plain:
-                self.schema = {**FieldSchema.of(self.schema).without_words(_(form.sentence))}
-
-    def drop_needless_lengths(self) -> None:
-        # Those that every text which the pattern allows has, or which no address of people reaches.
-        pattern = self.schema.get("pattern")
-        if pattern is None:
+        portable = translate_pattern(pattern) if pattern and is_text else None
+        # A pattern of the project's own says more than that of a kind, and so does an enumeration.
+        is_said = portable is not None or schema.get("enum") is not None
+        form = kind if kind is not None and kind.pattern and is_text and not is_said else None
+        is_plain = form is not None and form.plain
+        # Date-time is the one format that is understood everywhere.
+        if name is not None and not (name == "date-time" and is_text):
+            schema["format"] = None
+            if name in FORMATS:
+                self.explain("" if is_plain else _(FORMATS[name].sentence))
+            elif is_text:
+                self.explain(make_own_format(name).sentence)
+        if pattern and not portable:
+            self.explain(_("Must match %(pattern)s") % {"pattern": pattern})
+        if form is not None and is_plain:
+            self.schema = {**FieldSchema.of(self.schema).without_words(_(form.sentence))}
+        self.schema["pattern"] = portable = portable if form is None else form.pattern
+        if portable is None:
             return
-        shortest, longest = measure_pattern(pattern)
-        has_form = self.meaning.kind is not None and self.meaning.kind.pattern == pattern
+        # Without the lengths that every text has which the pattern allows, or which no address of
+        # people reaches.
+        shortest, longest = measure_pattern(portable)
         if self.schema.get("minLength", 0) <= shortest:
             self.schema["minLength"] = None
-        if has_form or longest <= self.schema.get("maxLength", 0):
+        is_form = kind is not None and kind.pattern == portable
+        if is_form or longest <= self.schema.get("maxLength", 0):
             self.schema["maxLength"] = None
 
     def write_bound(
@@ -227,77 +224,62 @@ class PortableWriter:
         schema = self.schema
         values = FieldSchema.of(schema.get("additionalProperties"))
         example = next(iter(schema.get("examples") or ()), schema.get("example"))
-        written = "" if example is None else write_value(example)
+        if not isinstance(example, str) and example is not None:
+            example = json.dumps(example, ensure_ascii=False, default=str)
+        counts = [
+            words % schema
+            for name, words in MEMBERS.items()
+            if isinstance(schema.get(name), int) and schema[name] > 0
+        ]
         self.explain(
             "" if schema.get("description") else clean_text(schema.get("title")),
-            _("Values: %(type)s") % {"type": SchemaWords(values).type_name} if values else "",
+            _("Values: %(type)s") % {"type": name_type(values)} if values else "",
             _("A multiple of %(multipleOf)s") % schema if schema.get("multipleOf") else "",
             _("No duplicates") if schema.get("uniqueItems") is True else "",
-            *SchemaWords(schema).count_members(),
-            _("Example: %(value)s") % {"value": written} if written else "",
+            *counts,
+            _("Example: %(value)s") % {"value": example} if example else "",
         )
 
-    def write_items(self) -> None:
+    def write_parts(self) -> None:
         items = self.schema.pop("items", None)
-        if self.schema.get("type") == "array":
-            self.schema["items"] = PortableWriter(items).get_schema()
-
-    def write_members(self) -> None:
         members = self.schema.pop("properties", None) or {}
         required = self.schema.pop("required", None) or ()
-        if self.schema.get("type") != "object":
-            return
-        properties = {
-            name: PortableWriter(member).get_schema()
-            for name, member in members.items()
-            if is_portable(name)
-        }
-        self.schema["properties"] = properties or None
-        self.schema["required"] = [name for name in required if name in properties] or None
-        others = join_values(name for name in members if not is_portable(name))
-        self.explain(_("Also takes %(names)s") % {"names": others} if others else "")
-
-    def shorten_description(self) -> None:
-        description = self.schema.get("description", "")
-        if len(description) > LONGEST_DESCRIPTION:
-            cut = description[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0]
-            self.schema["description"] = f"{cut[: LONGEST_DESCRIPTION - 1]}…"
+        if self.schema.get("type") == "array":
+            self.schema["items"] = PortableWriter(items).get_schema()
+        if self.schema.get("type") == "object":
+            properties = {
+                name: PortableWriter(member).get_schema()
+                for name, member in members.items()
+                if is_portable(name)
+            }
+            self.schema["properties"] = properties or None
+            self.schema["required"] = [name for name in required if name in properties] or None
+            others = join_values(name for name in members if not is_portable(name))
+            self.explain(_("Also takes %(names)s") % {"names": others} if others else "")
 
 
-class ReferenceResolver:
+def resolve_references(schema: Any, root: Any, enclosing: tuple[str, ...] = ()) -> Any:
     # A reference to a schema that encloses it, or to nothing, becomes the open schema.
-
-    def __init__(self, root: Any) -> None:
-        self.root = root
-
-    def resolve(self, schema: Any, enclosing: tuple[str, ...] = ()) -> Any:
-        if isinstance(schema, list):
-            return [self.resolve(member, enclosing) for member in schema]
-        if not isinstance(schema, dict):
-            return schema
-        members = {
-            name: self.resolve(member, enclosing)
-            for name, member in schema.items()
-            if name != "$defs"
-        }
-        reference = members.get("$ref")
-        if not isinstance(reference, str):
-            return FieldSchema(members, FieldSchema.of(schema).meaning)
-        del members["$ref"]
-        return {**self.find(reference, enclosing), **members}
-
-    def find(self, reference: str, enclosing: tuple[str, ...]) -> dict[str, Any]:
-        if reference in enclosing or not reference.startswith("#/"):
-            return {}
-        found = self.root
-        for name in JSONPointer(reference[1:]).path:
-            found = found.get(name) if isinstance(found, dict) else None
-        schema = self.resolve(found, (*enclosing, reference))
-        return schema if isinstance(schema, dict) else {}
-
-
-def write_value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(schema, list):
+        return [resolve_references(member, root, enclosing) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    members = {
+        name: resolve_references(member, root, enclosing)
+        for name, member in schema.items()
+        if name != "$defs"
+    }
+    reference = members.get("$ref")
+    if not isinstance(reference, str):
+        return FieldSchema(members, FieldSchema.of(schema).meaning)
+    del members["$ref"]
+    if reference in enclosing or not reference.startswith("#/"):
+        return members
+    found = root
+    for name in JSONPointer(reference[1:]).path:
+        found = found.get(name) if isinstance(found, dict) else None
+    found = resolve_references(found, root, (*enclosing, reference))
+    return {**found, **members} if isinstance(found, dict) else members
 
 
 def is_finite_number(value: Any) -> TypeGuard[int | float]:

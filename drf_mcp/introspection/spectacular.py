@@ -29,7 +29,7 @@ from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.openapi import OpenAPISchema, find_examples
-from drf_mcp.introspection.portable import ReferenceResolver
+from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNSAID, AnyField, Schema
 
@@ -255,5 +255,5 @@ class SpectacularAnnotations:
 
     def convert(self, schema: Any) -> Schema:
         with LOCK:
-            resolved = ReferenceResolver(REGISTRY.get_document()).resolve(schema)
+            resolved = resolve_references(schema, REGISTRY.get_document())
             return OpenAPISchema(resolved).to_json_schema()

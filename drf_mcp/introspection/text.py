@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.signals import setting_changed
@@ -14,7 +14,7 @@ from django.utils import translation
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives
@@ -96,146 +96,123 @@ NOUNS = {
     "object": gettext_noop("an object"),
     "string": gettext_noop("a string"),
 }
-MEMBERS = {
-    "minProperties": ngettext_lazy(
-        "At least %(minProperties)s member", "At least %(minProperties)s members", "minProperties"
-    ),
-    "maxProperties": ngettext_lazy(
-        "At most %(maxProperties)s member", "At most %(maxProperties)s members", "maxProperties"
-    ),
-}
 MOST_CHOICES, MOST_NEAREST = 20, 5
 
 
-class SchemaWords:
-    # near: a value that was refused; of many choices those like it are named.
-    def __init__(self, schema: Any, near: Any = None) -> None:
-        self.schema = FieldSchema.of(schema)
-        self.near = near
+VALUE_BOUNDS = (
+    gettext_lazy("%(value)s from %(low)s to %(high)s"),
+    gettext_lazy("%(value)s of at least %(low)s"),
+    gettext_lazy("%(value)s of at most %(high)s"),
+)
+LENGTH_BOUNDS = (
+    gettext_lazy("%(value)s from %(low)s to %(high)s characters"),
+    ngettext_lazy(
+        "%(value)s of at least %(low)s character",
+        "%(value)s of at least %(low)s characters",
+        "low",
+    ),
+    ngettext_lazy(
+        "%(value)s of at most %(high)s character",
+        "%(value)s of at most %(high)s characters",
+        "high",
+    ),
+)
 
-    @property
-    def accepted(self) -> str | None:
-        if self.schema.meaning.choices:
-            return _("one of %(values)s, …") % {"values": join_values(self.nearest)}
-        choices = self.schema.get("enum")
-        if choices:
-            facts = {"values": join_values(choices[:MOST_CHOICES])}
-            is_cut = len(choices) > MOST_CHOICES
-            return (_("one of %(values)s, …") if is_cut else _("one of %(values)s")) % facts
-        for kind in self.schema.types[:1]:
-            if kind == "array":
-                items = SchemaWords(self.schema.get("items"), self.near)
-                return self.describe_array(items.accepted)
-            return self.describe_value(kind)
-        return None
 
-    def count_members(self) -> Iterator[str]:
-        for name, words in MEMBERS.items():
-            if isinstance(self.schema.get(name), int) and self.schema[name] > 0:
-                yield words % self.schema
+def describe_accepted(schema: Any, near: Any = None) -> str | None:
+    """Return the values that a schema takes in words, None where it takes any.
 
-    def describe_array(self, item: str | None) -> str:
-        return _("an array, each item %(item)s") % {"item": item} if item else _("an array")
+    Args:
+        near: a value that was refused; of many choices those like it are named.
+    """
+    schema = FieldSchema.of(schema)
+    choices, labelled = schema.get("enum"), schema.meaning.choices
+    if labelled:
+        return _("one of %(values)s, …") % {"values": join_values(find_alike(labelled, near))}
+    if choices:
+        facts = {"values": join_values(choices[:MOST_CHOICES])}
+        is_cut = len(choices) > MOST_CHOICES
+        return (_("one of %(values)s, …") if is_cut else _("one of %(values)s")) % facts
+    kind = next(iter(schema.types), None)
+    if kind == "array":
+        return describe_array(describe_accepted(schema.get("items"), near))
+    return None if kind is None else describe_value(schema, kind)
 
-    @property
-    def nearest(self) -> list[str]:
-        # By value or by label: people know a country's name, and few its code.
-        choices = [(value, clean_text(label)) for value, label in self.schema.meaning.choices]
-        spelled = {text.casefold(): pair for pair in choices for text in map(str, pair) if text}
-        values = self.near if isinstance(self.near, list) else [self.near]
-        alike = [
-            spelled[text]
-            for value in values
-            for text in find_nearest(str(value), spelled, MOST_NEAREST)
-        ]
-        shown = dict.fromkeys(alike or choices[:MOST_NEAREST])
-        return [
-            f"{value} = {label}" if label not in ("", str(value)) else str(value)
-            for value, label in shown
-        ]
 
-    def describe_value(self, json_type: str) -> str:
-        name = self.kind_name if json_type in ("string", "number") else ""
-        words = name or translate(NOUNS.get(json_type, f"a {json_type}"))
-        words = self.bound(words, self.schema.get("minimum"), self.schema.get("maximum"))
-        # What has a kind of its own is never empty.
-        shortest = None if name else self.schema.get("minLength")
-        words = self.bound_length(words, shortest, self.schema.get("maxLength"))
-        if self.has_own_pattern:
-            facts = {"value": words, "pattern": self.schema["pattern"]}
-            words = _("%(value)s matching %(pattern)s") % facts
-        if finder := self.schema.meaning.finder:
-            words = _("%(value)s that %(tool)s gives") % {"value": words, "tool": finder}
+def describe_array(item: str | None) -> str:
+    return _("an array, each item %(item)s") % {"item": item} if item else _("an array")
+
+
+def find_alike(labelled: Iterable[tuple[Any, Any]], near: Any) -> list[str]:
+    # By value or by label: people know a country's name, and few its code.
+    choices = [(value, clean_text(label)) for value, label in labelled]
+    spelled = {text.casefold(): pair for pair in choices for text in map(str, pair) if text}
+    alike = [
+        spelled[text]
+        for value in (near if isinstance(near, list) else [near])
+        for text in find_nearest(str(value), spelled, MOST_NEAREST)
+    ]
+    shown = dict.fromkeys(alike or choices[:MOST_NEAREST])
+    return [
+        f"{value} = {label}" if label not in ("", str(value)) else str(value)
+        for value, label in shown
+    ]
+
+
+def describe_value(schema: FieldSchema, json_type: str) -> str:
+    name = name_kind(schema) if json_type in ("string", "number") else ""
+    words = name or translate(NOUNS.get(json_type, f"a {json_type}"))
+    words = bound(words, schema.get("minimum"), schema.get("maximum"), VALUE_BOUNDS)
+    # What has a kind of its own is never empty.
+    shortest = None if name else schema.get("minLength")
+    words = bound(words, shortest, schema.get("maxLength"), LENGTH_BOUNDS)
+    # The words of a kind say what its pattern says.
+    kind, pattern = schema.kind, schema.get("pattern")
+    if "pattern" in schema and (kind is None or kind.pattern != pattern):
+        facts = {"value": words, "pattern": pattern}
+        words = _("%(value)s matching %(pattern)s") % facts
+    if finder := schema.meaning.finder:
+        words = _("%(value)s that %(tool)s gives") % {"value": words, "tool": finder}
+    return words
+
+
+def bound(words: str, low: Any, high: Any, forms: tuple[Any, Any, Any]) -> str:
+    if low is None and high is None:
         return words
+    between, least, most = forms
+    form = most if low is None else least if high is None else between
+    return str(form % {"value": words, "low": low, "high": high})
 
-    @property
-    def has_own_pattern(self) -> bool:
-        # The words of a kind say what its pattern says.
-        kind = self.schema.kind
-        return "pattern" in self.schema and (kind is None or kind.pattern != self.schema["pattern"])
 
-    @property
-    def kind_name(self) -> str:
-        kind, limits = self.schema.kind, self.schema.meaning.limits
-        if kind is None:
-            return ""
-        words = translate(kind.words)
-        words = words % {"format": kind.format} if kind.format else words
-        if not limits:
-            return words
-        words, bracket, inside = words.removesuffix(")").partition(" (")
-        return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
+def name_kind(schema: FieldSchema) -> str:
+    kind, limits = schema.kind, schema.meaning.limits
+    if kind is None:
+        return ""
+    words = translate(kind.words)
+    words = words % {"format": kind.format} if kind.format else words
+    if not limits:
+        return words
+    words, bracket, inside = words.removesuffix(")").partition(" (")
+    return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
 
-    def bound(self, words: str, low: Any, high: Any) -> str:
-        facts = {"value": words, "low": low, "high": high}
-        if low is not None and high is not None:
-            return _("%(value)s from %(low)s to %(high)s") % facts
-        if low is not None:
-            return _("%(value)s of at least %(low)s") % facts
-        return words if high is None else _("%(value)s of at most %(high)s") % facts
 
-    def bound_length(self, words: str, low: Any, high: Any) -> str:
-        facts = {"value": words, "low": low, "high": high}
-        if low is not None and high is not None:
-            return _("%(value)s from %(low)s to %(high)s characters") % facts
-        if low is not None:
-            least = ngettext(
-                "%(value)s of at least %(low)s character",
-                "%(value)s of at least %(low)s characters",
-                low,
-            )
-            return least % facts
-        if high is None:
-            return words
-        most = ngettext(
-            "%(value)s of at most %(high)s character",
-            "%(value)s of at most %(high)s characters",
-            high,
-        )
-        return most % facts
+def describe_intention(schema: FieldSchema) -> str:
+    """Return the values that a schema is meant for, where its field may take others too."""
+    if schema.get("type") == "array":
+        return describe_array(describe_intention(FieldSchema.of(schema.get("items"))))
+    names = join_values(schema.get("properties", ()))
+    if names:
+        return _("an object with %(names)s") % {"names": names}
+    return describe_accepted(schema) or schema.meaning.intention
 
-    @property
-    def intention(self) -> str:
-        if self.schema.get("type") == "array":
-            return self.describe_array(SchemaWords(self.schema.get("items")).intention)
-        names = join_values(self.schema.get("properties", ()))
-        if names:
-            return _("an object with %(names)s") % {"names": names}
-        return self.accepted or self.schema.meaning.intention
 
-    @property
-    def type_name(self) -> str:
-        if self.schema.get("enum"):
-            return _("one of %(values)s") % {"values": join_values(self.schema["enum"])}
-        kind = self.schema.get("type")
-        if kind == "array" and self.schema.get("items"):
-            items = SchemaWords(self.schema["items"]).type_name
-            return _("array of %(items)s") % {"items": items}
-        names = kind if isinstance(kind, list) else [kind or gettext_noop("any value")]
-        return join_alternatives(_(NAMES.get(name, name)) for name in names)
-
-    @property
-    def type_name_with_members(self) -> str:
-        is_object = self.schema.get("type") == "object"
-        names = join_values(self.schema.get("properties") or ()) if is_object else ""
-        return _("object with %(names)s") % {"names": names} if names else self.type_name
+def name_type(schema: Any, *, with_members: bool = False) -> str:
+    kind, names = schema.get("type"), join_values(schema.get("properties") or ())
+    if with_members and kind == "object" and names:
+        return _("object with %(names)s") % {"names": names}
+    if schema.get("enum"):
+        return _("one of %(values)s") % {"values": join_values(schema["enum"])}
+    if kind == "array" and schema.get("items"):
+        return _("array of %(items)s") % {"items": name_type(FieldSchema.of(schema["items"]))}
+    types = kind if isinstance(kind, list) else [kind or gettext_noop("any value")]
+    return join_alternatives(_(NAMES.get(name, name)) for name in types)

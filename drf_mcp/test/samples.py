@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.field_schema import PNG, TEXT, DeclaredExample
+from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument
@@ -58,7 +58,7 @@ class Samples:
                 return [value] if argument.json_type == "array" else value
         value = self.tool.hints.find_value(argument.pointer)
         if value is None:
-            value = DeclaredExample(parameter.schema, parameter.name).value
+            value = make_example(parameter.schema, parameter.name)
         for place, relation in parameter.handling.relations.items():
             key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
             if key is not None:

@@ -187,7 +187,8 @@ class ArgumentSources:
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
             # The name of the list names the model of the key.
-            known = FieldSchema.of(found).without_identity()
+            known = FieldSchema.of(found)
+            known = known.without_words(known.meaning.identity)
             shown = facts | {"key": ""} if key == "pk" or known == found else facts
             explained = explain(known, self.name_source(**shown))
             return FieldSchema.of(explained).with_meaning(finder=finder)

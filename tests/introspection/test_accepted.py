@@ -13,10 +13,10 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.field_schema import DeclaredExample
+from drf_mcp.introspection.field_schema import make_example
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.text import SchemaWords
+from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.call import Call
 from example_project.shop.models import Customer
@@ -63,7 +63,7 @@ def test_a_kind_is_named(subtests):
     ]:
         for narrow in [PortableWriter.write, as_it_is]:
             with subtests.test(field=field, words=words, narrow=narrow):
-                assert SchemaWords(narrow(DescribedField(field).input_schema)).accepted == words
+                assert describe_accepted(narrow(DescribedField(field).input_schema)) == words
 
 
 def test_lengths_that_follow_from_a_pattern_are_not_told(subtests):
@@ -84,8 +84,7 @@ def test_lengths_that_follow_from_a_pattern_are_not_told(subtests):
     ]:
         with subtests.test(field=field, words=words):
             assert (
-                SchemaWords(PortableWriter.write(DescribedField(field).input_schema)).accepted
-                == words
+                describe_accepted(PortableWriter.write(DescribedField(field).input_schema)) == words
             )
 
 
@@ -103,14 +102,14 @@ def test_a_help_text_is_no_fact(subtests):
                 schema = narrow(
                     DescribedField(f.CharField(max_length=20, help_text=said)).input_schema
                 )
-                assert SchemaWords(schema).accepted == "a string from 1 to 20 characters"
-                assert DeclaredExample(schema).value == "text"
+                assert describe_accepted(schema) == "a string from 1 to 20 characters"
+                assert make_example(schema) == "text"
 
 
 def test_a_bound_that_no_keyword_holds_is_told():
     earliest = MinValueValidator(date(2020, 1, 1))
     schema = PortableWriter.write(DescribedField(f.DateField(validators=[earliest])).input_schema)
-    assert SchemaWords(schema).accepted == "a date (YYYY-MM-DD, at least 2020-01-01)"
+    assert describe_accepted(schema) == "a date (YYYY-MM-DD, at least 2020-01-01)"
 
 
 # --- The way from a field to an error message -------------------------------------------------

@@ -28,7 +28,7 @@ from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.fields.describers import DecimalDescriber
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.text import SchemaWords
+from drf_mcp.introspection.text import describe_accepted
 from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
 
@@ -273,7 +273,7 @@ def test_of_many_choices_those_like_the_refused_value_are_accepted():
         (["DE", "Germny"], "one of DE = Germany, …"),
         (7, "one of AA = Country AA, AB = Country AB, AC = Country AC, AD = Country AD, AE = Country AE, …"),
     ):  # fmt: skip
-        assert SchemaWords(written, received).accepted == words
+        assert describe_accepted(written, received) == words
 
 
 def test_file_types_are_told():

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.text import SchemaWords
+from drf_mcp.introspection.text import describe_accepted
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def get_german_words(field: Any) -> str | None:
     with translation.override("en"):
         schema = DescribedField(field).input_schema
     with translation.override("de"):
-        return SchemaWords(schema).accepted
+        return describe_accepted(schema)
 
 
 def test_the_kind_of_a_value_and_a_bound_that_no_keyword_holds():
@@ -54,7 +54,7 @@ def test_a_format_of_the_projects_own():
 def test_the_phrases_of_a_value_in_an_order_of_their_own(monkeypatch):
     own = {"%(value)s matching %(pattern)s": "%(pattern)s: %(value)s", "a string": "ein Text"}
     monkeypatch.setattr(translation._trans, "gettext", lambda text: own.get(text, text))
-    assert SchemaWords({"type": "string", "pattern": "^[a-z]$"}).accepted == "^[a-z]$: ein Text"
+    assert describe_accepted({"type": "string", "pattern": "^[a-z]$"}) == "^[a-z]$: ein Text"
 
 
 def test_the_labels_of_many_choices():

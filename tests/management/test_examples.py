@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.field_schema import FORMATS, DeclaredExample, make_example_arguments
+from drf_mcp.introspection.field_schema import FORMATS, make_example, make_example_arguments
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
@@ -32,7 +32,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
         (True, "..."),
     ]:
         with subtests.test(schema=schema, value=value):
-            assert DeclaredExample(schema).value == value
+            assert make_example(schema) == value
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
 )
 @pytest.mark.parametrize("shaped", [PortableWriter.write, lambda schema: schema])
 def test_a_field_takes_the_value_of_its_kind(field, shaped):
-    field.run_validation(DeclaredExample(shaped(DescribedField(field).input_schema)).value)
+    field.run_validation(make_example(shaped(DescribedField(field).input_schema)))
 
 
 def test_every_kind_has_an_example():

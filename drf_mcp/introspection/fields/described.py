@@ -23,7 +23,13 @@ from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.text import SchemaWords, clean_text, join_values, says_more
+from drf_mcp.introspection.text import (
+    clean_text,
+    describe_intention,
+    join_values,
+    name_kind,
+    says_more,
+)
 from drf_mcp.introspection.types import AnyField
 
 # Importing these modules registers the describers of REST framework's own fields.
@@ -136,13 +142,13 @@ class DescribedField:
         return FieldSchema.of(explain(both, choices, own.get("description", "")))
 
     def intend(self, schema: FieldSchema) -> FieldSchema:
-        words = SchemaWords(schema)
-        if not words.intention:
+        words = describe_intention(schema)
+        if not words:
             return FieldSchema()
-        own = "" if words.kind_name else schema.get("description", "")
+        own = "" if name_kind(schema) else schema.get("description", "")
         null = _("May be null") if self.field.allow_null else ""
-        hint = _("Meant to be %(value)s") % {"value": words.intention}
-        return FieldSchema(explain({}, hint, own, null)).with_meaning(intention=words.intention)
+        hint = _("Meant to be %(value)s") % {"value": words}
+        return FieldSchema(explain({}, hint, own, null)).with_meaning(intention=words)
 
     def introduce(self, schema: FieldSchema) -> FieldSchema:
         label = clean_text(getattr(self.field, "label", None))
@@ -239,7 +245,9 @@ class ConstraintReader:
         if kind not in NUMBERS:
             sentence, words = LIMITS[keyword]
             text = _(sentence) % {"limit": limit}
-            self.schema = self.schema.with_limit(text, Limit(words, limit))
+            limits = (*self.schema.meaning.limits, Limit(words, limit))
+            self.explain(text)
+            self.schema = self.schema.with_meaning(limits=limits)
             return
         number = limit if isinstance(limit, (int, float)) else float(limit)
         number = to_whole(limit) if kind == "integer" else number

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.text import SchemaWords
+from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
@@ -160,7 +160,7 @@ class ArgumentPointers:
         )
 
     def accepted(self, pointer: str) -> str | None:
-        return SchemaWords(self.get_schema(pointer), self.received(pointer)).accepted
+        return describe_accepted(self.get_schema(pointer), self.received(pointer))
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.text import SchemaWords
+from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import find_nearest
@@ -68,7 +68,7 @@ def report_ignored(value: str, pointer: str, closed: ClosedSet) -> Problem:
         message=closed.get_message(value),
         pointer=pointer,
         received=mask_secrets(value),
-        accepted=SchemaWords(closed.get_schema()).accepted or pgettext("accepted names", "none"),
+        accepted=describe_accepted(closed.get_schema()) or pgettext("accepted names", "none"),
         remediation=suggest(value, nearest, otherwise),
     )
 
