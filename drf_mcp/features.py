@@ -17,8 +17,8 @@ from drf_mcp.interaction.slots import Slot as Slot
 from drf_mcp.option_types.installed import Setting as Setting
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.context import MessageObserver as MessageObserver
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import MessageObserver as MessageObserver
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.uploads import finding_files
 

@@ -34,9 +34,9 @@ from drf_mcp.protocol import (
     select_by_headers,
     select_era,
 )
-from drf_mcp.protocol.context import ACCEPTED as ACCEPTED
-from drf_mcp.protocol.context import MessageObserver, MessageStream, RequestContext
-from drf_mcp.protocol.context import Reply as Reply
+from drf_mcp.protocol.capability import ACCEPTED as ACCEPTED
+from drf_mcp.protocol.capability import MessageObserver, MessageStream, RequestContext
+from drf_mcp.protocol.capability import Reply as Reply
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.capability import ToolsCapability

@@ -27,8 +27,7 @@ from rest_framework.response import Response
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.visibility_cache import find_identity
 from drf_mcp.archive import Entry, can_archive
-from drf_mcp.archive.search import PassageSearch
-from drf_mcp.archive.slices import Slicer, find_numbers
+from drf_mcp.archive.slices import PassageSearch, Slicer, find_numbers
 from drf_mcp.archive.withheld import (
     GONE,
     ReadableItems,

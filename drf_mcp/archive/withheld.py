@@ -15,7 +15,7 @@ from rest_framework.exceptions import NotFound
 
 from drf_mcp.exceptions import Unavailable, contain
 from drf_mcp.json_text import encode_plain
-from drf_mcp.truncation.paths import find_value, replace_values
+from drf_mcp.truncation.rows import find_value, replace_values
 
 Item: TypeAlias = Mapping[str, Any]
 

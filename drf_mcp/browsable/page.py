@@ -30,13 +30,13 @@ from drf_mcp.exceptions import contain
 from drf_mcp.observability.logging import write_record
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import Message
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import chosen_language, mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, find_placeholder

@@ -19,7 +19,7 @@ from drf_mcp.exceptions import ProtocolError, contain
 from drf_mcp.observability.records import CallRecord
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.signals import tool_called, tool_failed
 from drf_mcp.tools.arguments.errors import escape_unprintable
 from drf_mcp.tools.tool import Tool

@@ -10,8 +10,8 @@ from typing import Any
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
+from drf_mcp.protocol.capability import MessageObserver, RequestContext
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
-from drf_mcp.protocol.context import MessageObserver, RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.errors import escape_unprintable
 

@@ -19,7 +19,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.observability.records import CallRecord
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.tools.arguments.errors import escape_unprintable
 
 CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"

@@ -26,9 +26,8 @@ from drf_mcp.observability.logging import CallLogger
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
-from drf_mcp.protocol.capability import cut_page
+from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.definitions import (

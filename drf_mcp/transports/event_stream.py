@@ -22,7 +22,7 @@ from django.utils import timezone, translation
 
 from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.protocol.context import Reply
+from drf_mcp.protocol.capability import Reply
 from drf_mcp.transports.http import make_json_response
 
 EVENT_STREAM = "text/event-stream"

@@ -6,9 +6,8 @@ from drf_mcp.truncation.budget import Budget
 from drf_mcp.truncation.digests import Condensed, Digester, Evidence, canonical_text
 from drf_mcp.truncation.lead_digests import LeadDigester
 from drf_mcp.truncation.report import RETRIEVAL_TOOL
-from drf_mcp.truncation.schema_relaxation import relax_schema
 from drf_mcp.truncation.tokens import count_tokens
-from drf_mcp.truncation.truncate import fit_outcome
+from drf_mcp.truncation.truncate import fit_outcome, relax_schema
 
 __all__ = [
     "RETRIEVAL_TOOL",

@@ -14,7 +14,14 @@ from drf_mcp.codes import gettext_noop
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.truncation.metadata import OmittedMetadata, summarise
-from drf_mcp.truncation.paths import Path, find_value, format_path, get_identifier
+from drf_mcp.truncation.rows import (
+    OmittedEntries,
+    Path,
+    Reduction,
+    find_value,
+    format_path,
+    get_identifier,
+)
 
 RETRIEVAL_TOOL = "content_retrieve"
 # More rows than these have one name together, such as ``results[17:2000]``.
@@ -36,78 +43,6 @@ FULL = Warning(
     ),
     Severity.WARNING,
 )
-
-
-@dataclass(frozen=True)
-class OmittedEntries:
-    """The entries that a list or an object has lost from its end.
-
-    Attributes:
-        path: the path of the list or object.
-        start: the number of entries that it kept.
-        total: the number of entries that it had.
-    """
-
-    path: Path
-    start: int
-    total: int
-
-    @property
-    def name(self) -> str:
-        """The name of all these entries: ``results[17:2000]``."""
-        return f"{format_path(self.path)}[{self.start}:{self.total}]"
-
-    @property
-    def count(self) -> int:
-        return self.total - self.start
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """The beginning or the digest of a long text.
-
-    Attributes:
-        path: the path of the text.
-        shown: the number of characters of the beginning, None for a digest.
-        total: the number of characters of the text.
-    """
-
-    path: Path
-    shown: int | None
-    total: int
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """A shortened answer.
-
-    Attributes:
-        value: the rest of the answer.
-        omitted: the collections that lost entries.
-        reduced: the paths of rows that kept identifiers and label only.
-        excerpts: the texts that are excerpts.
-        is_empty: True if nothing of the answer is left.
-    """
-
-    value: Any
-    omitted: tuple[OmittedEntries, ...] = ()
-    reduced: tuple[Path, ...] = ()
-    excerpts: tuple[Excerpt, ...] = ()
-    is_empty: bool = False
-
-    @property
-    def level(self) -> str:
-        """The ``content_fidelity``."""
-        if self.reduced or self.is_empty:
-            return "reference_only"
-        digests = any(excerpt.shown is None for excerpt in self.excerpts)
-        return "summary" if digests and not self.omitted else "partial"
-
-    @property
-    def paths(self) -> list[Path]:
-        """The paths of values that are not whole."""
-        cut = [*self.reduced, *(excerpt.path for excerpt in self.excerpts)]
-        return [*cut, ()] if self.is_empty else cut
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.utils.translation import gettext
 
@@ -13,14 +13,20 @@ from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
 from drf_mcp.truncation.budget import Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
-from drf_mcp.truncation.paths import Path, replace_values
-from drf_mcp.truncation.report import FULL, UNAVAILABLE, Excerpt, Reduction, Reporter
-from drf_mcp.truncation.rows import MIN_EXCERPT_TOKENS, RowCutter, find_texts
+from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter
+from drf_mcp.truncation.rows import (
+    MIN_EXCERPT_TOKENS,
+    Excerpt,
+    Path,
+    Reduction,
+    RowCutter,
+    find_texts,
+    replace_values,
+)
 from drf_mcp.truncation.tokens import CHARS_PER_TOKEN, cut_text
 
 Write: TypeAlias = Callable[[Outcome], str]
 """Gives the envelope of an outcome, rendered and encoded as it is sent."""
-
 # A text with more room than this keeps its beginning instead of a digest.
 MAX_DIGEST_TOKENS = 1500
 MAX_ATTEMPTS = 5
@@ -28,6 +34,34 @@ MAX_ATTEMPTS = 5
 # never decide how much of an answer fits.
 SAMPLE_ID = "a0" * 11
 SAMPLE_HASH = f"sha256:{'a0' * 32}"
+# A shortened answer lacks rows and members, repeats reduced rows, and has digests for texts; the
+# negated keywords would turn round where a part of them is gone.
+BROKEN = frozenset(
+    {
+        "required",
+        "dependentRequired",
+        "minProperties",
+        "minItems",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+SCHEMAS_BY_NAME = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+# Keywords whose values are no schemas.
+VALUES = frozenset({"enum", "const", "default", "examples"})
 
 
 def fit_outcome(budget: Budget, outcome: Outcome, write: Write, length: int) -> Outcome:
@@ -247,3 +281,23 @@ def empty_answer(outcome: Outcome) -> Reduction:
         return Reduction({**kept, "results": []}, is_empty=True)
     empty = type(tree)() if isinstance(tree, (dict, list, str)) else tree
     return Reduction(empty, is_empty=True)
+
+
+def relax_schema(schema: Any) -> Any:
+    """Return a JSON Schema, or a list of them, without what a shortened answer may break."""
+    if isinstance(schema, list):
+        return [relax_schema(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in VALUES:
+            kept[keyword] = value
+        elif keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
+            kept[keyword] = {name: relax_schema(part) for name, part in value.items()}
+        elif keyword not in BROKEN:
+            kept[keyword] = relax_schema(value)
+    # Several of the relaxed choices may hold at once.
+    if "oneOf" in kept:
+        kept["allOf"] = [*kept.get("allOf", ()), {"anyOf": kept.pop("oneOf")}]
+    return kept

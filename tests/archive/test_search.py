@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.archive.search import PassageSearch, fold
+from drf_mcp.archive.slices import PassageSearch, fold
 from drf_mcp.truncation import count_tokens
 
 FILLER = "The mole was repaired in spring, and ships came in with the tide as before.\n"
@@ -83,7 +83,7 @@ def test_a_long_text_is_looked_through_once_for_each_term(monkeypatch):
             return place
 
     monkeypatch.setattr(
-        "drf_mcp.archive.search.fold", lambda text: folded.append(text) or Folded(fold(text))
+        "drf_mcp.archive.slices.fold", lambda text: folded.append(text) or Folded(fold(text))
     )
     text = FILLER * 1_000 + PLANTED + FILLER * 1_000
     query = "what was the parrot of the lighthouse keeper called"

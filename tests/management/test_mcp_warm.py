@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drf_mcp.management.base import UsageError
+from drf_mcp.management.screen import UsageError
 
 
 def test_it_names_tools_bytes_and_seconds_of_each_endpoint(run, shelves):

@@ -81,7 +81,7 @@ MUTANTS = (
     ),
     Mutant(
         "an uploaded file is its caller's",
-        "contrib/uploads/views.py",
+        "contrib/uploads/waiting_files.py",
         'return f"drf_mcp.contrib.uploads/{principal}"',
         'return "drf_mcp.contrib.uploads"',
         ("contrib/uploads/test_uploads.py",),

@@ -21,7 +21,7 @@ from drf_mcp.truncation import (
     canonical_text,
 )
 from drf_mcp.truncation.digests import shrink_digest
-from drf_mcp.truncation.paths import is_digest
+from drf_mcp.truncation.rows import is_digest
 from drf_mcp.truncation.tokens import count_tokens
 
 ENGLISH = (

@@ -13,8 +13,10 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, SILENT, Answer, Exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Question
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.input import RESPONSES, STATE, InputRequired, read_modes, read_responses
+
+SALT = "drf_mcp.contrib.asking.rounds"
 
 
 class Rounds:
@@ -64,9 +66,6 @@ class Rounds:
         caller.authenticate()
         arguments = self.context.message.params.get("arguments")
         return RequestState(caller.principal, self.subject, arguments)
-
-
-SALT = "drf_mcp.contrib.asking.rounds"
 
 
 class RequestState:

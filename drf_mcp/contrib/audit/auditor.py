@@ -35,6 +35,9 @@ INTERVAL = 60
 # Addresses that are counted apart between two writes; all others are counted as one.
 MAX_ADDRESSES = 1_000
 OTHER_ADDRESSES = "others"
+# The values of a row.
+Record: TypeAlias = Mapping[str, Any]
+batches: WeakSet[RecordBatch] = WeakSet()
 
 
 class StrangerCounter:
@@ -235,10 +238,6 @@ class Auditor:
         return deleted
 
 
-# The values of a row.
-Record: TypeAlias = Mapping[str, Any]
-
-
 class RecordBatch:
     """Keeps records until a thread of the process writes them together, within a second.
 
@@ -303,9 +302,6 @@ class RecordBatch:
                     self.late = time.monotonic() + self.max_seconds
                 if lost := len(kept) - len(self.waiting):
                     logger.error("The audit of %d calls is lost: the database is away", lost)
-
-
-batches: WeakSet[RecordBatch] = WeakSet()
 
 
 def flush_at_exit() -> None:

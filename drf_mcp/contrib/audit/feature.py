@@ -9,7 +9,7 @@ from django.utils.translation import ngettext_lazy
 from drf_mcp.features import CallState, Feature, Guard, Safeguard
 from drf_mcp.option_types.installed import Setting
 from drf_mcp.option_types.kinds import Flag, Number
-from drf_mcp.protocol.context import MessageObserver
+from drf_mcp.protocol.capability import MessageObserver
 
 
 def get_auditor() -> Any:

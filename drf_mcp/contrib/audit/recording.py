@@ -21,7 +21,7 @@ from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import CallRecord
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.context import MessageObserver
+from drf_mcp.protocol.capability import MessageObserver
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.errors import escape_unprintable
 

@@ -15,7 +15,7 @@ from drf_mcp.contrib.compose import COMPOSE
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView

@@ -22,6 +22,10 @@ from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
 from drf_mcp.contrib.oauth.models import belongs_to_client, record_use
 from drf_mcp.settings import mcp_settings
 
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# The grants of clients that the project did not add by hand: they need a person.
+OWN_GRANTS = frozenset({"authorization_code", "refresh_token"})
+
 
 class EndpointCore(OAuthLibCore):  # type: ignore[misc]
     """Checks the token of a tool call at the address that the client called.
@@ -118,11 +122,6 @@ def is_same_resource(one: str, other: str) -> bool:
 
 def is_below(uri: str, other: str) -> bool:
     return bool(validate_resource_as_url_prefix(uri, [other])) and not is_same_resource(uri, other)
-
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-# The grants of clients that the project did not add by hand: they need a person.
-OWN_GRANTS = frozenset({"authorization_code", "refresh_token"})
 
 
 class AgentValidator(OAuth2Validator):  # type: ignore[misc]

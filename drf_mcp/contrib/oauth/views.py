@@ -43,10 +43,13 @@ from drf_mcp.dispatch.approach import Identities
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused
 from drf_mcp.protocol import Message, select_by_headers
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
+
+ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
+MAX_NAME_LENGTH = 60
 
 
 class AgentPage:
@@ -192,10 +195,6 @@ class ServerMetadataView(toolkit.OAuthServerMetadataView):  # type: ignore[misc]
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return HttpResponse(status=204, headers={**CORS_HEADERS, **PREFLIGHT_HEADERS})
-
-
-ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
-MAX_NAME_LENGTH = 60
 
 
 class ClientCard:

@@ -30,6 +30,8 @@ from drf_mcp.tools.tool import Tool
 # Decisions that say nothing about other people's rows.
 SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})
 ANYBODY = gettext_noop("anybody")
+# How many users and rows are tried.
+SAMPLE = 20
 
 
 @dataclass(frozen=True)
@@ -149,10 +151,6 @@ class OperatorsPart(PagePart):
 
     def _trace(self, tool: Tool, user: Any) -> PermissionTrace:
         return PermissionTrace(tool, user, narrowings=self.page.caller.narrowings)
-
-
-# How many users and rows are tried.
-SAMPLE = 20
 
 
 def find_example(tool: Tool, user: Any = None) -> Example:

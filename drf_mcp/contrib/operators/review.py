@@ -38,6 +38,10 @@ MAX_NAMES = 2
 PLACE_WIDTH = 40
 PLACES = ngettext_lazy("%(count)d place", "%(count)d places", "count")
 CAUSES = ngettext_lazy("%(count)d cause", "%(count)d causes", "count")
+REPEATED = gettext_noop(
+    'PATCH at the same route is a tool: name update in actions=, or INCLUDE "PUT *", for PUT too'
+)
+NOT_CHOSEN = gettext_noop("not chosen: decorate the view with @mcp_tool, or register it in mcp.py")
 
 
 class Review:
@@ -187,12 +191,6 @@ class SizeReport(FindingsReport):
 
     def list_lines(self, review: Review) -> Iterator[str]:
         return review.list_sizes()
-
-
-REPEATED = gettext_noop(
-    'PATCH at the same route is a tool: name update in actions=, or INCLUDE "PUT *", for PUT too'
-)
-NOT_CHOSEN = gettext_noop("not chosen: decorate the view with @mcp_tool, or register it in mcp.py")
 
 
 @dataclass(frozen=True)

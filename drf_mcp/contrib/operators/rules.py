@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.archive.search import PassageSearch
+from drf_mcp.archive.slices import PassageSearch
 from drf_mcp.contrib.operators.source_lines import EndpointLines, LintFinding
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.safe_call import Finding

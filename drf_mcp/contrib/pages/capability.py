@@ -11,7 +11,7 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.resources.documents import Document
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import REVISIONS, Capability
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import override_language
 from drf_mcp.tools.tool import Tool
 
@@ -24,6 +24,7 @@ CLOSED: Mapping[str, list[str]] = {
     "frameDomains": [],
     "baseUriDomains": [],
 }
+EXTENSION = "io.modelcontextprotocol/ui"
 
 
 class Page(Document):
@@ -68,9 +69,6 @@ class Page(Document):
         except TemplateSyntaxError as exc:
             return f"{self.template_name}: {exc}."
         return ""
-
-
-EXTENSION = "io.modelcontextprotocol/ui"
 
 
 class UICapability(Capability):

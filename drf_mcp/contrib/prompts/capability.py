@@ -23,9 +23,8 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol import REVISIONS, Capability, Encoded
-from drf_mcp.protocol.capability import cut_page
+from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.settings import mcp_settings
 

@@ -15,7 +15,7 @@ from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.exceptions import InvalidParams, contain
 from drf_mcp.introspection.types import ANY
 from drf_mcp.protocol import REVISIONS, Capability
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.tools.tool import Tool
 

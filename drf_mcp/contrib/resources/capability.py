@@ -27,9 +27,8 @@ from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import CallLogger
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
-from drf_mcp.protocol.capability import cut_page
+from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS, STATELESS_REVISION
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.results import ResultWriter
 from drf_mcp.tools.tool import Tool
@@ -49,6 +48,9 @@ RESULTS: Mapping[str, frozenset[str]] = {
     "resources/read": frozenset({"contents", "_meta"}),
 }
 STATELESS = {name: members | CACHE_MEMBERS | {"resultType"} for name, members in RESULTS.items()}
+# What a caller may not read is as if it were not there.
+HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})
+REMARKS = "#remarks"
 
 
 class ResourcesCapability(Capability):
@@ -207,11 +209,6 @@ def describe_in_own_language(
     # A tool keeps its texts, in the project's own language and not in the first caller's.
     with override_language():
         return [describe(route) for route in routes]
-
-
-# What a caller may not read is as if it were not there.
-HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})
-REMARKS = "#remarks"
 
 
 class BodyEnvelope(PlainEnvelope):

@@ -26,6 +26,7 @@ from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.tools.registry import registry
 
 ALLOW, REFUSE, APPROVE = "allow", "refuse", "approve"
+RULES: list[PythonRule] = []
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,6 @@ class PythonRule:
     def foresee(self, values: CallValues) -> Any:
         """Return whether the rule is about all calls of a caller: `UNKNOWN` before a call."""
         return UNKNOWN
-
-
-RULES: list[PythonRule] = []
 
 
 def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:

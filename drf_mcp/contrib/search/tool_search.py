@@ -21,7 +21,7 @@ from drf_mcp.features import CallState
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Failure, Outcome, Problem
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.tool import Tool

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from drf_mcp.archive.search import split_unspaced
+from drf_mcp.archive.slices import split_unspaced
 from drf_mcp.contrib.search.stems import STEMS, strip_english
 from drf_mcp.contrib.search.verbs import (
     AGAIN,

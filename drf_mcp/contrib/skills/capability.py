@@ -18,9 +18,8 @@ from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
 from drf_mcp.protocol import Capability, Encoded
-from drf_mcp.protocol.capability import cut_page
+from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 
 MAIN = "SKILL.md"

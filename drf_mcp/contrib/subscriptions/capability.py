@@ -26,8 +26,8 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import Capability, Era
+from drf_mcp.protocol.capability import MessageStream, RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.protocol.context import MessageStream, RequestContext
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}

@@ -23,7 +23,7 @@ from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 # Seconds between two comments that keep the connection open, and after which a stream ends: the

@@ -24,8 +24,8 @@ from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Era
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import RESPONSES, STATE, Unfinished, read_responses
 from drf_mcp.settings import mcp_settings
 

@@ -16,7 +16,7 @@ from drf_mcp.interaction.slots import Slot
 from drf_mcp.observability.logging import CallLogger
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded
-from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.tool import Tool
 

@@ -15,13 +15,9 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
 from drf_mcp.envelopes import Envelope
-from drf_mcp.management.base import (
-    DEFAULT_ORIGIN,
-    CommandLineArguments,
-    MCPCommand,
-    UsageError,
-)
+from drf_mcp.management.base import DEFAULT_ORIGIN, CommandLineArguments, MCPCommand
 from drf_mcp.management.console import quiet_console
+from drf_mcp.management.screen import UsageError
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import ArgumentsRefused, Tool

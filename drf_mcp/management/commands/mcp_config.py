@@ -10,7 +10,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
+from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand
+from drf_mcp.management.screen import UsageError
 from drf_mcp.settings import mcp_settings
 from drf_mcp.transports.client_configs import (
     BASIC,

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.management.base import MCPCommand, UsageError
+from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.console import SignalledInput, take_streams
+from drf_mcp.management.screen import UsageError
 from drf_mcp.transports.client_configs import find_authorization_scheme, write_authorization
 from drf_mcp.transports.in_process import make_server
 from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped

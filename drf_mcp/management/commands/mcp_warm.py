@@ -9,7 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from drf_mcp.management.base import MCPCommand, UsageError
+from drf_mcp.management.base import MCPCommand
+from drf_mcp.management.screen import UsageError
 from drf_mcp.transports.preloading import PreloadedEndpoint, describe_endpoints
 
 

@@ -15,7 +15,8 @@ from django.utils.translation import ngettext
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.management.base import ANONYMOUS, MCPCommand, UsageError
+from drf_mcp.management.base import ANONYMOUS, MCPCommand
+from drf_mcp.management.screen import UsageError
 from drf_mcp.settings import mcp_settings
 
 SHOWN = 50

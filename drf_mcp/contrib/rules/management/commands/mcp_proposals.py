@@ -11,8 +11,8 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.ledger import APPROVED, OPEN, ProposalLedger
 from drf_mcp.contrib.rules.proposing import run_proposal
-from drf_mcp.management.base import MCPCommand, UsageError
-from drf_mcp.management.screen import Screen
+from drf_mcp.management.base import MCPCommand
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments", "shown"]

@@ -11,8 +11,8 @@ from drf_mcp.contrib.rules.values import ViewRefused
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.features import CallState
-from drf_mcp.management.base import CommandLineArguments, MCPCommand, UsageError
-from drf_mcp.management.screen import Screen
+from drf_mcp.management.base import CommandLineArguments, MCPCommand
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end
-from drf_mcp.management.base import MCPCommand, UsageError
-from drf_mcp.management.screen import Screen
+from drf_mcp.management.base import MCPCommand
+from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import find_report
 from drf_mcp.transports.local_endpoint import LocalEndpoint
 
