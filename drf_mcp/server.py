@@ -14,7 +14,7 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
+from drf_mcp.dispatch.failures import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
 from drf_mcp.interaction.slots import Slot

@@ -26,8 +26,8 @@ from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable import wants_comparison, wants_page
-from drf_mcp.dispatch.crashes import report_unexpected
-from drf_mcp.dispatch.errors.body import ErrorBody
+from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, catch, contain
 from drf_mcp.observability.records import report_refusal

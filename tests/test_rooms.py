@@ -100,7 +100,7 @@ LONGEST_CHAIN = 15
 
 
 def module_name(source: Path) -> str:
-    """Return a module's name below the package: ``dispatch.errors.mapper``, "" for the package."""
+    """Return a module's name below the package: ``tools.arguments.call``, "" for the package."""
     name = ".".join(source.relative_to(ROOT).with_suffix("").parts)
     return name.removesuffix("__init__").rstrip(".")
 
@@ -177,7 +177,7 @@ def test_no_chain_of_imports_is_too_long():
 
 
 # The modules that bring a request to a view: the call's own, and whatever asks a view something.
-BRINGERS = {"dispatch.dispatcher", "dispatch.approach", "dispatch.probe"}
+BRINGERS = {"dispatch.dispatcher", "dispatch.probe"}
 # Steps of a view, each of which takes the request.
 STEPS = {"initial", "check_permissions", "check_throttles", "perform_authentication"}
 
@@ -188,7 +188,7 @@ def own_ways(module: str) -> Iterator[str]:
     It makes a handler of calls, sets throttles, or runs a step of a view, but for one of a
     class's own base.
     """
-    yield from (n for n in imported_names(module) if n.endswith((".CallHandler", ".Approach")))
+    yield from (n for n in imported_names(module) if n.endswith(".CallHandler"))
     for node in nodes_of(MODULES[module]):
         if isinstance(node, ast.Assign):
             targets = map(ast.unparse, node.targets)

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from tests.agents import Agent
 from tests.sources import ROOT, SOURCES, nodes_of
 
-MAX_FUNCTION, MAX_MODULE, MAX_PARAMETERS, MAX_BROAD_EXCEPTS = 60, 400, 8, 2
+MAX_FUNCTION, MAX_MODULE, MAX_PARAMETERS, MAX_BROAD_EXCEPTS = 60, 500, 8, 2
 MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from docs.reference_pages.markdown import code, page, paragraph, table
 from drf_mcp import exceptions
 from drf_mcp.codes import CAUSES, CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
-from drf_mcp.dispatch.errors.remediation import PROBLEM_REMEDIES
+from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
 from drf_mcp.outcomes import Severity
 
 # When a failure has a standard code, where its status and cause do not say it.

@@ -24,7 +24,7 @@ from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_texts
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, FormFields, ToolCard
-from drf_mcp.dispatch.errors.body import ErrorBody
+from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.observability.logging import write_record

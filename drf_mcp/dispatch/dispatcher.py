@@ -18,31 +18,30 @@ from rest_framework.response import Response
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
-from drf_mcp.dispatch.crashes import close_broken_connections
-from drf_mcp.dispatch.errors.mapper import ArgumentLocator
-from drf_mcp.dispatch.failures import FailureOutcomes
+from drf_mcp.dispatch.errors import ArgumentLocator
+from drf_mcp.dispatch.failures import EmptyList, FailureOutcomes, ListHint, close_broken_connections
 from drf_mcp.dispatch.guards import (
     CallCrashed,
     CallRefused,
     NarrowingGuard,
+    Stopwatch,
     ThrottleGuard,
     TimeLimitGuard,
     find_refusal,
     pass_guards,
 )
-from drf_mcp.dispatch.list_hints import EmptyList, ListHint
-from drf_mcp.dispatch.middleware import (
+from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.request import (
     BareCallback,
     CallHandler,
     CallPassage,
+    ToolRequest,
     as_http_would,
+    get_named_object,
     keep_thread_state,
 )
-from drf_mcp.dispatch.probe import Probe
-from drf_mcp.dispatch.request import ToolRequest, get_named_object
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
-from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked, Deferred

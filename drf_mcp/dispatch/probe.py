@@ -2,52 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cached_property, partial
+from inspect import isawaitable
 from typing import Any, TypeVar
 
+from asgiref.sync import async_to_sync, sync_to_async
+from django.apps import apps
 from django.core.exceptions import PermissionDenied
+from django.db import connections, router, transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 from rest_framework.exceptions import APIException, MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.approach import Approach, Look
-from drf_mcp.dispatch.middleware import as_http_would
-from drf_mcp.dispatch.request import ToolRequest, names_an_object
-from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.dispatch.shown_rows import (
-    ShownRows,
-    find_keys,
-    get_listed_rows,
-    is_stock_list,
+from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.dispatch.request import (
+    BareCallback,
+    CallHandler,
+    CallPassage,
+    ToolRequest,
+    as_http_would,
+    get_named_object,
+    is_asynchronous,
+    keep_thread_state,
+    transactions,
 )
+from drf_mcp.dispatch.response import ViewResponse
+from drf_mcp.dispatch.shown_rows import ShownRows, find_keys, get_listed_rows, is_stock_list
+from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.tools.arguments.call import Call
 
 REFUSALS = (APIException, PermissionDenied, Http404)
-
+NEGOTIATED = frozenset({"accepted_renderer", "accepted_media_type", "version", "versioning_scheme"})
 Found = TypeVar("Found")
+Look = Callable[..., Found]
+"""Called with a view and REST framework's request, and with what the URL captured."""
 
 
 class Intercepted(APIException):
-    """A response came from middleware or from a step of the view, before the view's handler.
-
-    Args:
-        response: the response.
-    """
+    """A response came from middleware or from a step of the view, before the view's handler."""
 
     def __init__(self, response: HttpResponseBase) -> None:
         super().__init__(getattr(response, "data", None))
         self.status_code = response.status_code
 
 
-class Probe(Approach):
-    """Asks the view of a tool on behalf of a caller.
+def find_written_databases() -> list[str]:
+    """Return the aliases of the databases that the routers let models be written to."""
+    written = {router.db_for_write(model) for model in apps.get_models()}
+    return [alias for alias in connections if alias in written]
 
-    Nothing that changes data is run.
+
+@contextmanager
+def undoing(aliases: Collection[str]) -> Iterator[None]:
+    """Roll back what is written to databases meanwhile, whatever happens."""
+    with ExitStack() as stack:
+        for alias in aliases:
+            stack.enter_context(transaction.atomic(using=alias))
+            stack.callback(transaction.set_rollback, True, using=alias)
+        yield
+
+
+class LazyRequest(Request):
+    """A request that is negotiated when a permission reads the result, which few do."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NEGOTIATED and "permission_view" in self.__dict__:
+            negotiate(self.__dict__.pop("permission_view"))
+            return getattr(self, name)
+        return super().__getattr__(name)  # type: ignore[misc]
+
+
+class Identities:
+    """Authenticates a caller once for all views that have the same authentication classes.
+
+    Raises:
+        APIException: if the caller is not let into the endpoint.
     """
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        own = caller.authenticate()
+        # Of several classes only the view that was called knows which one it was.
+        own = caller.answered or own if caller.is_guess else own
+        # An instance that was set up may find another user than the view's own does.
+        is_plain = not any(map(vars, caller.authenticators))
+        self.known: dict[tuple[type, ...], Request] = (
+            {caller.authentication_classes: own} if is_plain else {}
+        )
+
+    @cached_property
+    def databases(self) -> list[str]:
+        return find_written_databases()
+
+    def introduce(self, request: Request) -> None:
+        """Give a view's request the identity that its authenticators found before."""
+        classes = tuple(map(type, request.authenticators or ()))
+        known = self.known.setdefault(classes, request)
+        if known is not request:
+            copy_identity(request, known)
+
+
+class Probe:
+    """Asks the view of a tool on behalf of a caller. Nothing that changes data is run.
+
+    The view gets the request of the call, through CALL_MIDDLEWARE and by the same identity. No
+    throttle counts it.
+
+    Args:
+        kwargs: the path kwargs.
+        query_string, body, content_type: those of the call.
+        identities: those of the caller, where several views are asked.
+
+    Attributes:
+        view: the instance that was asked last.
+        is_counted: True for a call whose throttles count, as they do over HTTP.
+        keeps_locks: True if what is written is not undone, so that locks of rows last.
+
+    Raises:
+        APIException: if the caller is not let into the endpoint.
+    """
+
+    is_counted = False
+    keeps_locks = False
+
+    def __init__(
+        self,
+        caller: Caller,
+        tool: Any,
+        kwargs: Mapping[str, Any] | None = None,
+        query_string: str = "",
+        body: Any = b"",
+        content_type: str = "",
+        identities: Identities | None = None,
+    ) -> None:
+        self.caller = caller
+        self.tool = tool
+        self.endpoint = tool.endpoint
+        self.kwargs = kwargs or {}
+        self.query_string = query_string
+        self.body = body
+        self.content_type = content_type
+        self.identities = identities or Identities(caller)
+        self.view: Any = None
 
     @classmethod
     def of(cls, caller: Caller, tool: Any, call: Call) -> Probe:
@@ -74,13 +177,15 @@ class Probe(Approach):
             prepare: gets the view before.
         """
 
-        def answer(request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def answer(inner: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             view = self.view
             view.kwargs = kwargs
-            view.request = self.identities.make_request(view, request)
+            view.request = request = LazyRequest(inner, authenticators=view.get_authenticators())
+            request.__dict__["permission_view"] = view
+            self.identities.introduce(request)
             if prepare is not None:
                 prepare(view)
-            view.check_permissions(view.request)
+            view.check_permissions(request)
             return HttpResponse(status=204)
 
         self.view = self.endpoint.view()
@@ -94,9 +199,7 @@ class Probe(Approach):
         Raises:
             APIException, PermissionDenied, Http404: as the view does.
         """
-        return self.ask(
-            lambda view, *args, **kwargs: view.get_object() if names_an_object(view) else None
-        )
+        return self.ask(lambda view, *args, **kwargs: get_named_object(view))
 
     def ask(self, look: Look[Found]) -> Found:
         """Return what is found in the place of the view's handler.
@@ -117,6 +220,20 @@ class Probe(Approach):
         if raised and isinstance(raised[-1], REFUSALS):
             raise raised[-1]
         raise Intercepted(response)
+
+    def ask_middleware(self, ask: Callable[[], Found]) -> Found | None:
+        """Return what is found within CALL_MIDDLEWARE, None where that refuses the path."""
+        found: list[Found] = []
+
+        def answer(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+            found.append(ask())
+            return HttpResponse(status=204)
+
+        if self.is_routed:
+            self.respond(answer)
+        else:
+            self.respond_alone(answer)
+        return found[0] if found else None
 
     def read(self) -> ViewResponse:
         """Return the response of the view's handler, which has to be one of a safe method."""
@@ -175,12 +292,9 @@ class Probe(Approach):
         if found is not None:
             return found
         shown = self.read_rows().rows
-        if not shown:
+        if not shown or len({type(row) for row in shown}) > 1:
             return None
-        model = type(shown[0])
-        if {type(row) for row in shown} != {model}:
-            return None
-        rows = model._default_manager.filter(pk__in=[row.pk for row in shown])
+        rows = type(shown[0])._default_manager.filter(pk__in=[row.pk for row in shown])
         return self.ask_middleware(lambda: take(rows))
 
     def ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found]) -> Found | None:
@@ -202,3 +316,129 @@ class Probe(Approach):
         # Of what middleware wrote the rows are not known.
         is_altered = request.passage is not None and request.passage.is_altered(response)
         return ShownRows(None if is_altered else getattr(response, "data", None))
+
+    # --- The way to the view --------------------------------------------------------------------
+
+    @cached_property
+    def path(self) -> str | None:
+        # None where the route takes no such kwargs: they are too few, too many or none of its.
+        route = self.endpoint.route
+        known = self.kwargs.keys() <= route.kwargs.keys()
+        path: str | None = route.build(self.kwargs) if known else None
+        return path
+
+    @cached_property
+    def match(self) -> ResolverMatch | None:
+        # None where Django's resolver finds another route at the path.
+        if self.path is None:
+            return None
+        route, request = self.endpoint.route, self.caller.request
+        match: ResolverMatch | None = route.match(self.path, self.kwargs, request)
+        return match
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether the route takes the kwargs; otherwise only the permissions can be asked."""
+        return self.match is not None
+
+    @property
+    def is_decorated(self) -> bool:
+        """Whether something around the view may refuse the call: it is not asked."""
+        return BareCallback.of(self.endpoint.route.callback) is None
+
+    def answer_by(
+        self, look: Look[HttpResponseBase] | None, raised: list[Exception] | None = None
+    ) -> Callable[..., HttpResponseBase]:
+        """Return a callback that runs the view with another handler, and counts no throttle.
+
+        Args:
+            look: the handler, which gets the view first; None for the view's own.
+            raised: gets what the view answers with an error.
+        """
+        callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
+
+        def answer(request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            self.view = view = self.endpoint.view()
+            view.args, view.kwargs = args, kwargs
+            if not self.is_counted:
+                view.check_throttles = lambda request: None
+            BareCallback(callback).bind(view, request, *args, **kwargs)
+            initial, handle_exception = view.initial, view.handle_exception
+
+            def begin(request: Any, *args: Any, **kwargs: Any) -> Any:
+                self.identities.introduce(request)
+                begun = initial(request, *args, **kwargs)
+                if look is not None:
+                    # After the view's own steps, some of which wrap the handler.
+                    is_async = is_asynchronous(self.endpoint.handler)
+                    setattr(view, method, partial(defer(look) if is_async else look, view))
+                return begun
+
+            def keep(exc: Exception) -> Any:
+                if raised is not None:
+                    raised.append(exc)
+                return handle_exception(exc)
+
+            view.initial, view.handle_exception = begin, keep
+            response: Any = view.dispatch(request, *args, **kwargs)
+            return async_to_sync(wait_for)(response) if isawaitable(response) else response
+
+        # A queryset may lock its rows, which takes a transaction.
+        atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(answer)
+        return atomic
+
+    def make_request(self, path: str | None) -> ToolRequest:
+        sent = (self.query_string, self.body, self.content_type)
+        request = ToolRequest(self.caller, self.endpoint.method, path or "", *sent)
+        request.has_standard_negotiation = self.endpoint.has_standard_negotiation
+        return request
+
+    def respond(
+        self, callback: Callable[..., HttpResponseBase], request: ToolRequest | None = None
+    ) -> HttpResponseBase:
+        # Raises Http404 where the route takes no such kwargs.
+        if self.match is None:
+            raise Http404
+        return self.pass_middleware(callback, request or self.make_request(self.path), self.match)
+
+    def respond_alone(self, callback: Callable[..., HttpResponseBase]) -> HttpResponseBase:
+        # At the path of any object.
+        route = self.endpoint.route
+        match = ResolverMatch(route.callback, (), dict(self.kwargs), route=route.match_route)
+        return self.pass_middleware(callback, self.make_request(route.path), match)
+
+    def pass_middleware(
+        self,
+        callback: Callable[..., HttpResponseBase],
+        request: ToolRequest,
+        match: ResolverMatch,
+    ) -> HttpResponseBase:
+        outer = vars(self.caller.request)
+        known: dict[str, Any] = {n: outer[n] for n in ("user", "auth") if n in outer}
+        middleware = CallHandler.of_settings()
+        try:
+            if middleware is None:
+                request.resolver_match = match
+                return callback(request, *match.args, **match.kwargs)
+            # Middleware may write, such as a trace of each request.
+            with keep_thread_state(), self.undoing():
+                return middleware.answer(CallPassage(request, match, callback))
+        finally:
+            # A view that authenticates in its own way leaves its user on the caller's request.
+            outer.update(known)
+
+    def undoing(self) -> AbstractContextManager[None]:
+        """Undo what is written meanwhile; a lock that is to last would be undone as well."""
+        return nullcontext() if self.keeps_locks else undoing(self.identities.databases)
+
+
+async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
+    return await response
+
+
+def defer(handler: Callable[..., HttpResponseBase]) -> Callable[..., Awaitable[HttpResponseBase]]:
+    # For a view whose own handlers are asynchronous.
+    async def answer(*args: Any, **kwargs: Any) -> HttpResponseBase:
+        return await sync_to_async(handler)(*args, **kwargs)
+
+    return answer

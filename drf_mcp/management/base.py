@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
-from drf_mcp.dispatch.errors.body import ErrorBody
+from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop, ngettext_lazy
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.features import Example
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.translation import override
 
 from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
-from drf_mcp.dispatch.approach import find_written_databases
+from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.outcomes import MISSING
 from drf_mcp.test.client import MCPClient
 from drf_mcp.test.observation import WRITE, rolled_back

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn
 
 from django.db import transaction
 
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.tools.definitions import make_envelope

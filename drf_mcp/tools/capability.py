@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.error_responses import make_scope_error
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.questions import Audience
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.dispatch.visibility import Visibility

@@ -12,8 +12,8 @@ from rest_framework.settings import api_settings
 from drf_mcp import envelopes
 from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
-from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
-from drf_mcp.dispatch.errors.remediation import UNWRITABLE, UNWRITABLE_TRIAL
+from drf_mcp.dispatch.content import AnswerEncoder, encode_data
+from drf_mcp.dispatch.error_texts import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_shown_lists
 from drf_mcp.dispatch.stored_answers import StoredAnswer, get_lifetime, keeps_answers
 from drf_mcp.envelopes import (

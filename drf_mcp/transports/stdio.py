@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.crashes import report_unexpected
-from drf_mcp.dispatch.errors.body import ErrorBody
+from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc

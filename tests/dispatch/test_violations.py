@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
-from drf_mcp.dispatch.errors import ErrorMapper
-from drf_mcp.dispatch.errors.exceptions import DatabaseRule
+from drf_mcp.dispatch.errors import DatabaseRule, ErrorMapper
 from drf_mcp.envelopes import (
     OkEnvelope,
     PlainEnvelope,
@@ -159,7 +158,7 @@ def test_counting_takes_nothing_of_a_quota(products):
 
 
 def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
-    monkeypatch.setattr("drf_mcp.dispatch.blockers.MOST_ROWS", 0)
+    monkeypatch.setattr("drf_mcp.dispatch.visibility.MOST_ROWS", 0)
     result = products().agent.call("products_destroy", pk=sold().pk)
     assert result.envelope["error"] == REFUSED.format("order lines")
 

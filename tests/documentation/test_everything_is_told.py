@@ -21,8 +21,8 @@ from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.contrib.writes.idempotency.guard import RIGHTS_CHANGED
 from drf_mcp.dispatch.content import NOT_DECODED
-from drf_mcp.dispatch.list_hints import EMPTY
-from drf_mcp.dispatch.pagination import PAGE_SIZE_LIMITED
+from drf_mcp.dispatch.failures import EMPTY
+from drf_mcp.dispatch.response import PAGE_SIZE_LIMITED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.management import commands
 from drf_mcp.option_types.installed import features

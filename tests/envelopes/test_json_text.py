@@ -8,7 +8,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.json_text import JSONPointer, content_hash, encode_plain
 
 NAMES = st.lists(st.text() | st.text(alphabet="~/01a"))

@@ -21,7 +21,7 @@ from rest_framework.response import Response
 
 from drf_mcp import call_context
 from drf_mcp.codes import HANDLING, Category, Severity
-from drf_mcp.dispatch.errors.mapper import ErrorMapper
+from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.envelopes import (
     ResponseBuilder,
     ResponseError,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.response import Response
 
 from drf_mcp import call_context
-from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
+from drf_mcp.dispatch.content import AnswerEncoder, encode_data
 from drf_mcp.envelopes import success_response
 from tests.envelopes.conftest import ENVELOPES
 

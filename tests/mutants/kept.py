@@ -550,7 +550,7 @@ MUTANTS = (
     ),
     Mutant(
         "a dry run is taken back",
-        "dispatch/approach.py",
+        "dispatch/probe.py",
         "            stack.callback(transaction.set_rollback, True, using=alias)\n",
         "",
         ("contrib/writes/dry_run/test_transactions.py",),
@@ -621,14 +621,14 @@ MUTANTS = (
     ),
     Mutant(
         "questions go through the middleware of calls",
-        "dispatch/approach.py",
+        "dispatch/probe.py",
         "            if middleware is None:",
         "            if True:",
         ("dispatch/test_probe.py",),
     ),
     Mutant(
         "questions write nothing",
-        "dispatch/approach.py",
+        "dispatch/probe.py",
         "return nullcontext() if self.keeps_locks else undoing",
         "return nullcontext() if True else undoing",
         ("dispatch/test_questions_write_nothing.py",),
@@ -713,7 +713,7 @@ MUTANTS = (
     ),
     Mutant(
         "quotation marks around texts of rows",
-        "dispatch/labels.py",
+        "contrib/writes/previewer.py",
         'return json.dumps(f"{cut}…" if len(text) > LONGEST_TEXT else cut, ensure_ascii=False)',
         "return cut",
         ("contrib/writes/confirmation/test_labels.py",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from drf_mcp.dispatch.telemetry import MANY, Stopwatch
+from drf_mcp.dispatch.guards import MANY, Stopwatch
 from tests.observability import views
 
 
@@ -83,7 +83,7 @@ class Clock:
 def watched(settings, monkeypatch):
     """Return the hint about statements that take so long."""
     clock = Clock()
-    monkeypatch.setattr("drf_mcp.dispatch.telemetry.time", clock)
+    monkeypatch.setattr("drf_mcp.dispatch.guards.time", clock)
     settings.DEBUG = True
 
     def watch(statements: list[str], seconds: float = 0.0) -> str | None:

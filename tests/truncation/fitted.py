@@ -10,7 +10,7 @@ from typing import Any
 
 from drf_mcp.archive import Entry
 from drf_mcp.archive.stores import new_archive_id
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.truncation import Budget, Digester, LeadDigester, count_tokens, fit_outcome

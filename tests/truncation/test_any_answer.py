@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.outcomes import Pagination
 from tests.truncation.fitted import fit, schema_of, success

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import DigestPayload, validate_payload_dict, verify_payload
 from drf_mcp.truncation import (
     Condensed,

@@ -16,7 +16,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.views import APIView
 
 from drf_mcp.archive import CacheArchive
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.json_text import content_hash

@@ -15,8 +15,8 @@ from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, RaisedInProgram
 from drf_mcp.contrib.compose.tool import get_functions, get_mode
-from drf_mcp.dispatch.crashes import close_broken_connections
-from drf_mcp.dispatch.encoding import AnswerEncoder
+from drf_mcp.dispatch.content import AnswerEncoder
+from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_refusal
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility

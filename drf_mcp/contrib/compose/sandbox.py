@@ -14,7 +14,7 @@ from typing import Any
 import pydantic_monty as monty
 from django.utils.translation import gettext as _
 
-from drf_mcp.dispatch.encoding import AnswerEncoder
+from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.exceptions import Unavailable
 from drf_mcp.json_text import is_nested_deeper
 

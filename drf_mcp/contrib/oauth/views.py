@@ -39,7 +39,7 @@ from drf_mcp.contrib.oauth.backends import (
 )
 from drf_mcp.contrib.oauth.documents import PERSON
 from drf_mcp.contrib.oauth.models import end_connection, find_connections, find_scopes
-from drf_mcp.dispatch.approach import Identities
+from drf_mcp.dispatch.probe import Identities
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused
 from drf_mcp.protocol import Message, select_by_headers

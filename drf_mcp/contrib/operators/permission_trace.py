@@ -15,9 +15,9 @@ from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
+from drf_mcp.access.limits import QuotaReader
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.features import AccessStep

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from drf_mcp.access.limits import count_once
 from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.introspection.forms import Form

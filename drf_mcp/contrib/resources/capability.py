@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.access.error_responses import make_scope_error
 from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.exceptions import (
     InternalError,

@@ -25,9 +25,8 @@ from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_reque
 from drf_mcp.contrib.writes.controls import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import DryRunGuard, Rollback
 from drf_mcp.contrib.writes.previewer import preview
-from drf_mcp.dispatch.approach import find_written_databases
 from drf_mcp.dispatch.guards import CallRefused
-from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked

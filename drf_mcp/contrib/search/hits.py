@@ -8,7 +8,7 @@ from typing import Any
 
 from drf_mcp.contrib.search.views import READ, WRITE
 from drf_mcp.contrib.search.words import split_words
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.option_types.spelling import PAGING_NAMES
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.fields import FIELDS

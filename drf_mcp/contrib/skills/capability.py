@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.resources.documents import Document, Folder
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
 from drf_mcp.protocol import Capability, Encoded

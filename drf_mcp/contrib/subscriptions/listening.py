@@ -19,7 +19,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.subscriptions.bus import Bus
 from drf_mcp.contrib.subscriptions.topics import DELETED, EVERYTHING
-from drf_mcp.dispatch.crashes import report_unexpected
+from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc

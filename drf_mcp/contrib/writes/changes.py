@@ -15,7 +15,7 @@ from django.db import Error
 from django.db.models.signals import post_save, pre_save
 from django.utils.translation import gettext as _
 
-from drf_mcp.dispatch.blockers import MOST_ROWS
+from drf_mcp.dispatch.visibility import MOST_ROWS
 
 LEAD = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
 NAME = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[\w$]+)"

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from drf_mcp.codes import Category
 from drf_mcp.contrib.writes.controls import DRY_RUN, NOTE, is_dry_run
 from drf_mcp.contrib.writes.versions import IF_MATCH, find_precondition, write_etag
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.features import CallState, Guard, Proceed

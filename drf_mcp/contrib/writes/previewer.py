@@ -16,21 +16,20 @@ from django.utils.translation import ngettext
 from rest_framework.response import Response
 
 from drf_mcp.contrib.writes.dry_run import ObjectReading, Rollback
-from drf_mcp.dispatch.approach import find_written_databases
-from drf_mcp.dispatch.blockers import MOST_ROWS, Listings, Rows
-from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.errors.exceptions import find_violation
-from drf_mcp.dispatch.labels import describe_object, join_labels
-from drf_mcp.dispatch.list_hints import ListHint
-from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.content import encode_data
+from drf_mcp.dispatch.errors import find_violation
+from drf_mcp.dispatch.failures import ListHint
+from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.request import get_named_object
+from drf_mcp.dispatch.visibility import MOST_ROWS, Listings, Rows
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import ROUNDS, Asked
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.text import join_values
+from drf_mcp.introspection.text import get_model_name, join_values
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Outcome
+from drf_mcp.tools.arguments.errors import escape_unprintable
 
 
 class Cascade:
@@ -294,3 +293,47 @@ def preview_items(call: CallState) -> Preview:
     label = join_labels(each.label for each in previews)
     states = [each.state if isinstance(each, Preview) else each.status for each in found]
     return Preview(f"{count}: {label}" if label else count, state=hash_json(states))
+
+
+# Fields that people know an object by, the likeliest first.
+NAMES = ("name", "title", "label", "number", "reference", "subject", "code", "username", "email")
+# Characters of a field's text.
+LONGEST_TEXT = 100
+# Of several objects so many are named.
+MOST_LABELS = 5
+
+
+def describe_object(instance: Any, key: Any, shown: Mapping[str, Any]) -> str:
+    """Return the label of an object: its model, its key, and a field that says what it is.
+
+    Args:
+        key: what the caller names the object by, None for nothing.
+        shown: the object's fields as its GET shows them to the caller.
+    """
+    model = get_model_name(type(instance)) if isinstance(instance, Model) else _("object")
+    label = model if key is None else f"{model} {quote_value(key)}"
+    texts = {n: text for n, text in shown.items() if isinstance(text, str) and text and text != key}
+    likely = [name for name in NAMES if name in texts]
+    names = likely or [name for name in texts if says_what_it_is(texts[name])]
+    return f"{label}, {names[0]} {quote_value(texts[names[0]])}" if names else label
+
+
+def join_labels(labels: Iterable[str]) -> str:
+    """Return the labels of several objects, of which some are left out where they are many."""
+    known = [label for label in labels if label]
+    more = ["…"] if len(known) > MOST_LABELS else []
+    return "; ".join(known[:MOST_LABELS] + more)
+
+
+def says_what_it_is(text: str) -> bool:
+    # A date and a URL are texts in JSON, and say little.
+    return text[0].isalpha() and "://" not in text
+
+
+def quote_value(value: Any) -> str:
+    """Return a value of a row as JSON, whose quotation marks no text of a row can close."""
+    if not isinstance(value, str):
+        return json.dumps(value, default=str)
+    text = " ".join(value.split())
+    cut = escape_unprintable(text, LONGEST_TEXT)
+    return json.dumps(f"{cut}…" if len(text) > LONGEST_TEXT else cut, ensure_ascii=False)

@@ -89,7 +89,7 @@ def test_no_text_of_a_row_ends_its_quotation(agent, press):
 
 
 def test_a_long_text_is_cut(agent, press, monkeypatch):
-    monkeypatch.setattr("drf_mcp.dispatch.labels.LONGEST_TEXT", 3)
+    monkeypatch.setattr("drf_mcp.contrib.writes.previewer.LONGEST_TEXT", 3)
     assert 'name "Hog…"' in get_message(agent, "presses_destroy", press)
 
 
