@@ -12,8 +12,8 @@ from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.interaction.progress import Channel, Progress
-from drf_mcp.interaction.slots import Slot as Slot
+from drf_mcp.interaction.exchange import Channel, Progress
+from drf_mcp.interaction.exchange import Slot as Slot
 from drf_mcp.option_types.installed import Setting as Setting
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome

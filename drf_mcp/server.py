@@ -17,9 +17,13 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.failures import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, catch
-from drf_mcp.interaction.slots import Slot
-from drf_mcp.observability.logging import CallLogger, log_refusal
-from drf_mcp.observability.records import open_observers, report_refusal
+from drf_mcp.interaction.exchange import Slot
+from drf_mcp.observability.records import (
+    log_refusal,
+    open_observers,
+    report_refusal,
+    trace_message,
+)
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import (
@@ -269,8 +273,7 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers, self.get_throttles(), observers)
-        tools = lambda: self.registry.tools(context.urlconf)  # noqa: E731
-        with CallLogger(context).trace(tools, drf_mcp.__version__):
+        with trace_message(context, self.registry):
             result = handler(context)
         # No call is made for it, as by isinstance.
         if type(result) is MessageStream:
@@ -308,9 +311,8 @@ class Server:
         inner = context.for_inner_call(name, arguments)
         observers = open_observers(inner.message, context.caller)
         inner = replace(inner, throttles=self.get_throttles(), observers=observers)
-        tools = lambda: self.registry.tools(inner.urlconf)  # noqa: E731
         try:
-            with catch() as caught, CallLogger(inner).trace(tools, drf_mcp.__version__):
+            with catch() as caught, trace_message(inner, self.registry):
                 return self.tools_capability.call_within(inner, slots or {})
             for observer in observers:
                 observer.fail(caught.exception)

@@ -20,8 +20,11 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import APIException
 from rest_framework.throttling import BaseThrottle
 
-from drf_mcp.access.authentication import Caller, resolve_authentication_classes
-from drf_mcp.access.error_responses import AccessErrorResponse
+from drf_mcp.access.authentication import (
+    AccessErrorResponse,
+    Caller,
+    resolve_authentication_classes,
+)
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource

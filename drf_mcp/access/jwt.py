@@ -21,8 +21,7 @@ from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTEr
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
 
-from drf_mcp.access.principals import is_gone
-from drf_mcp.access.scopes import get_granted_scopes
+from drf_mcp.access.scopes import get_granted_scopes, is_gone
 from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")

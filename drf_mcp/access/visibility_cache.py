@@ -20,7 +20,7 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save
 from rest_framework.request import Request
 
-from drf_mcp.access.principals import get_tenant_key, get_user_key
+from drf_mcp.access.scopes import get_tenant_key, get_user_key
 from drf_mcp.settings import mcp_settings
 
 MAX_USERS = 1024

@@ -39,7 +39,7 @@ from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import Unavailable, contain
 from drf_mcp.interaction.call_context import call_context
-from drf_mcp.interaction.slots import find_call
+from drf_mcp.interaction.exchange import find_call
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.options import mcp_tool
 from drf_mcp.tools.registry import registry

@@ -18,7 +18,7 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
-from drf_mcp.access.principals import get_principal
+from drf_mcp.access.scopes import get_principal
 from drf_mcp.exceptions import contain
 from drf_mcp.json_text import canonical_json, to_bytes
 from drf_mcp.outcomes import Outcome

@@ -27,7 +27,7 @@ from drf_mcp.browsable.tool_card import ERA, FormFields, ToolCard
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
-from drf_mcp.observability.logging import write_record
+from drf_mcp.observability.records import write_record
 from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext

@@ -17,7 +17,7 @@ from rest_framework.generics import GenericAPIView
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import is_bare
-from drf_mcp.access.principals import ask_view_for_rights, get_rights_fingerprint
+from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe
 from drf_mcp.dispatch.request import is_asynchronous, names_an_object
 from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_every_key, find_keys

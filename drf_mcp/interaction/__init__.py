@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from drf_mcp.interaction.blocks import Block as Block
+from drf_mcp.interaction.exchange import Block as Block

@@ -17,9 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from drf_mcp.codes import WARNING_SEVERITIES, screaming_code
-from drf_mcp.interaction.blocks import Block
-from drf_mcp.interaction.exchange import Answer
-from drf_mcp.interaction.slots import Slot, find_call
+from drf_mcp.interaction.exchange import Answer, Block, Slot, find_call
 from drf_mcp.outcomes import Question, Severity, Warning
 
 if TYPE_CHECKING:
@@ -228,7 +226,7 @@ class CallContext:
             message: the text for a client that cannot answer.
         """
         text = message or " ".join(question.message for question in questions)
-        return self.inquiry.collect_all(questions, text)
+        return self.inquiry.collect(questions, text)
 
 
 def call_context(request: Any) -> CallContext:

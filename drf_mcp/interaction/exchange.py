@@ -1,13 +1,43 @@
-"""The questions of a call and their answers, over as many rounds as it takes."""
+"""What passes between a call and its client: questions, answers, progress, content blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import asyncio
+import base64
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Generic, TypeVar
 
-from drf_mcp.interaction.slots import Slot
 from drf_mcp.outcomes import Failure, Question
+
+Value = TypeVar("Value")
+
+
+class Slot(Generic[Value]):
+    """A place for what one feature keeps of a call, which is a `drf_mcp.features.CallState`.
+
+    A feature makes its slots when its module is imported: ``TRIAL: Slot[Rollback] = Slot()``.
+    """
+
+    def get(self, call: Any) -> Value | None:
+        """Return the value that the call has here, None if it has none, or there is no call."""
+        return None if call is None else call.slots.get(self)
+
+    def set(self, call: Any, value: Value | None) -> None:
+        """Keep a value for the call, and for each request that it makes."""
+        call.slots[self] = value
+
+
+def find_call(request: Any) -> Any:
+    """Return the `CallState` that a view answers, None for a request that is no call.
+
+    Args:
+        request: the view's request, REST framework's or Django's.
+    """
+    return getattr(getattr(request, "_request", request), "mcp_call", None)
 
 
 @dataclass(frozen=True)
@@ -83,3 +113,180 @@ class Asked(BaseException):
 
 class Deferred(BaseException):
     """Ends a call that goes on as a task, whatever the view catches."""
+
+
+# Notifications in a second.
+MOST = 10
+
+
+class Channel:
+    """The way from a running call to the client, and the news that the client is gone.
+
+    Args:
+        send: takes the method and the params of a notification, and of a request its id.
+        is_live: whether what is sent arrives while the call runs, and an answer to it can be
+            received.
+        shares_threads: whether a call that waits takes one of the threads that receive answers.
+    """
+
+    def __init__(
+        self, send: Callable[..., None], *, is_live: bool = False, shares_threads: bool = False
+    ) -> None:
+        self.send = send
+        self.is_live = is_live
+        self.shares_threads = shares_threads
+        self.is_cancelled = False
+        self.callbacks: list[Callable[[], Any]] = []
+
+    def cancel(self) -> None:
+        """Say that the client has gone: an async view is cancelled, others may look."""
+        self.is_cancelled = True
+        for callback in self.callbacks:
+            callback()
+
+    def limit(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return an async callback that ends where the client is gone."""
+
+        async def limited(*args: Any, **kwargs: Any) -> Any:
+            loop = asyncio.get_running_loop()
+            running = asyncio.ensure_future(callback(*args, **kwargs))
+
+            def stop() -> None:
+                loop.call_soon_threadsafe(running.cancel)
+
+            self.callbacks.append(stop)
+            try:
+                return await running
+            finally:
+                self.callbacks.remove(stop)
+
+        return limited
+
+
+class Progress:
+    """The progress of one request.
+
+    Args:
+        token: what the client knows the request by.
+    """
+
+    def __init__(self, token: str | int, channel: Channel) -> None:
+        self.token = token
+        self.channel = channel
+        self.last: float | None = None
+        self.times: deque[float] = deque(maxlen=MOST)
+
+    @classmethod
+    def wanted(cls, meta: Mapping[str, Any], channel: Channel) -> Progress | None:
+        """Return the progress that a client asks for in its ``_meta``, None if it does not."""
+        token = meta.get("progressToken")
+        is_token = isinstance(token, (str, int)) and not isinstance(token, bool)
+        return cls(token, channel) if is_token else None  # type: ignore[arg-type]
+
+    def report(self, progress: float, total: float | None, message: str) -> None:
+        """Send a notification, unless there is no progress or it follows another too fast."""
+        now = time.monotonic()
+        is_last = total is not None and progress >= total
+        is_fast = len(self.times) == MOST and now - self.times[0] < 1 and not is_last
+        if is_fast or (self.last is not None and progress <= self.last):
+            return
+        self.last = progress
+        self.times.append(now)
+        params: dict[str, Any] = {"progressToken": self.token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message:
+            params["message"] = message
+        self.channel.send("notifications/progress", params)
+
+
+AUDIENCE = frozenset({"user", "assistant"})
+
+
+class Block:
+    """One content block: text, a picture, a sound, a file or a link.
+
+    Attributes:
+        members: the block as the protocol has it.
+        size: bytes of what it carries.
+
+    Args:
+        audience: whom it is for: ``user``, ``assistant`` or both; everybody by default.
+        priority: from 0 (may be left out) to 1 (must be seen).
+        last_modified: when what it carries was changed.
+
+    Raises:
+        ValueError: if the audience or the priority is none.
+    """
+
+    def __init__(
+        self,
+        members: Mapping[str, Any],
+        size: int = 0,
+        *,
+        audience: Iterable[str] = (),
+        priority: float | None = None,
+        last_modified: datetime | None = None,
+    ) -> None:
+        self.size = size
+        annotations: dict[str, Any] = {}
+        if audience := list(audience):
+            if not AUDIENCE.issuperset(audience):
+                raise ValueError(f"The audience is of {sorted(AUDIENCE)}, not {audience!r}.")
+            annotations["audience"] = audience
+        if priority is not None:
+            if not 0 <= priority <= 1:
+                raise ValueError(f"The priority is from 0 to 1, not {priority!r}.")
+            annotations["priority"] = priority
+        if last_modified is not None:
+            annotations["lastModified"] = last_modified.isoformat()
+        self.members = {**members, "annotations": annotations} if annotations else dict(members)
+
+    @classmethod
+    def text(cls, text: str, **annotations: Any) -> Block:
+        """Return a text for people or models."""
+        return cls({"type": "text", "text": text}, len(text.encode()), **annotations)
+
+    @classmethod
+    def image(cls, data: bytes, mime_type: str, **annotations: Any) -> Block:
+        """Return a picture, such as the bytes of a PNG and ``image/png``."""
+        encoded = base64.b64encode(data).decode()
+        members = {"type": "image", "data": encoded, "mimeType": mime_type}
+        return cls(members, len(data), **annotations)
+
+    @classmethod
+    def audio(cls, data: bytes, mime_type: str, **annotations: Any) -> Block:
+        """Return a sound, such as the bytes of a WAV and ``audio/wav``."""
+        encoded = base64.b64encode(data).decode()
+        members = {"type": "audio", "data": encoded, "mimeType": mime_type}
+        return cls(members, len(data), **annotations)
+
+    @classmethod
+    def resource(
+        cls, uri: str, content: str | bytes, mime_type: str = "", **annotations: Any
+    ) -> Block:
+        """Return a file with its content: text, or bytes."""
+        if isinstance(content, str):
+            size, body = len(content.encode()), {"text": content}
+        else:
+            size, body = len(content), {"blob": base64.b64encode(content).decode()}
+        typed = {"mimeType": mime_type} if mime_type else {}
+        return cls(
+            {"type": "resource", "resource": {"uri": uri, **typed, **body}}, size, **annotations
+        )
+
+    @classmethod
+    def link(
+        cls,
+        uri: str,
+        name: str,
+        *,
+        title: str = "",
+        description: str = "",
+        mime_type: str = "",
+        **annotations: Any,
+    ) -> Block:
+        """Return a link to a resource, which the client may fetch (since 2025-06-18)."""
+        further = {"title": title, "description": description, "mimeType": mime_type}
+        known = {key: value for key, value in further.items() if value}
+        return cls({"type": "resource_link", "uri": uri, "name": name, **known}, **annotations)

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.response import Response
 
-from drf_mcp.interaction.blocks import Block
+from drf_mcp.interaction.exchange import Block
 
 
 class BlockResponse(Response):

@@ -1,19 +1,38 @@
-"""The record of a call that is over, and the observers that installed apps open for a message."""
+"""Log records, signals and spans of calls; none is made without a handler, receiver or tracer.
+
+The logger ``drf_mcp.calls`` gets one record for each call of a tool (INFO) and for each message
+that was refused before the call (DEBUG). The fields are attributes of the record, as with
+``extra``. Installed apps open observers of their own for a message.
+"""
 
 from __future__ import annotations
 
+import logging
+import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from drf_mcp.exceptions import ProtocolError, contain
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import MessageObserver, RequestContext
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.settings import mcp_settings
+from drf_mcp.signals import tool_called, tool_failed
 from drf_mcp.tools.arguments.errors import escape_unprintable
+from drf_mcp.tools.tool import Tool
+
+logger = logging.getLogger("drf_mcp")
+calls = logging.getLogger("drf_mcp.calls")
+
+UNTRACED: AbstractContextManager[Any] = nullcontext()
+LINE = "%s: %s (%d) in %.1f ms, user %s, %s"
+SHOWN = ("tool", "outcome", "status", "duration_ms", "user_id", "request_id")
 
 
 @dataclass(frozen=True)
@@ -36,34 +55,25 @@ class CallRecord:
         return "soft_failure" if failure.soft else escape_unprintable(failure.code.lower())
 
     @property
-    def user_id(self) -> str | None:
-        pk = getattr(self.context.caller.authenticate().user, "pk", None)
-        return None if pk is None else escape_unprintable(str(pk))
-
-    @property
-    def client(self) -> str | None:
-        # Handshake revisions do not name the client in each message.
-        info = self.context.message.meta.get(CLIENT_INFO_KEY)
-        name = info.get("name") if isinstance(info, dict) else None
-        return escape_unprintable(name) if isinstance(name, str) else None
-
-    @cached_property
-    def arguments(self) -> Any:
-        if not mcp_settings.LOG_ARGUMENTS:
-            return None
-        return self.tool.sanitize_arguments(self.sent)
-
-    @property
     def sent(self) -> Any:
         """The arguments that the caller sent, any JSON value, or the URI of a resource."""
         params = self.context.message.params
         return {"uri": params["uri"]} if "uri" in params else params.get("arguments")
 
+    @cached_property
+    def arguments(self) -> Any:
+        return self.tool.sanitize_arguments(self.sent) if mcp_settings.LOG_ARGUMENTS else None
+
     @property
     def fields(self) -> dict[str, Any]:
+        message = self.context.message
+        pk = getattr(self.context.caller.authenticate().user, "pk", None)
+        # Handshake revisions do not name the client in each message.
+        info = message.meta.get(CLIENT_INFO_KEY)
+        client = info.get("name") if isinstance(info, dict) else None
         return {
             "tool": self.tool.name,
-            "method": self.context.message.method,
+            "method": message.method,
             "outcome": self.word,
             "status": self.outcome.status,
             "duration_ms": self.duration_ms,
@@ -71,11 +81,89 @@ class CallRecord:
             "bytes": len(self.result.get("content", b"")),
             "request_id": self.outcome.request_id,
             "is_trial": self.outcome.is_trial,
-            "user_id": self.user_id,
-            "client": self.client,
+            "user_id": None if pk is None else escape_unprintable(str(pk)),
+            "client": escape_unprintable(client) if isinstance(client, str) else None,
             "revision": self.context.era.revision,
             "arguments": self.arguments,
         }
+
+
+def record_call(
+    context: RequestContext, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
+) -> None:
+    """Give a call that is over to observers, log, span and signals; they change no answer."""
+    is_logged, tracing, observers = (
+        calls.isEnabledFor(logging.INFO),
+        get_tracing(),
+        context.observers,
+    )
+    if not (is_logged or tracing or observers or tool_called.receivers or tool_failed.receivers):
+        return
+    duration = round((time.perf_counter() - started) * 1000, 2)
+    call = CallRecord(tool, outcome, result, context, duration)
+
+    def log() -> None:
+        fields = call.fields
+        write_record(logging.INFO, LINE, tuple(fields[name] for name in SHOWN), fields)
+
+    def leave_out(exc: Exception) -> None:
+        logger.error("A tool call could not be recorded", exc_info=exc)
+
+    for observer in observers:
+        observer.end_call(call)
+    if is_logged:
+        contain(log, leave_out)
+    if tracing:
+        contain(lambda: tracing.describe_call(call), leave_out)
+    if isinstance(tool, Tool):
+        details: dict[str, Any] = {"tool": tool, "outcome": outcome, "duration_ms": duration}
+        for signal in (tool_called, tool_failed) if outcome.is_error else (tool_called,):
+            signal.send_robust(type(tool), request=context.caller.request, **details)
+
+
+def log_refusal(item: Any, exc: ProtocolError) -> None:
+    if not calls.isEnabledFor(logging.DEBUG):
+        return
+    method = escape_unprintable(item.method) if isinstance(item, Message) else None
+    fields = {"method": method, "code": exc.code, "status": exc.http_status}
+    args = (method or "message", exc.code, escape_unprintable(exc.message, 200))
+    write_record(logging.DEBUG, "%s refused: %d %s", args, fields)
+
+
+def write_record(level: int, line: str, args: tuple[Any, ...], fields: Mapping[str, Any]) -> None:
+    record = calls.makeRecord(calls.name, level, __file__, 0, line, args, None)
+    # ``extra`` raises where the project's own record factory has set a field, such as
+    # ``request_id``.
+    vars(record).update(fields)
+    calls.handle(record)
+
+
+def trace_message(context: RequestContext, registry: Any) -> AbstractContextManager[Any]:
+    """Return the span in which a message is served; what it raises changes no answer."""
+    tracing = get_tracing()
+    if tracing is None:
+        return UNTRACED
+
+    def leave_out(exc: Exception) -> AbstractContextManager[Any]:
+        logger.error("A span could not be started", exc_info=exc)
+        return UNTRACED
+
+    return contain(lambda: tracing.ServerSpan.of_request(context, registry), leave_out)
+
+
+def get_tracing() -> Any:
+    # A process with a tracer provider has imported OpenTelemetry. In other processes it is not
+    # imported here.
+    trace = sys.modules.get("opentelemetry.trace")
+    # Another thread may be importing the module now.
+    get_provider = getattr(trace, "get_tracer_provider", None)
+    if trace is None or get_provider is None:
+        return None
+    if type(get_provider()) in (trace.ProxyTracerProvider, trace.NoOpTracerProvider):
+        return None
+    from drf_mcp.observability import tracing
+
+    return tracing
 
 
 def open_observers(message: Any, caller: Any) -> Sequence[MessageObserver]:

@@ -8,17 +8,16 @@ Imported only in a process that has imported OpenTelemetry itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
 from opentelemetry import context, propagate, trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer
+from opentelemetry.trace import Link, Span, SpanKind, StatusCode
 from rest_framework.exceptions import APIException
 
+from drf_mcp import __version__
 from drf_mcp.exceptions import ProtocolError
-from drf_mcp.observability.records import CallRecord
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.tools.arguments.errors import escape_unprintable
 
@@ -28,21 +27,12 @@ CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"
 class ServerSpan:
     """The context in which a message is served, with a span of its own."""
 
-    def __init__(
-        self,
-        tracer: Tracer,
-        name: str,
-        attributes: dict[str, Any],
-        parent: Context,
-        links: list[Link],
-    ) -> None:
+    def __init__(self, parent: Context, span: Span) -> None:
         self.parent = parent
-        self.span = tracer.start_span(name, parent, SpanKind.SERVER, attributes, links)
+        self.span = span
 
     @classmethod
-    def of_request(
-        cls, request: RequestContext, get_tools: Callable[[], Mapping[str, Any]], version: str
-    ) -> ServerSpan:
+    def of_request(cls, request: RequestContext, registry: Any) -> ServerSpan:
         name = request.message.method
         attributes: dict[str, Any] = {
             "mcp.method.name": name,
@@ -55,16 +45,16 @@ class ServerSpan:
             attributes["gen_ai.operation.name"] = "execute_tool"
             tool = request.message.params.get("name")
             # Unknown names are left out: callers could make any number of them.
-            if isinstance(tool, str) and tool in get_tools():
+            if isinstance(tool, str) and tool in registry.tools(request.urlconf):
                 attributes["gen_ai.tool.name"] = tool
                 name = f"{name} {tool}"
         elif name == PROMPT and isinstance(prompt := request.message.params.get("name"), str):
             attributes["gen_ai.prompt.name"] = escape_unprintable(prompt)
         elif name == READ and isinstance(uri := request.message.params.get("uri"), str):
             attributes["mcp.resource.uri"] = escape_unprintable(uri)
-        return cls(
-            trace.get_tracer("drf_mcp", version), name, attributes, *cls.find_parent(request)
-        )
+        parent, links = cls.find_parent(request)
+        tracer = trace.get_tracer("drf_mcp", __version__)
+        return cls(parent, tracer.start_span(name, parent, SpanKind.SERVER, attributes, links))
 
     @staticmethod
     def find_parent(request: RequestContext) -> tuple[Context, list[Link]]:
@@ -109,7 +99,8 @@ def mark_failed(span: Span, error_type: str, description: str | None = None) -> 
     span.set_status(StatusCode.ERROR, description)
 
 
-def describe_call(call: CallRecord) -> None:
+def describe_call(call: Any) -> None:
+    # Of a `CallRecord`.
     span = trace.get_current_span()
     if call.context.message.method == CALL:
         # A call may have been redirected to another tool.

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
-from drf_mcp.access.error_responses import make_scope_error
+from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.questions import Audience
@@ -19,10 +19,9 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
 from drf_mcp.features import CallState
-from drf_mcp.interaction.progress import Progress
-from drf_mcp.interaction.slots import Slot
+from drf_mcp.interaction.exchange import Progress, Slot
 from drf_mcp.json_text import to_bytes
-from drf_mcp.observability.logging import CallLogger
+from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
@@ -205,17 +204,16 @@ class ToolsCapability(Capability):
             call.progress = Progress.wanted(call.context.message.meta, call.channel)
         started = time.perf_counter()
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
-        observer = CallLogger(call.context)
         for feature in features.hooks["get_unfinished"]:
             if (unfinished := feature.get_unfinished(outcome, call)) is not None:
-                observer.record(call.tool, outcome, {}, started)
+                record_call(call.context, call.tool, outcome, {}, started)
                 return unfinished  # type: ignore[no-any-return]
         for feature in features.hooks["finish_outcome"]:
             outcome = feature.finish_outcome(outcome, call)
         result, outcome = self.write_result(call.locate(outcome), call)
         for feature in features.hooks["finish_result"]:
             result = feature.finish_result(result, outcome, call)
-        observer.record(call.tool, outcome, result, started)
+        record_call(call.context, call.tool, outcome, result, started)
         if outcome.scopes and not context.caller.in_batch:
             raise make_scope_error(context.caller, outcome.scopes)
         return result
@@ -231,7 +229,7 @@ class ToolsCapability(Capability):
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
         for feature in features.hooks["finish_outcome"]:
             outcome = feature.finish_outcome(outcome, call)
-        CallLogger(context).record(call.tool, outcome, {}, started)
+        record_call(context, call.tool, outcome, {}, started)
         return outcome
 
     def make_call(self, context: RequestContext) -> CallState:

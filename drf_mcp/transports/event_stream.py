@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import get_urlconf, set_urlconf
 from django.utils import timezone, translation
 
-from drf_mcp.interaction.progress import Channel
+from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import Reply
 from drf_mcp.transports.http import make_json_response

@@ -9,7 +9,7 @@ from typing import Any
 
 import drf_mcp
 from drf_mcp.envelopes import Envelope
-from drf_mcp.interaction.progress import Channel
+from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,

@@ -18,7 +18,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
-from drf_mcp.interaction.progress import Channel
+from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc
 from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_HEADER,

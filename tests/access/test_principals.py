@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.test import RequestFactory
 
-from drf_mcp.access.principals import get_caller_key, get_principal, is_gone
+from drf_mcp.access.scopes import get_caller_key, get_principal, is_gone
 
 
 def request_of(tenant: Any = None, credential: str = "") -> Any:

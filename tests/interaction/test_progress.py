@@ -22,7 +22,7 @@ from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool, registry
-from drf_mcp.interaction.progress import Channel, Progress
+from drf_mcp.interaction.exchange import Channel, Progress
 from tests.agents import Agent
 from tests.asgi import BOTH, begin, communicate, frame, read_events, receive_all
 

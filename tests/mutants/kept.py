@@ -173,7 +173,7 @@ MUTANTS = (
     ),
     Mutant(
         "the tenant of who owns what is stored",
-        "access/principals.py",
+        "access/scopes.py",
         'return f"{tenant}/{key}" if tenant else key',
         "return key",
         ("access/test_principals.py",),
@@ -671,7 +671,7 @@ MUTANTS = (
     ),
     Mutant(
         "the flags of a user among the rights",
-        "access/principals.py",
+        "access/scopes.py",
         '"flags": [bool(getattr(user, name, False)) for name in USER_FLAGS],',
         '"flags": [],',
         ("archive/test_rights.py",),

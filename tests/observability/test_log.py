@@ -190,14 +190,14 @@ def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, 
         raise OSError("no room for logs")
 
     caplog.set_level(logging.INFO, logger="drf_mcp.calls")
-    monkeypatch.setattr("drf_mcp.observability.logging.write_record", fail)
+    monkeypatch.setattr("drf_mcp.observability.records.write_record", fail)
     assert agent.call("queries").data["groups"] == 0
     assert "A tool call could not be recorded" in caplog.text
 
 
 def test_nothing_is_computed_while_nobody_listens(agent, caplog, monkeypatch):
     caplog.set_level(logging.WARNING, logger="drf_mcp.calls")
-    monkeypatch.setattr("drf_mcp.observability.logging.CallRecord", None)
+    monkeypatch.setattr("drf_mcp.observability.records.CallRecord", None)
     assert agent.call("queries").data == {"groups": 0}
 
 

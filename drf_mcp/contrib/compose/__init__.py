@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_mcp.interaction.slots import Slot
+from drf_mcp.interaction.exchange import Slot
 
 COMPOSE = "tools_compose"
 LIMITS = {"calls": 50, "seconds": 20, "memory": 64, "output": 4000}

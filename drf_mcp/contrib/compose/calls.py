@@ -22,9 +22,8 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.features import CallState
-from drf_mcp.interaction.exchange import ROUNDS, Exchange
+from drf_mcp.interaction.exchange import ROUNDS, Exchange, Slot
 from drf_mcp.interaction.exchange import Answer as Reply
-from drf_mcp.interaction.slots import Slot
 from drf_mcp.json_text import hash_json, is_nested_deeper
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import PAGE_MEMBERS, Category, Failure, Outcome, Warning

@@ -14,7 +14,7 @@ from django.db import router
 from django.utils import timezone
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.principals import get_rights_fingerprint
+from drf_mcp.access.scopes import get_rights_fingerprint
 from drf_mcp.contrib.compose.models import KeptProgram
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer

@@ -16,8 +16,8 @@ from oauth2_provider.oauth2_validators import OAuth2Validator, validate_resource
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 
 from drf_mcp.access.authentication import OTHER_AUDIENCE, Caller
-from drf_mcp.access.principals import is_gone
 from drf_mcp.access.resources import FoundEndpoint, WellKnownConverter, is_endpoint
+from drf_mcp.access.scopes import is_gone
 from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
 from drf_mcp.contrib.oauth.models import belongs_to_client, record_use
 from drf_mcp.settings import mcp_settings

@@ -18,7 +18,7 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.introspection.forms import Form
 from drf_mcp.json_text import parse_json_text, to_bytes
-from drf_mcp.observability.logging import CallLogger
+from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Question
@@ -99,7 +99,7 @@ class PromptsCapability(Capability):
         messages = [*self.read_resources(prompt, arguments, context)]
         messages += prompt.get_messages(values, request)
         content = Encoded(to_bytes(encode_data(messages)))
-        CallLogger(context).record(prompt, Outcome(prompt.name, 200), {"content": content}, started)
+        record_call(context, prompt, Outcome(prompt.name, 200), {"content": content}, started)
         return {"description": force_str(prompt.label), "messages": content}
 
     def find_prompt(self, name: Any) -> Prompt:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.access.error_responses import make_scope_error
+from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
 from drf_mcp.dispatch.content import encode_data
@@ -24,7 +24,7 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.features import CallState
 from drf_mcp.json_text import to_bytes
-from drf_mcp.observability.logging import CallLogger
+from drf_mcp.observability.records import record_call
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
 from drf_mcp.protocol.capability import RequestContext, cut_page
@@ -199,7 +199,7 @@ class ResourcesCapability(Capability):
             content["_meta"] = document.meta
         outcome = Outcome(document.name, 200)
         record = {"content": content.get("text") or content.get("blob", "")}
-        CallLogger(context).record(document, outcome, record, started)
+        record_call(context, document, outcome, record, started)
         return [content]
 
 
@@ -266,7 +266,7 @@ class Reading:
         if not outcome.is_error:
             contain(lambda: contents.extend(self.write(outcome)), fail)
         record = {"content": Encoded(jsonrpc.encode(contents))}
-        CallLogger(self.context).record(self.resource, outcome, record, started)
+        record_call(self.context, self.resource, outcome, record, started)
         if outcome.scopes and not caller.in_batch:
             raise make_scope_error(caller, outcome.scopes)
         if outcome.is_error or not contents:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.principals import get_tenant_key
+from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.admin import ReadOnlyAdmin
 from drf_mcp.contrib.rules.ledger import PERMISSION, ProposalLedger
 from drf_mcp.contrib.rules.models import CallRule, Proposal

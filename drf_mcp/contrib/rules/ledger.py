@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
 
-from drf_mcp.access.principals import get_user_key
+from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import ledger as tasks
 from drf_mcp.contrib.tasks.backends import find_backend

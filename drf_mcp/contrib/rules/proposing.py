@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
 
-from drf_mcp.access.principals import get_tenant_key, get_user_key
+from drf_mcp.access.scopes import get_tenant_key, get_user_key
 from drf_mcp.contrib.rules import ledger as states
 from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
@@ -29,8 +29,7 @@ from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.interaction.exchange import Asked
-from drf_mcp.interaction.slots import Slot
+from drf_mcp.interaction.exchange import Asked, Slot
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.protocol import jsonrpc

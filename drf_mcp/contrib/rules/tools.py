@@ -16,7 +16,7 @@ from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, describe_proposal
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
-from drf_mcp.interaction.slots import find_call
+from drf_mcp.interaction.exchange import find_call
 from drf_mcp.settings import override_language
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 

@@ -12,7 +12,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.principals import get_tenant_key
+from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.session_page import SessionPage
 from drf_mcp.contrib.rules.ledger import DECIDABLE, PERMISSION, ProposalLedger

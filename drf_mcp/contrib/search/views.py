@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.interaction.call_context import call_context
-from drf_mcp.interaction.slots import Slot, find_call
+from drf_mcp.interaction.exchange import Slot, find_call
 from drf_mcp.tools.server_tools import ServerToolView
 
 # The tools that run others.

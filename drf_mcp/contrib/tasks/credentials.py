@@ -11,7 +11,7 @@ from django.db.models import CharField, Model
 from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
 
-from drf_mcp.access.principals import is_gone
+from drf_mcp.access.scopes import is_gone
 
 # Headers that say who is calling, or speak of the message that they came with.
 LEFT_OUT = re.compile(

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.urls import Resolver404, get_script_prefix, resolve
 
 from drf_mcp.features import CallState
-from drf_mcp.interaction.slots import Slot
-from drf_mcp.observability.logging import CallLogger
+from drf_mcp.interaction.exchange import Slot
+from drf_mcp.observability.records import record_call
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded
 from drf_mcp.protocol.capability import RequestContext
@@ -130,7 +130,7 @@ class JobReader:
                 break
             url = following
         result, outcome = capability.write_result(outcome, call)
-        CallLogger(self.context).record(tool, outcome, result, started)
+        record_call(self.context, tool, outcome, result, started)
         state = find_state(outcome)
         is_away = outcome.failure is not None and (outcome.status >= 500 or outcome.status == 429)
         is_over = not is_away and outcome.status != 202 and normalize(state) not in UNFINISHED

@@ -26,8 +26,7 @@ from drf_mcp.contrib.tasks.ledger import (
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import CallState
-from drf_mcp.interaction.exchange import ROUNDS, Answer, Exchange
-from drf_mcp.interaction.progress import Channel
+from drf_mcp.interaction.exchange import ROUNDS, Answer, Channel, Exchange
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.input import InputRequired, read_modes

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.writes.versions import find_precondition
 from drf_mcp.features import CallState
-from drf_mcp.interaction.slots import Slot
+from drf_mcp.interaction.exchange import Slot
 from drf_mcp.introspection.types import Handling, Parameter
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language

@@ -12,7 +12,7 @@ from django.db.models import IntegerField
 from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
 
-from drf_mcp.interaction.slots import Slot
+from drf_mcp.interaction.exchange import Slot
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.outcomes import Outcome

@@ -11,7 +11,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool
-from drf_mcp.interaction.blocks import Block
+from drf_mcp.interaction.exchange import Block
 from example_project.shop.models import Customer
 
 

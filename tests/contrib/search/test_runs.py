@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, success_response
-from drf_mcp.observability.logging import calls
+from drf_mcp.observability.records import calls
 from drf_mcp.signals import tool_called
 from drf_mcp.tools import registry
 from example_project.library.indexes import current_index

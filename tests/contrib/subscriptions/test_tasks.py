@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from drf_mcp.access.principals import get_user_key
+from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.ledger import FAILED, Ledger
 from drf_mcp.contrib.tasks.models import CallTask

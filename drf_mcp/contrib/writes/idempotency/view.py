@@ -16,7 +16,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.access.principals import ask_view_for_rights, get_caller_key, get_rights_fingerprint
+from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
 from drf_mcp.contrib.writes.idempotency.records import (
     ANONYMOUS,
     OPERATION_LENGTH,
@@ -32,8 +32,8 @@ from drf_mcp.contrib.writes.idempotency.records import (
 )
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import contain
-from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.call_context import call_context
+from drf_mcp.interaction.exchange import Block
 from drf_mcp.settings import mcp_settings
 
 REPLAYED_HEADER = "Idempotency-Replayed"
