@@ -15,7 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors import ArgumentLocator
-from drf_mcp.dispatch.failures import ListHint
+from drf_mcp.dispatch.failures import add_hints
 from drf_mcp.dispatch.response import ViewResponse, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
@@ -90,7 +90,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
         else:
             arguments = tool.pointers(tool.arguments.rebuild_call(view, body))
             outcome = dispatcher.build_outcome(tool.name, arguments, answer)
-            outcome = ListHint(tool).add_to(outcome)
+            outcome = add_hints(outcome, tool)
         return replace(outcome, request_id=outcome.request_id or new_request_id())
 
 

@@ -15,11 +15,15 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.errors import ArgumentLocator
-from drf_mcp.dispatch.failures import EmptyList, FailureOutcomes, ListHint, close_broken_connections
+from drf_mcp.dispatch.failures import (
+    FailureOutcomes,
+    add_hints,
+    close_broken_connections,
+    explain_empty_list,
+)
 from drf_mcp.dispatch.guards import (
     CallCrashed,
     CallRefused,
@@ -123,7 +127,7 @@ class Dispatcher(FailureOutcomes):
 
     def perform(self, call: CallState) -> Outcome:
         outcome = self.perform_requests(call) if call.bound.is_batch else self.perform_call(call)
-        return outcome if outcome.failure is None else ListHint(call.tool).add_to(outcome)
+        return outcome if outcome.failure is None else add_hints(outcome, call.tool)
 
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
         """Return what says whether a caller may have the answer of a call later."""
@@ -137,7 +141,7 @@ class Dispatcher(FailureOutcomes):
             if call.caller.refusal is not None:
                 raise call.caller.refusal
             close_broken_connections()
-            return ListHint(tool).add_to(outcome)
+            return add_hints(outcome, tool)
 
         batch = tool.arguments.items.make_batch(call) if call.bound.items else Batch(call)
         return batch.ask(perform)
@@ -233,21 +237,25 @@ class Dispatcher(FailureOutcomes):
         self, call: CallState, request: ToolRequest, response: HttpResponseBase
     ) -> Outcome:
         """Return the outcome of a response, rendered or not."""
-        tool, bound = call.tool, call.bound
+        tool, bound, caller = call.tool, call.bound, request.caller
         answer = ViewResponse.read(response, request, bound.query_string, self.content_reader_class)
-        if request.caller.is_guess and answer.view is not None:
-            request.caller.answered = answer.view.request
+        if caller.is_guess and answer.view is not None:
+            caller.answered = answer.view.request
         outcome = self.build_outcome(tool.name, tool.pointers(bound), answer, call)
-        if tool.endpoint.standard_action == "list" and EmptyList.is_outcome(outcome):
-            further = EmptyList(tool, bound).find_warnings()
-            outcome = outcome.changed(warnings=(*outcome.warnings, *further))
+        if tool.endpoint.standard_action == "list":
+            further = tuple(explain_empty_list(tool, bound, outcome))
+            if further:
+                outcome = outcome.changed(warnings=outcome.warnings + further)
         if answer.status == 403:
-            return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
+            view = answer.view
+            # A response of middleware names no view.
+            scopes = view and caller.find_missing_scopes(view, view.request, view.get_permissions())
+            return outcome.changed(scopes=scopes or ())
         selection = tool.arguments.fields
         if bound.fields and selection is not None and outcome.failure is None:
             unanswered = selection.find_unanswered(bound.fields, outcome.data)
-            further = (lacks_field(problem) for problem in unanswered)
-            outcome = outcome.changed(warnings=(*outcome.warnings, *further))
+            further = tuple(lacks_field(problem) for problem in unanswered)
+            outcome = outcome.changed(warnings=outcome.warnings + further)
             # An answer that has none of the fields is given whole: its own fields are what to name.
             if len(unanswered) < len(bound.fields):
                 selected = FieldSelection(bound.fields).select(outcome.data)
@@ -255,12 +263,6 @@ class Dispatcher(FailureOutcomes):
         for feature in features.hooks["read_response"]:
             outcome = feature.read_response(outcome, answer, call)
         return outcome
-
-    def find_missing_scopes(self, caller: Caller, view: Any) -> tuple[str, ...]:
-        # A response of middleware names no view.
-        if view is None:
-            return ()
-        return caller.find_missing_scopes(view, view.request, view.get_permissions())
 
     def build_outcome(
         self,

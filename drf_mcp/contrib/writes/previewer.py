@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from drf_mcp.contrib.writes.dry_run import ObjectReading, Rollback
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.errors import find_violation
-from drf_mcp.dispatch.failures import ListHint
+from drf_mcp.dispatch.failures import add_hints
 from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.visibility import MOST_ROWS, Listings, Rows
@@ -172,7 +172,7 @@ class Previewer:
 
         outcome = self.perform(look)
         if not found or outcome.failure is not None:
-            return ListHint(self.tool).add_to(outcome)
+            return add_hints(outcome, self.tool)
         target = found[0]
         if target.cascade is None or target.is_plain:
             return self.find_conflict(target.cascade) or self.describe(target)
@@ -241,7 +241,7 @@ class Previewer:
         if rollback.obstacle:
             return unknown
         if outcome.failure is not None:
-            return ListHint(self.tool).add_to(outcome)
+            return add_hints(outcome, self.tool)
         changes, listings = rollback.changes, self.listings
         deleted, updated = changes.get_deleted_keys(), changes.get_updated_keys()
         model, key = type(target.instance)._meta.concrete_model, target.instance.pk
