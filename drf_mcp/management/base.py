@@ -13,6 +13,7 @@ from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError
@@ -26,6 +27,8 @@ MAX_USERS = 1000
 
 
 class MCPCommand(BaseCommand):
+    endpoint: LocalEndpoint
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         # What programs read is the same in every language.
         with override(None) if options.get("json") else nullcontext(), quiet_pipe():
@@ -77,6 +80,34 @@ class MCPCommand(BaseCommand):
             return endpoint.registry.tool(name, None, endpoint.tool_options)
         except UnknownTool as exc:
             raise UsageError(exc.message) from exc
+
+    def find_tools(self, username: str | None, name: str | None = None) -> Mapping[str, Tool]:
+        tools = self.endpoint.tools if name is None else {name: self._find_offered_tool(name)}
+        if username is None:
+            return tools
+        try:
+            visibility = Visibility(
+                self.endpoint.make_caller(self.find_user_or_anonymous(username))
+            )
+        except APIException as exc:
+            facts = {"user": username, "reason": self.write_reason(exc)}
+            message = _("The endpoint does not let %(user)s in: %(reason)s") % facts
+            raise UsageError(message) from exc
+        offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
+        visible = {tool.name: tool for tool in visibility.of(offered)}
+        if name is not None and not visible:
+            question = f"mcp_tools why {name} --as {username}"
+            message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
+            raise UsageError(message % {"user": username, "tool": name, "command": question})
+        return visible
+
+    def _find_offered_tool(self, name: str) -> Tool:
+        tool = self.find_tool(name, self.endpoint)
+        narrowing = self.endpoint.make_caller().find_narrowing(tool)
+        if narrowing is not None:
+            facts = {"tool": name, "reason": narrowing.get_reason(tool)}
+            raise UsageError(_("%(tool)s is not among the tools: %(reason)s.") % facts)
+        return tool
 
     def find_user_or_anonymous(self, username: str) -> Any:
         try:

@@ -9,12 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.color import no_style
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import APIException
 from rest_framework.routers import APIRootView
 
-from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.management.screen import Screen, UsageError, show_progress
+from drf_mcp.management.screen import Screen, show_progress
 from drf_mcp.management.tool_list import ToolList, write_definition
 from drf_mcp.management.tool_reports import add_reports, find_report
 from drf_mcp.tools import Tool
@@ -144,31 +142,3 @@ class Command(MCPCommand):
     def find_own_endpoints(self) -> list[Endpoint]:
         found = find_endpoints(settings.ROOT_URLCONF)
         return [e for e in found if not e.is_built_in and not issubclass(e.view_class, APIRootView)]
-
-    def find_tools(self, username: str | None, name: str | None = None) -> Mapping[str, Tool]:
-        tools = self.endpoint.tools if name is None else {name: self._find_offered_tool(name)}
-        if username is None:
-            return tools
-        try:
-            visibility = Visibility(
-                self.endpoint.make_caller(self.find_user_or_anonymous(username))
-            )
-        except APIException as exc:
-            facts = {"user": username, "reason": self.write_reason(exc)}
-            message = _("The endpoint does not let %(user)s in: %(reason)s") % facts
-            raise UsageError(message) from exc
-        offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
-        visible = {tool.name: tool for tool in visibility.of(offered)}
-        if name is not None and not visible:
-            question = f"mcp_tools why {name} --as {username}"
-            message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
-            raise UsageError(message % {"user": username, "tool": name, "command": question})
-        return visible
-
-    def _find_offered_tool(self, name: str) -> Tool:
-        tool = self.find_tool(name, self.endpoint)
-        narrowing = self.endpoint.make_caller().find_narrowing(tool)
-        if narrowing is not None:
-            facts = {"tool": name, "reason": narrowing.get_reason(tool)}
-            raise UsageError(_("%(tool)s is not among the tools: %(reason)s.") % facts)
-        return tool

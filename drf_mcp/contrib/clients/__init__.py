@@ -1,0 +1,1 @@
+"""An app of its own: typed clients of the tools, in Python and TypeScript."""

@@ -1,0 +1,9 @@
+"""The client that docs/commands.md shows, written by the command."""
+
+import io
+
+from django.core.management import call_command
+
+written = io.StringIO()
+call_command("mcp_client", "python", stdout=written)
+exec(compile(written.getvalue(), "shop_client.py", "exec"), globals())
