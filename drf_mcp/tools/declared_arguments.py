@@ -8,8 +8,7 @@ from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
 from drf_mcp.tools.arguments.fields import IDS
-from drf_mcp.tools.header_parameters import KEYWORD
-from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.options import KEYWORD, ToolOptions
 
 
 class DeclaredArguments:

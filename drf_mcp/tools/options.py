@@ -1,13 +1,17 @@
+"""Arguments that clients repeat in HTTP headers (2026-07-28, server/tools, "x-mcp-header")."""
+
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
+from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import (
     ICON,
@@ -27,10 +31,8 @@ from drf_mcp.option_types.kinds import (
     refuse_wrong_values,
 )
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.header_parameters import KEYWORD, HeaderParameters
 
 Target = TypeVar("Target", bound=Callable[..., Any])
-
 SCHEMAS = MappingOf(MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas")
 JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
 VIEW_KINDS = {"actions": Words(none=True), "exclude": Words(), "name": Text(none=True)}
@@ -260,3 +262,60 @@ def mcp_viewset(
         return view_class
 
     return decorate
+
+
+KEYWORD = "x-mcp-header"
+TYPES = ("string", "integer", "boolean")
+# RFC 9110, 5.6.2, without the underscore: servers and proxies drop headers that have one.
+TOKEN = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")
+# Keywords whose value is an object of schemas by name.
+SCHEMAS_BY_NAME = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+# Keywords whose values are data.
+DATA = frozenset({"default", "const", "enum", "examples", "example", "required"})
+Path: TypeAlias = tuple[str, ...]
+
+
+class HeaderParameters(dict[Path, str]):
+    # The headers by the paths of their arguments. Clients refuse a tool with a wrong header.
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        super().__init__()
+        for path, member in self.walk(schema, ()):
+            if KEYWORD not in member:
+                continue
+            name = member[KEYWORD]
+            if fault := self.find_fault(path, member):
+                place = ".".join(path) if path else "a schema that is no property"
+                raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {fault}.")
+            self[path or ()] = name
+
+    def find_fault(self, path: Path | None, schema: Mapping[str, Any]) -> str:
+        name = schema[KEYWORD]
+        if not path:
+            return "only a property that is reached through properties alone has a header"
+        if not isinstance(name, str) or not TOKEN.fullmatch(name):
+            return "the name of a header consists of ASCII letters, digits and hyphens"
+        if schema.get("type") not in TYPES:
+            return f"only the types {', '.join(TYPES)} have headers"
+        if name.lower() in (other.lower() for other in self.values()):
+            return "another argument has a header of this name"
+        words = (path[-1], name.replace("-", "_"))
+        if any(map(sounds_secret, words)) or schema.get("writeOnly") is True:
+            return "proxies and logs see headers, which are no place for a secret"
+        return ""
+
+    def walk(
+        self, schema: Any, path: Path | None
+    ) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+        if not isinstance(schema, Mapping):
+            return
+        yield path, schema
+        for keyword, value in schema.items():
+            if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
+                on_path = path is not None and keyword == "properties"
+                for name, member in value.items():
+                    yield from self.walk(member, (*(path or ()), name) if on_path else None)
+            elif keyword not in DATA:
+                for member in value if isinstance(value, (list, tuple)) else (value,):
+                    yield from self.walk(member, None)

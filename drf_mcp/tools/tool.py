@@ -33,11 +33,9 @@ from drf_mcp.tools.arguments.fields import FieldsArgument
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.header_parameters import HeaderParameters
 from drf_mcp.tools.hints import ToolHints, UntrustedFields
-from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.related_tools import ArgumentSources
-from drf_mcp.tools.state_fields import StateFields
+from drf_mcp.tools.options import HeaderParameters, ToolOptions
+from drf_mcp.tools.related_tools import ArgumentSources, StateFields
 
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})

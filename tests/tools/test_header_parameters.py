@@ -25,7 +25,7 @@ from drf_mcp.exceptions import HeaderMismatch
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
-from drf_mcp.tools.header_parameters import HeaderParameters
+from drf_mcp.tools.options import HeaderParameters
 from drf_mcp.transports.in_process import InProcessClient
 from tests.agents import Agent
 

@@ -23,10 +23,15 @@ from drf_mcp.tools.arguments.call import (
     Call,
     write_query,
 )
-from drf_mcp.tools.arguments.errors import ArgumentsRefused, beside_whole_body
+from drf_mcp.tools.arguments.errors import (
+    ArgumentsRefused,
+    beside_whole_body,
+    find_dropped,
+    find_ignored,
+    report_too_long,
+)
 from drf_mcp.tools.arguments.layout import ArgumentLayout, Values, get_free_name
 from drf_mcp.tools.arguments.uploads import read_files
-from drf_mcp.tools.arguments.values import find_dropped, find_ignored, report_too_long
 
 EXTRA_QUERY = gettext_noop("Further query parameters, as name: value.")
 

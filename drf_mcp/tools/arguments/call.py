@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.files_body import FilesBody
+from drf_mcp.tools.arguments.encoders import FilesBody
 
 PATH, QUERY, BODY = "path", "query", "body"
 # An argument that selects fields of the answer.
