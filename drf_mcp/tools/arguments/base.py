@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from drf_mcp.tools.arguments.call import (
 )
 from drf_mcp.tools.arguments.errors import (
     ArgumentsRefused,
-    beside_whole_body,
     find_dropped,
     find_ignored,
     report_too_long,
@@ -55,8 +54,13 @@ class Arguments(ArgumentLayout):
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         body = self.get_body(parts[BODY])
+        files: Iterable[Any] = ()
+        if self.uploading:
+            # Only these values may hold files: the others may be long, and are not searched.
+            names = [(argument.whole, argument.parameter.name) for argument in self.uploading]
+            is_object = isinstance(body, dict)
+            files = [body if w else body.get(n) for w, n in names] if is_object else [body]
         try:
-            files = self.find_files(body) if self.uploading else ()
             encoder = self.encoder.get_encoder(body, files)
             content = encoder.encode(body)
             query = [p for a, value in parts[QUERY] for p in a.get_query_pairs(value)]
@@ -84,10 +88,20 @@ class Arguments(ArgumentLayout):
 
     def get_body(self, values: Values) -> Any:
         for argument, value in values:
-            if argument.whole and len(values) > 1:
-                raise ArgumentsRefused([beside_whole_body(argument)])
-            if argument.whole:
+            if not argument.whole:
+                continue
+            if len(values) == 1:
                 return value
+            message = _("'%(name)s' is the whole body, so no other field of it can be sent.")
+            advice = _("Send either '%(name)s' or the fields of one object, then call again.")
+            named = {"name": argument.name}
+            problem = Problem(
+                code="invalid",
+                message=message % named,
+                pointer=argument.pointer,
+                remediation=advice % named,
+            )
+            raise ArgumentsRefused([problem])
         if values or self.encoder.expected:
             return {argument.parameter.name: value for argument, value in values}
         return MISSING
@@ -113,12 +127,6 @@ class Arguments(ArgumentLayout):
         if parts[QUERY]:
             problems += find_ignored(parts[QUERY])
         return parts, problems
-
-    def find_files(self, body: Any) -> Iterable[Any]:
-        # Only these values may hold files: the others may be long, and are not searched.
-        if not isinstance(body, dict):
-            return [body]
-        return [body if a.whole else body.get(a.parameter.name) for a in self.uploading]
 
     def get_whole_body(self, body: Body) -> Parameter | None:
         schema, handling = body.schema or {}, body.handling
@@ -164,7 +172,15 @@ class FlatArguments(Arguments):
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         path = [self.make_argument(p, PATH) for p in endpoint.path]
         taken = {argument.name for argument in (*body, *path)}
-        path = [self.show_key(argument, taken) for argument in path]
+        # Callers copy the key from a row, which has it under this name.
+        path = [
+            replace(argument, name=argument.parameter.shown_as)
+            if argument.parameter.shown_as
+            and argument.parameter.shown_as not in taken
+            and argument.name == argument.parameter.name
+            else argument
+            for argument in path
+        ]
         query = [self.make_argument(p, QUERY) for p in endpoint.query]
         if self.extra_query:
             extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
@@ -175,12 +191,6 @@ class FlatArguments(Arguments):
             names[id(argument)] = get_free_name(argument, names.values())
         for argument in (*path, *query, *listed, *unlisted):
             yield self.rename(argument, names[id(argument)])
-
-    def show_key(self, argument: Argument, taken: Collection[str]) -> Argument:
-        # Callers copy the key from a row, which has it under this name.
-        name = argument.parameter.shown_as
-        is_free = name and name not in taken and argument.name == argument.parameter.name
-        return replace(argument, name=name) if is_free else argument
 
     def rename(self, argument: Argument, name: str) -> Argument:
         parameter = argument.parameter

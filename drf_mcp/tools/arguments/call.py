@@ -1,3 +1,5 @@
+"""One argument of a tool, and the arguments of one call."""
+
 from __future__ import annotations
 
 import functools
@@ -42,11 +44,6 @@ class Argument:
         types = self.parameter.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
-
-    @property
-    def takes_any(self) -> bool:
-        """Whether the argument is a whole body of any JSON type."""
-        return self.whole and not self.json_type
 
     @property
     def required(self) -> bool:
@@ -128,12 +125,11 @@ def write_query_text(value: Any) -> str:
 
 def write_query(pairs: Iterable[tuple[str, str]]) -> str:
     # `urlencode` looks at each letter, also where nothing has to be quoted.
-    texts = [f"{quote_name(name)}={quote(value)}" for name, value in pairs]
+    texts = [
+        f"{quote_name(name)}={text if text.isalnum() and text.isascii() else quote_plus(text)}"
+        for name, text in pairs
+    ]
     return "&".join(texts)
-
-
-def quote(text: str) -> str:
-    return text if text.isalnum() and text.isascii() else quote_plus(text)
 
 
 # Names are those of a project's parameters; with an open ``query`` callers choose them.

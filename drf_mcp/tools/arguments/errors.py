@@ -9,7 +9,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
-from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.introspection.types import ANY, Place
@@ -91,17 +90,6 @@ class ArgumentsRefused(Exception):
         self.problems = tuple(problems)
 
 
-def beside_whole_body(argument: Any) -> Problem:
-    message = _("'%(name)s' is the whole body, so no other field of it can be sent.")
-    remediation = _("Send either '%(name)s' or the fields of one object, then call again.")
-    return Problem(
-        code="invalid",
-        message=message % {"name": argument.name},
-        pointer=argument.pointer,
-        remediation=remediation % {"name": argument.name},
-    )
-
-
 class ArgumentErrors:
     """Makes problems of the names of arguments, or of one group of them.
 
@@ -168,24 +156,24 @@ class ArgumentErrors:
         if rest > 0:
             text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
             names = text % {"names": names, "count": rest}
+        facts = {"name": name, "holder": self.holder}
+        if not self.holder:
+            otherwise = gettext_noop("Correct its name, or leave '%(name)s' out.")
+            remediation = suggest(name, next(iter(nearest), ""), otherwise)
+        elif nearest:
+            asked = ask_nearest([put_in_quotes(nearest[0])])
+            otherwise = _("Else put '%(name)s' into '%(holder)s'.") % facts
+            remediation = f"{asked} {otherwise}"
+        else:
+            remediation = _("Correct its name, or put '%(name)s' into '%(holder)s'.") % facts
         return Problem(
             code="unknown",
             message=_("Unknown argument."),
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
             accepted=nearest[0] if nearest else names,
-            remediation=self.mend_name(name, next(iter(nearest), "")),
+            remediation=remediation,
         )
-
-    def mend_name(self, name: str, nearest: str) -> str:
-        if not self.holder:
-            otherwise = gettext_noop("Correct its name, or leave '%(name)s' out.")
-            return suggest(name, nearest, otherwise)
-        facts = {"name": name, "holder": self.holder}
-        if not nearest:
-            return _("Correct its name, or put '%(name)s' into '%(holder)s'.") % facts
-        text = _("Else put '%(name)s' into '%(holder)s'.") % facts
-        return f"{ask_nearest([put_in_quotes(nearest)])} {text}"
 
     def read_only_argument(self, name: str, value: Any) -> Problem:
         return Problem(
@@ -264,54 +252,45 @@ def find_ignored(values: Iterable[Value]) -> list[Problem]:
             for index, item in enumerate(value if several else [value]):
                 pointer = f"{argument.pointer}/{index}" if several else argument.pointer
                 for part in closed.ignored(write_query_text(item)):
-                    yield report_ignored(part, pointer, closed)
+                    nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
+                    otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
+                    words = describe_accepted(closed.get_schema())
+                    yield Problem(
+                        code=closed.code,
+                        message=closed.get_message(part),
+                        pointer=pointer,
+                        received=mask_secrets(part),
+                        accepted=words or pgettext("accepted names", "none"),
+                        remediation=suggest(part, nearest, otherwise),
+                    )
 
     return list(islice(find(), MAX_UNKNOWN))
-
-
-def report_ignored(value: str, pointer: str, closed: ClosedSet) -> Problem:
-    nearest = next(iter(find_nearest(value, closed.get_candidates(value))), "")
-    otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
-    return Problem(
-        code=closed.code,
-        message=closed.get_message(value),
-        pointer=pointer,
-        received=mask_secrets(value),
-        accepted=describe_accepted(closed.get_schema()) or pgettext("accepted names", "none"),
-        remediation=suggest(value, nearest, otherwise),
-    )
 
 
 def find_reversed(values: Iterable[Value]) -> Iterator[Problem]:
     """Yield a problem for each range that ends before it begins."""
     bounds = [(argument, value) for argument, value in values if argument.parameter.part]
-    for lower, upper in product(bounds, bounds):
-        start: Any = lower[0].parameter.part
-        end: Any = upper[0].parameter.part
-        if start.bounds_with(end) and is_after(start.read(lower[1]), end.read(upper[1])):
-            yield report_reversed(lower, upper)
-
-
-def is_after(low: Any, high: Any) -> bool:
-    # The filter judges values that cannot be compared.
-    try:
-        return low is not None and high is not None and bool(low > high)
-    except TypeError:
-        return False
-
-
-def report_reversed(lower: Value, upper: Value) -> Problem:
-    accepted = _("at most %(value)s, the value of '%(upper)s'")
-    remediation = _("Exchange '%(lower)s' and '%(upper)s', or leave one of them out.")
-    facts = {"lower": lower[0].name, "upper": upper[0].name, "value": upper[1]}
-    return Problem(
-        code="reversed_range",
-        message=_("The range ends before it begins, so nothing lies in it."),
-        pointer=lower[0].pointer,
-        received=mask_secrets(lower[1]),
-        accepted=accepted % facts,
-        remediation=remediation % facts,
-    )
+    for (lower, low), (upper, high) in product(bounds, bounds):
+        start: Any = lower.parameter.part
+        end: Any = upper.parameter.part
+        if not start.bounds_with(end):
+            continue
+        first, last = start.read(low), end.read(high)
+        try:
+            is_after = first is not None and last is not None and bool(first > last)
+        except TypeError:
+            continue  # the filter judges values that cannot be compared
+        if is_after:
+            facts = {"lower": lower.name, "upper": upper.name, "value": high}
+            remediation = _("Exchange '%(lower)s' and '%(upper)s', or leave one of them out.")
+            yield Problem(
+                code="reversed_range",
+                message=_("The range ends before it begins, so nothing lies in it."),
+                pointer=lower.pointer,
+                received=mask_secrets(low),
+                accepted=_("at most %(value)s, the value of '%(upper)s'") % facts,
+                remediation=remediation % facts,
+            )
 
 
 # --- Members of nested objects --------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -31,7 +31,6 @@ UNKNOWN_FIELD = "UNKNOWN_FIELD"
 ONLY_THESE = gettext_noop("Only these fields of the answer.")
 # The longest enumeration of paths: more of them cost more tokens than they save.
 MAX_ENUM = 12
-# Selecting from one flat row of so few fields saves less than their names cost.
 MAX_SHORT = 8
 MAX_PATHS = 40
 MAX_CHARACTERS = 600
@@ -46,29 +45,30 @@ class FieldsArgument(Argument):
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
         fields = SelectableFields(endpoint.output)
-        known = fields.get_paths()
+        known, output = fields.get_paths(), endpoint.output
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
         if any(make_portable_name(parameter.name) == FIELDS for parameter in declared):
             return None
-        if not known:
-            return cls.for_any_answer() if fields.may_have_others(fields.row) else None
-        enumerated = fields.names_all()
-        schema = cls.build_schema(known, enumerated=enumerated)
-        is_short = enumerated and len(known) <= MAX_SHORT and not any("." in path for path in known)
-        is_wide = fields.are_many or not is_short
-        parameter = Parameter(FIELDS, schema, listed=is_wide)
-        return cls(FIELDS, ANSWER, parameter, output=endpoint.output, is_closed=enumerated)
-
-    @classmethod
-    def for_any_answer(cls) -> FieldsArgument:
-        schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
-        return cls(FIELDS, ANSWER, Parameter(FIELDS, schema), is_closed=False)
+        if known:
+            enumerated = fields.names_all()
+            schema = cls.build_schema(known, enumerated=enumerated)
+            is_flat = len(known) <= MAX_SHORT and not any("." in path for path in known)
+            # Selecting from one flat row of few fields saves less than their names cost.
+            listed = fields.are_many or not enumerated or not is_flat
+        elif fields.may_have_others(fields.row):
+            schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
+            output, enumerated, listed = {}, False, True
+        else:
+            return None
+        parameter = Parameter(FIELDS, schema, listed=listed)
+        return cls(FIELDS, ANSWER, parameter, output=output, is_closed=enumerated)
 
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
         if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
             # The argument's name and the paths explain themselves.
-            items = {"enum": known} if len(known) <= MAX_ENUM else {"pattern": cls.join(known)}
+            pattern = {"pattern": f"^{cls.join_expressions(known)}$"}
+            items = {"enum": known} if len(known) <= MAX_ENUM else pattern
             return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
         outermost = cls.join_paths([path for path in known if "." not in path])
@@ -80,18 +80,14 @@ class FieldsArgument(Argument):
         return {"type": "array", "items": {"type": "string"}, "description": " ".join(sentences)}
 
     @classmethod
-    def join(cls, known: list[str]) -> str:
-        """Return a pattern of paths that has the name of each object once."""
-        return f"^{cls.join_inner(known)}$"
-
-    @classmethod
-    def join_inner(cls, known: list[str]) -> str:
+    def join_expressions(cls, known: list[str]) -> str:
+        # An expression that has the name of each object once.
         inner: dict[str, list[str]] = {}
         for path in known:
             name, _, rest = path.partition(".")
             inner.setdefault(name, []).extend([rest] if rest else [])
         written = (
-            re.escape(name) + (rf"(\.{cls.join_inner(rest)})?" if rest else "")
+            re.escape(name) + (rf"(\.{cls.join_expressions(rest)})?" if rest else "")
             for name, rest in inner.items()
         )
         return f"({'|'.join(written)})"
@@ -106,8 +102,23 @@ class FieldsArgument(Argument):
         return ", ".join(shown) + (", …" if len(shown) < len(known) else "")
 
     def read(self, value: Any) -> tuple[str, ...]:
-        # Models also send one text with commas between the paths.
-        paths, fields = dict(self.find_paths(super().read(value))), SelectableFields(self.output)
+        value, paths = super().read(value), dict[str, str]()
+        items = value if isinstance(value, list) else [] if value is None else [value]
+        for index, item in enumerate(items):
+            at = f"{self.pointer}/{index}" if items is value else self.pointer
+            if not isinstance(item, str):
+                problem = Problem(
+                    code="invalid",
+                    message=_("Fields are named by text."),
+                    pointer=at,
+                    received=mask_secrets(item),
+                    accepted=_("an array of strings"),
+                    remediation=_('Send an array of field names, such as ["id"], and call again.'),
+                )
+                raise ArgumentsRefused([problem])
+            # Models also send one text with commas between the paths.
+            paths.update((part.strip(), at) for part in item.split(",") if part.strip())
+        fields = SelectableFields(self.output)
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
             known = fields.get_paths()
@@ -120,24 +131,6 @@ class FieldsArgument(Argument):
         known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
         # Text, numbers and files have no fields.
         return [self.unknown_field(path, self.pointer, known) for path in unanswered if known]
-
-    def find_paths(self, value: Any) -> Iterator[tuple[str, str]]:
-        items = value if isinstance(value, list) else [] if value is None else [value]
-        for index, item in enumerate(items):
-            at = f"{self.pointer}/{index}" if items is value else self.pointer
-            if not isinstance(item, str):
-                raise ArgumentsRefused([self.not_a_path(item, at)])
-            yield from ((part.strip(), at) for part in item.split(",") if part.strip())
-
-    def not_a_path(self, value: Any, pointer: str) -> Problem:
-        return Problem(
-            code="invalid",
-            message=_("Fields are named by text."),
-            pointer=pointer,
-            received=mask_secrets(value),
-            accepted=_("an array of strings"),
-            remediation=_('Send an array of field names, such as ["id"], and call again.'),
-        )
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
@@ -161,21 +154,17 @@ def lacks_field(problem: Problem) -> Warning:
 class IdsArgument(Argument):
     @classmethod
     def for_key(cls, key: Parameter, group: str) -> IdsArgument:
-        parameter = Parameter(key.name, cls.build_schema(key.schema), required=True)
-        return cls(IDS, PATH, parameter, group=group)
-
-    @classmethod
-    def build_schema(cls, key: Schema) -> Schema:
-        known = FieldSchema.of(key)
+        known = FieldSchema.of(key.schema)
         items = {name: value for name, value in known.items() if name != "description"}
         order = _("Answered in this order, with null for a miss")
-        return {
+        schema = {
             "type": "array",
             **explain({}, known.get("description", ""), order),
             "items": FieldSchema(items, known.meaning),
             "minItems": 1,
             "maxItems": MOST_IDS,
         }
+        return cls(IDS, PATH, Parameter(key.name, schema, required=True), group=group)
 
     def read(self, value: Any) -> list[Any]:
         # Models also send one id without a list.
@@ -183,40 +172,35 @@ class IdsArgument(Argument):
         if value is None:
             return []  # refused by its name
         ids = value if isinstance(value, list) else [value]
+        facts = {"name": self.name, "count": len(ids), "most": MOST_IDS}
+        accepted = _("an array of 1 to %(most)d ids") % facts
+        remediation = _("Send an array of 1 to %(most)d ids.") % facts
         if not 0 < len(ids) <= MOST_IDS:
-            raise ArgumentsRefused([self.wrong_number(len(ids))])
-        wrong = [(i, v) for i, v in enumerate(ids) if not is_id(v)]
-        if wrong:
-            raise ArgumentsRefused([self.not_an_id(i, v, ids is value) for i, v in wrong])
+            further = _("Ask for the others in further calls.") if ids else ""
+            problem = Problem(
+                code="max_length" if ids else "empty",
+                message=_("'%(name)s' has %(count)d ids; it takes 1 to %(most)d.") % facts,
+                pointer=self.pointer,
+                accepted=accepted,
+                remediation=f"{remediation} {further}".strip(),
+            )
+            raise ArgumentsRefused([problem])
+        problems = [
+            Problem(
+                code="invalid",
+                message=_("An id is a string or a number."),
+                pointer=f"{self.pointer}/{index}" if ids is value else self.pointer,
+                received=mask_secrets(one),
+                accepted=accepted,
+                remediation=remediation,
+            )
+            for index, one in enumerate(ids)
+            if not isinstance(one, (str, int, float)) or isinstance(one, bool)
+        ]
+        if problems:
+            raise ArgumentsRefused(problems)
         return ids
-
-    def wrong_number(self, count: int) -> Problem:
-        sentences = [_("Send an array of 1 to %(most)d ids.") % {"most": MOST_IDS}]
-        if count:
-            sentences.append(_("Ask for the others in further calls."))
-        text = _("'%(name)s' has %(count)d ids; it takes 1 to %(most)d.")
-        return Problem(
-            code="max_length" if count else "empty",
-            message=text % {"name": self.name, "count": count, "most": MOST_IDS},
-            pointer=self.pointer,
-            accepted=_("an array of 1 to %(most)d ids") % {"most": MOST_IDS},
-            remediation=" ".join(sentences),
-        )
-
-    def not_an_id(self, index: int, value: Any, listed: bool) -> Problem:
-        return Problem(
-            code="invalid",
-            message=_("An id is a string or a number."),
-            pointer=f"{self.pointer}/{index}" if listed else self.pointer,
-            received=mask_secrets(value),
-            accepted=_("an array of 1 to %(most)d ids") % {"most": MOST_IDS},
-            remediation=_("Send an array of 1 to %(most)d ids.") % {"most": MOST_IDS},
-        )
 
     def find_in_request(self, view: Any, body: Any) -> Any:
         value = super().find_in_request(view, body)
         return value if value is MISSING else [value]
-
-
-def is_id(value: Any) -> bool:
-    return isinstance(value, (str, int, float)) and not isinstance(value, bool)

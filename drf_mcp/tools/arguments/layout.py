@@ -114,7 +114,6 @@ class ArgumentLayout:
         return {**schema, "additionalProperties": False}
 
     def get_object_schema(self, arguments: Iterable[Argument]) -> Schema:
-        """Return the schema of an object with arguments, each in its group."""
         schema: Schema = {"type": "object", "properties": {}}
         required: dict[str, None] = {}
         for argument in arguments:
@@ -187,10 +186,14 @@ class ArgumentLayout:
         lacking = [a.name for a in named.values() if a.required and a.is_missing_in(sent)]
         takes_any = self.extra_query and group and group == self.groups[QUERY]
         has_body = group == self.groups.get(BODY, "")
-        open_bodies = (a.name for a in named.values() if a.location == BODY and a.takes_any)
+        # An argument for a whole body of any JSON type takes members of any name.
+        open_bodies = (
+            a.name for a in named.values() if a.location == BODY and a.whole and not a.json_type
+        )
+        further = [] if self.items is None else [self.items.name]
         errors = ArgumentErrors(
             f"/{group}" if group else "",
-            known if group else [*filter(None, self.by_group), *known, *self.further_names],
+            known if group else [*filter(None, self.by_group), *known, *further],
             holder="" if self.groups else next(open_bodies, ""),
             unlisted=sent if takes_any else named.keys() - known,
             # A read-only name that is like a missing key may be that key.
@@ -203,20 +206,14 @@ class ArgumentLayout:
 
     # --- Values -------------------------------------------------------------------------------
 
-    @property
-    def further_names(self) -> list[str]:
-        return [] if self.items is None else [self.items.name]
-
     def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments of one item: its own, and those that all items share."""
-        groups = [group for group in self.by_group if group in shared and group in item]
-        both = ((group, shared[group], item[group]) for group in groups)
-        joined = {
-            group: {**one, **other}
-            for group, one, other in both
-            if isinstance(one, Mapping) and isinstance(other, Mapping)
-        }
-        return {**shared, **item, **joined}
+        merged = {**shared, **item}
+        for group in self.by_group:
+            one, other = shared.get(group), item.get(group)
+            if isinstance(one, Mapping) and isinstance(other, Mapping):
+                merged[group] = {**one, **other}
+        return merged
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
         if not self.groups:
@@ -261,7 +258,6 @@ class ArgumentLayout:
         return self.change(arguments, changes) if changes else None
 
     def get_control_pointer(self, name: str) -> str:
-        """Return the JSON pointer of the argument that guards know by a name."""
         return next((a.pointer for a in self.controls if a.parameter.name == name), "")
 
     def get_body_pointer(self, step: str | int | None = None) -> str:
