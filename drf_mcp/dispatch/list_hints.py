@@ -18,8 +18,9 @@ from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
+from drf_mcp.tools.arguments.base import find_reversed
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call
-from drf_mcp.tools.arguments.errors import find_reversed, mask_member
+from drf_mcp.tools.arguments.errors import mask_member
 from drf_mcp.tools.related_tools import StateFields
 from drf_mcp.tools.tool import Tool
 

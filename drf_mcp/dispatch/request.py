@@ -28,7 +28,7 @@ from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.encoders import FilesBody
+from drf_mcp.tools.arguments.call import FilesBody
 
 # Attributes of the outer request that describe its own method, path, query and body.
 OUTER_ONLY = frozenset(

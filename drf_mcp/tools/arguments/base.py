@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice, product
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.text import join_values
-from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
+from drf_mcp.introspection.text import describe_accepted, join_values
+from drf_mcp.introspection.types import ANY, Body, EndpointSchema, Parameter, Place
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import (
@@ -22,12 +25,14 @@ from drf_mcp.tools.arguments.call import (
     Argument,
     Call,
     write_query,
+    write_query_text,
 )
 from drf_mcp.tools.arguments.errors import (
+    MAX_UNKNOWN,
+    ArgumentErrors,
     ArgumentsRefused,
-    find_dropped,
-    find_ignored,
-    report_too_long,
+    mask_secrets,
+    suggest,
 )
 from drf_mcp.tools.arguments.layout import ArgumentLayout, Values, get_free_name
 from drf_mcp.tools.arguments.uploads import read_files
@@ -73,7 +78,7 @@ class Arguments(ArgumentLayout):
         for _argument, value in parts[PATH]:
             length += len(value) if type(value) is str else 0
         if length > mcp_settings.MAX_QUERY_LENGTH:
-            raise ArgumentsRefused([report_too_long(parts[PATH] + parts[QUERY], length)])
+            raise self.refuse_length(parts[PATH] + parts[QUERY], length)
         return Call(
             arguments,
             {argument.parameter.name: value for argument, value in parts[PATH]},
@@ -127,6 +132,19 @@ class Arguments(ArgumentLayout):
         if parts[QUERY]:
             problems += find_ignored(parts[QUERY])
         return parts, problems
+
+    def refuse_length(self, values: Values, length: int) -> ArgumentsRefused:
+        # Servers answer a longer URL with 414 (RFC 9110, 15.5.15). The longest argument is named.
+        longest = max(values, key=lambda v: len(write_query(v[0].get_query_pairs(v[1]))))[0]
+        facts = {"name": longest.name, "length": length, "limit": mcp_settings.MAX_QUERY_LENGTH}
+        problem = Problem(
+            code="max_length",
+            message=_("The URL of the request would have %(length)d bytes of arguments.") % facts,
+            pointer=longest.pointer,
+            accepted=_("at most %(limit)d bytes in all arguments of the path and query") % facts,
+            remediation=_("Shorten '%(name)s', or send it in parts, one call each.") % facts,
+        )
+        return ArgumentsRefused([problem])
 
     def get_whole_body(self, body: Body) -> Parameter | None:
         schema, handling = body.schema or {}, body.handling
@@ -231,3 +249,97 @@ class GroupedArguments(Arguments):
     def get_body_pointer(self, step: str | int | None = None) -> str:
         has_body = any(argument.location == BODY for argument in self.arguments)
         return "/body" if has_body and step is not None else super().get_body_pointer(step)
+
+
+# --- Query parameters -----------------------------------------------------------------------------
+
+
+def find_ignored(values: Values) -> list[Problem]:
+    """Return a problem for each value of a query parameter that the view ignores."""
+
+    def find() -> Iterator[Problem]:
+        for argument, value in values:
+            closed = argument.parameter.closed
+            if closed is None or value is None:
+                continue
+            several = isinstance(value, list)
+            for index, item in enumerate(value if several else [value]):
+                pointer = f"{argument.pointer}/{index}" if several else argument.pointer
+                for part in closed.ignored(write_query_text(item)):
+                    nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
+                    otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
+                    words = describe_accepted(closed.get_schema())
+                    yield Problem(
+                        code=closed.code,
+                        message=closed.get_message(part),
+                        pointer=pointer,
+                        received=mask_secrets(part),
+                        accepted=words or pgettext("accepted names", "none"),
+                        remediation=suggest(part, nearest, otherwise),
+                    )
+
+    return list(islice(find(), MAX_UNKNOWN))
+
+
+def find_reversed(values: Values) -> Iterator[Problem]:
+    """Yield a problem for each range that ends before it begins."""
+    bounds = [(argument, value) for argument, value in values if argument.parameter.part]
+    for (lower, low), (upper, high) in product(bounds, bounds):
+        start: Any = lower.parameter.part
+        end: Any = upper.parameter.part
+        if not start.bounds_with(end):
+            continue
+        first, last = start.read(low), end.read(high)
+        try:
+            is_after = first is not None and last is not None and bool(first > last)
+        except TypeError:
+            continue  # the filter judges values that cannot be compared
+        if is_after:
+            facts = {"lower": lower.name, "upper": upper.name, "value": high}
+            remediation = _("Exchange '%(lower)s' and '%(upper)s', or leave one of them out.")
+            yield Problem(
+                code="reversed_range",
+                message=_("The range ends before it begins, so nothing lies in it."),
+                pointer=lower.pointer,
+                received=mask_secrets(low),
+                accepted=_("at most %(value)s, the value of '%(upper)s'") % facts,
+                remediation=remediation % facts,
+            )
+
+
+# --- Members of nested objects --------------------------------------------------------------------
+
+
+def find_dropped(values: Values, keys: Mapping[Place, Place]) -> list[Problem]:
+    """Return a problem for each member that a nested serializer drops: unknown and read-only ones.
+
+    Args:
+        keys: the places whose keys the view's parser renames.
+    """
+    renamed = {place[-1] for place in keys.values()}
+
+    def find() -> Iterator[Problem]:
+        for argument, value in values:
+            for place, names in argument.parameter.handling.nested.items():
+                for pointer, member in walk(value, place, argument.pointer):
+                    errors = ArgumentErrors(
+                        pointer, names.writable, unlisted=renamed, read_only=names.read_only
+                    )
+                    yield from errors.find_unknown(member)
+
+    return list(islice(find(), MAX_UNKNOWN))
+
+
+def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the objects at a place of a value, each with its pointer."""
+    if not place:
+        if isinstance(value, Mapping):
+            yield pointer, value
+        return
+    members: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        members = [pair for pair in value.items() if place[0] in (ANY, pair[0])]
+    elif place[0] == ANY and isinstance(value, list):
+        members = enumerate(value)
+    for name, member in members:
+        yield from walk(member, place[1:], JSONPointer.from_parent(pointer, str(name)))

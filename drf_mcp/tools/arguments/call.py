@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote_plus
 
+from django.core.files.uploadedfile import UploadedFile
+
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.encoders import FilesBody
 
 PATH, QUERY, BODY = "path", "query", "body"
 # An argument that selects fields of the answer.
@@ -134,6 +136,47 @@ def write_query(pairs: Iterable[tuple[str, str]]) -> str:
 
 # Names are those of a project's parameters; with an open ``query`` callers choose them.
 quote_name = functools.lru_cache(maxsize=1024)(quote_plus)
+
+
+class Pieces(io.RawIOBase):
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces = pieces
+        self.rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.rest or memoryview(next(filter(None, self.pieces), b""))
+        count = min(len(buffer), len(piece))
+        buffer[:count] = piece[:count]
+        self.rest = piece[count:]
+        return count
+
+
+class FilesBody:
+    """A body with files in it, which is copied only as far as a view reads it.
+
+    Args:
+        parts: the files, and the bytes between them.
+    """
+
+    def __init__(self, parts: Iterable[bytes | UploadedFile[Any]]) -> None:
+        self.parts = tuple(parts)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self.parts:
+            yield from [part] if isinstance(part, bytes) else part.chunks()
+
+    def __len__(self) -> int:
+        return sum(len(p) if isinstance(p, bytes) else p.size or 0 for p in self.parts)
+
+    def __bytes__(self) -> bytes:
+        return b"".join(self)
+
+    def open(self) -> io.BufferedReader:
+        """Return a stream of the whole body."""
+        return io.BufferedReader(Pieces(iter(self)), 2**16)
 
 
 @dataclass(frozen=True)

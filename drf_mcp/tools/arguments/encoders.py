@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from rest_framework.views import APIView
 from drf_mcp.introspection.request_body.parsers import ViewParsers, is_json_parser
 from drf_mcp.introspection.types import ANY, Body, Place
 from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.arguments.call import FilesBody
 
 Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
@@ -226,44 +226,3 @@ class BodyNegotiation:
     def get_forms(self) -> Mapping[Place, str]:
         rows: dict[Place, str] = {(): "parts"} if self.body.kind in ("list", "either") else {}
         return {**rows, **self.handling.forms}
-
-
-class Pieces(io.RawIOBase):
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.pieces = pieces
-        self.rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self.rest or memoryview(next(filter(None, self.pieces), b""))
-        count = min(len(buffer), len(piece))
-        buffer[:count] = piece[:count]
-        self.rest = piece[count:]
-        return count
-
-
-class FilesBody:
-    """A body with files in it, which is copied only as far as a view reads it.
-
-    Args:
-        parts: the files, and the bytes between them.
-    """
-
-    def __init__(self, parts: Iterable[bytes | UploadedFile[Any]]) -> None:
-        self.parts = tuple(parts)
-
-    def __iter__(self) -> Iterator[bytes]:
-        for part in self.parts:
-            yield from [part] if isinstance(part, bytes) else part.chunks()
-
-    def __len__(self) -> int:
-        return sum(len(p) if isinstance(p, bytes) else p.size or 0 for p in self.parts)
-
-    def __bytes__(self) -> bytes:
-        return b"".join(self)
-
-    def open(self) -> io.BufferedReader:
-        """Return a stream of the whole body."""
-        return io.BufferedReader(Pieces(iter(self)), 2**16)

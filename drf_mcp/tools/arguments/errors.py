@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.text import describe_accepted
-from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Problem
-from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Argument, write_query, write_query_text
 
 MASK = "********"
 MAX_NAME = 80
@@ -214,118 +210,3 @@ class ArgumentErrors:
 
     def get_pointer(self, name: str) -> str:
         return f"{self.prefix}/{JSONPointer.escape(name)}"
-
-
-Value = tuple[Argument, Any]
-
-
-def report_too_long(values: Iterable[Value], length: int) -> Problem:
-    """Return the problem of a URL that a server would answer with 414 (RFC 9110, 15.5.15).
-
-    Args:
-        values: the values of the path and the query; the problem names the longest argument.
-        length: the bytes of all values in the URL.
-    """
-    argument, _value = max(values, key=lambda v: len(write_query(v[0].get_query_pairs(v[1]))))
-    facts = {"name": argument.name, "length": length, "limit": mcp_settings.MAX_QUERY_LENGTH}
-    return Problem(
-        code="max_length",
-        message=_("The URL of the request would have %(length)d bytes of arguments.") % facts,
-        pointer=argument.pointer,
-        accepted=_("at most %(limit)d bytes in all arguments of the path and query") % facts,
-        remediation=_("Shorten '%(name)s', or send it in parts, one call each.") % facts,
-    )
-
-
-# --- Query parameters -----------------------------------------------------------------------------
-
-
-def find_ignored(values: Iterable[Value]) -> list[Problem]:
-    """Return a problem for each value of a query parameter that the view ignores."""
-
-    def find() -> Iterator[Problem]:
-        for argument, value in values:
-            closed = argument.parameter.closed
-            if closed is None or value is None:
-                continue
-            several = isinstance(value, list)
-            for index, item in enumerate(value if several else [value]):
-                pointer = f"{argument.pointer}/{index}" if several else argument.pointer
-                for part in closed.ignored(write_query_text(item)):
-                    nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
-                    otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
-                    words = describe_accepted(closed.get_schema())
-                    yield Problem(
-                        code=closed.code,
-                        message=closed.get_message(part),
-                        pointer=pointer,
-                        received=mask_secrets(part),
-                        accepted=words or pgettext("accepted names", "none"),
-                        remediation=suggest(part, nearest, otherwise),
-                    )
-
-    return list(islice(find(), MAX_UNKNOWN))
-
-
-def find_reversed(values: Iterable[Value]) -> Iterator[Problem]:
-    """Yield a problem for each range that ends before it begins."""
-    bounds = [(argument, value) for argument, value in values if argument.parameter.part]
-    for (lower, low), (upper, high) in product(bounds, bounds):
-        start: Any = lower.parameter.part
-        end: Any = upper.parameter.part
-        if not start.bounds_with(end):
-            continue
-        first, last = start.read(low), end.read(high)
-        try:
-            is_after = first is not None and last is not None and bool(first > last)
-        except TypeError:
-            continue  # the filter judges values that cannot be compared
-        if is_after:
-            facts = {"lower": lower.name, "upper": upper.name, "value": high}
-            remediation = _("Exchange '%(lower)s' and '%(upper)s', or leave one of them out.")
-            yield Problem(
-                code="reversed_range",
-                message=_("The range ends before it begins, so nothing lies in it."),
-                pointer=lower.pointer,
-                received=mask_secrets(low),
-                accepted=_("at most %(value)s, the value of '%(upper)s'") % facts,
-                remediation=remediation % facts,
-            )
-
-
-# --- Members of nested objects --------------------------------------------------------------------
-
-
-def find_dropped(values: Iterable[Value], keys: Mapping[Place, Place]) -> list[Problem]:
-    """Return a problem for each member that a nested serializer drops: unknown and read-only ones.
-
-    Args:
-        keys: the places whose keys the view's parser renames.
-    """
-    renamed = {place[-1] for place in keys.values()}
-
-    def find() -> Iterator[Problem]:
-        for argument, value in values:
-            for place, names in argument.parameter.handling.nested.items():
-                for pointer, member in walk(value, place, argument.pointer):
-                    errors = ArgumentErrors(
-                        pointer, names.writable, unlisted=renamed, read_only=names.read_only
-                    )
-                    yield from errors.find_unknown(member)
-
-    return list(islice(find(), MAX_UNKNOWN))
-
-
-def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the objects at a place of a value, each with its pointer."""
-    if not place:
-        if isinstance(value, Mapping):
-            yield pointer, value
-        return
-    members: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, Mapping):
-        members = [pair for pair in value.items() if place[0] in (ANY, pair[0])]
-    elif place[0] == ANY and isinstance(value, list):
-        members = enumerate(value)
-    for name, member in members:
-        yield from walk(member, place[1:], JSONPointer.from_parent(pointer, str(name)))
