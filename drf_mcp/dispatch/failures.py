@@ -39,10 +39,10 @@ from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, RateLimit, Warning
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.base import find_reversed
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call, find_kwargs
 from drf_mcp.tools.arguments.errors import ArgumentsRefused, mask_member
-from drf_mcp.tools.arguments.values import find_reversed
-from drf_mcp.tools.state_fields import StateFields
+from drf_mcp.tools.related_tools import StateFields
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
