@@ -18,7 +18,7 @@ from rest_framework.versioning import (
 )
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.fields.model_fields import ModelValue
+from drf_mcp.introspection.fields.model_fields import describe_input, find_model_field
 from drf_mcp.introspection.inspection import GUARD, Inspection, find_declared_model
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
@@ -77,17 +77,17 @@ class NamedKwarg:
     @property
     def field(self) -> Any:
         if self.names_own_row:
-            return ModelValue.at(self.model, self.view.lookup_field).field
+            return find_model_field(self.model, self.view.lookup_field)
         return self.parent_field
 
     @property
     def parent_field(self) -> Any:
-        return ModelValue.at(self.model, self.parent_path).field if self.parent_path else None
+        return find_model_field(self.model, self.parent_path) if self.parent_path else None
 
     @property
     def parent_relation(self) -> Any:
         """The relation to the object that the kwarg identifies; None where it is not known."""
-        field = ModelValue.at(self.model, self.parent_path.partition("__")[0]).field
+        field = find_model_field(self.model, self.parent_path.partition("__")[0])
         return field if getattr(field, "related_model", None) is not None else None
 
     @cached_property
@@ -100,7 +100,7 @@ class NamedKwarg:
         words = self.kwarg.name.split("_")
         for length in range(len(words) - 1, 0, -1):
             path = f"{'_'.join(words[:length])}__{'_'.join(words[length:])}"
-            if ModelValue.at(self.model, path).field is not None:
+            if find_model_field(self.model, path) is not None:
                 return path
         return ""
 
@@ -255,7 +255,7 @@ class PathParameters:
             title = _("Primary key") if key is None else f"{key[:1].upper()}{key[1:]}"
             facts = {"key": title, "model": get_model_name(model)}
             words = _("%(key)s of the %(model)s") % facts
-        return explain(ModelValue(field).input_schema or STRING, words)
+        return explain(describe_input(field) or STRING, words)
 
     def looks_up_row(self) -> bool:
         # In a list route the lookup kwarg can be another model's key, and a view with its own

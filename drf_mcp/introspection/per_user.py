@@ -11,7 +11,7 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.request_body.describer import CompletedBody
+from drf_mcp.introspection.request_body.describer import complete_body
 from drf_mcp.introspection.request_body.handling import walk_fields
 from drf_mcp.introspection.request_body.serializer import FIELD_HOOKS, find_own_hooks
 from drf_mcp.introspection.safe_call import Finding, attempt
@@ -50,7 +50,7 @@ class CallerBody:
         own = self.inspection.again()
         own.heeds_request = False
         known = attempt(self.inspection.place, self.ask_as(own).get_union, "", [], Body("none"))
-        return CompletedBody(body, known).get_body()
+        return complete_body(body, known)
 
     def get_union(self) -> Body:
         findings = self.inspection.findings

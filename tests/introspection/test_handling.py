@@ -10,7 +10,7 @@ from rest_framework import generics, serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.request_body.handling import FieldHandling
+from drf_mcp.introspection.request_body.handling import find_handling
 from drf_mcp.introspection.types import PLAIN, Handling, Relation, Upload
 from tests.introspection.inspected import by_name, described
 
@@ -40,7 +40,7 @@ class OwnFile(serializers.FileField):
 
 
 def handled(name, takes_json=True):
-    return FieldHandling(Account().fields[name], takes_json=takes_json).get_handling()
+    return find_handling(Account().fields[name], takes_json=takes_json)
 
 
 def test_plain_text_needs_nothing_to_be_known():
@@ -70,8 +70,8 @@ def test_files_are_known_with_what_they_have_to_be():
 
 def test_a_file_field_that_reads_by_itself_gets_text_where_the_view_takes_json():
     field = OwnFile()
-    assert FieldHandling(field, takes_json=True).get_handling().uploads == {}
-    assert FieldHandling(field, takes_json=False).get_handling().uploads == {(): Upload()}
+    assert find_handling(field, takes_json=True).uploads == {}
+    assert find_handling(field, takes_json=False).uploads == {(): Upload()}
 
 
 def test_forms_know_parts_json_and_null():
@@ -113,13 +113,13 @@ class Lenient(Pictures):
 
 def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
     field = serializers.FileField(validators=[Pictures()])
-    assert FieldHandling(field, takes_json=True).get_handling().uploads[()].extensions == ("png",)
+    assert find_handling(field, takes_json=True).uploads[()].extensions == ("png",)
     assert "File types: png." in DescribedField(field).input_schema["description"]
 
 
 def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
     field = serializers.FileField(validators=[Lenient()])
-    assert FieldHandling(field, takes_json=True).get_handling().uploads[()].extensions == ()
+    assert find_handling(field, takes_json=True).uploads[()].extensions == ()
     assert "png" not in DescribedField(field).input_schema["description"]
 
 
@@ -168,7 +168,7 @@ SECRET = {
 
 def written_only(make):
     holder = type("Holder", (serializers.Serializer,), {"member": make(write_only=True)})
-    return FieldHandling(holder().fields["member"], takes_json=True).get_handling()
+    return find_handling(holder().fields["member"], takes_json=True)
 
 
 def test_what_can_be_no_text_of_its_own_is_no_secret(subtests):

@@ -77,8 +77,15 @@ def names(serializer_class, view=Create):
     return {name: field.required for name, field in fields.items()}
 
 
-def test_a_key_that_a_field_reads_beside_its_own_is_a_member():
-    assert names(Priced) == {"price": True, "price_currency": False}
+def test_a_field_that_reads_the_body_itself_is_a_finding():
+    schema = described(type("View", (Create,), {"serializer_class": Priced}), "POST")
+    assert set(by_name(schema.body.fields)) == {"price"}
+    assert [(each.message, each.remedy) for each in schema.findings] == [
+        (
+            "The field 'price' may read other members of the body, too.",
+            "Name them with @mcp_tool(body={...}).",
+        )
+    ]
 
 
 def test_keys_of_the_initial_data_are_members():

@@ -30,45 +30,41 @@ SCHEMAS: dict[type, Schema] = {
 }
 
 
-class ModelValue:
-    # key: the field that holds the value: a foreign key's target, or the field itself.
+def find_model_field(model: Any, path: str | None) -> Any:
+    field = None
+    # A filter that reads no field, such as one that sorts, has no path.
+    for name in [] if path is None else path.replace(".", "__").split("__"):
+        if model is None:
+            return None
+        try:
+            field = model._meta.get_field(model._meta.pk.name if name == "pk" else name)
+        except FieldDoesNotExist:
+            return None
+        model = field.related_model
+    return field
 
-    def __init__(self, field: Any) -> None:
-        self.field = self.key = field
-        seen: list[Any] = []
-        while getattr(self.key, "remote_field", None) is not None and self.key not in seen:
-            seen.append(self.key)
-            self.key = getattr(self.key, "target_field", None)
 
-    @classmethod
-    def at(cls, model: Any, path: str | None) -> ModelValue:
-        field = None
-        if path is None:  # of a filter that reads no field, such as one that sorts
-            return cls(None)
-        for name in path.replace(".", "__").split("__"):
-            if model is None:
-                return cls(None)
-            name = model._meta.pk.name if name == "pk" else name
-            try:
-                field = model._meta.get_field(name)
-            except FieldDoesNotExist:
-                return cls(None)
-            model = field.related_model
-        return cls(field)
+def find_key(field: Any) -> Any:
+    # The field that holds the value: a foreign key's target, or the field itself.
+    seen: list[Any] = []
+    while getattr(field, "remote_field", None) is not None and field not in seen:
+        seen.append(field)
+        field = getattr(field, "target_field", None)
+    return field
 
-    @property
-    def input_schema(self) -> Schema:
-        owner = type(self.key)
-        known = (FieldSchema.of(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS)
-        schema = next(known, FieldSchema()) | {}
-        if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
-            return schema  # type: ignore[no-any-return]
-        # Such a field stores another form: of its input no form but a text can be relied on.
-        return {"type": "string"} if schema.get("type") == "string" else {}
 
-    @property
-    def stored_schema(self) -> Schema:
-        if not type(self.key).__module__.startswith("django."):
-            return {}
-        schema = self.input_schema
-        return {"type": schema["type"]} if schema else {}
+def describe_input(field: Any) -> Schema:
+    owner = type(find_key(field))
+    known = (FieldSchema.of(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS)
+    schema: Schema = next(known, FieldSchema()) | {}
+    if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
+        return schema
+    # Such a field stores another form: of its input no form but a text can be relied on.
+    return {"type": "string"} if schema.get("type") == "string" else {}
+
+
+def describe_stored(field: Any) -> Schema:
+    if not type(find_key(field)).__module__.startswith("django."):
+        return {}
+    schema = describe_input(field)
+    return {"type": schema["type"]} if schema else {}

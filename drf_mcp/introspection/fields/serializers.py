@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from rest_framework import relations, serializers, validators
-from rest_framework.fields import Field, HiddenField
+from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields.describers import FieldDescriber, make_array
-from drf_mcp.introspection.fields.model_fields import ModelValue
+from drf_mcp.introspection.fields.model_fields import (
+    describe_input,
+    describe_stored,
+    find_model_field,
+)
 from drf_mcp.introspection.inspection import find_hidden_fields
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name, join_values
@@ -22,108 +26,84 @@ from drf_mcp.introspection.types import AnyField, Schema
 DEEPEST = 10
 
 
-class FieldNode:
-    def __init__(self, field: Any) -> None:
-        self.field = field
+def find_enclosing(field: Any) -> list[Any]:
+    found = []
+    while (field := getattr(field, "parent", None)) is not None:
+        found.append(field)
+    return found
 
-    @property
-    def enclosing(self) -> Iterator[Any]:
-        field = self.field
-        while getattr(field, "parent", None) is not None:
-            field = field.parent
-            yield field
 
-    @property
-    def is_recursive(self) -> bool:
-        enclosing = list(self.enclosing)
-        return len(enclosing) > DEEPEST or type(self.field) in map(type, enclosing)
+def is_recursive(field: Any) -> bool:
+    enclosing = find_enclosing(field)
+    return len(enclosing) > DEEPEST or type(field) in map(type, enclosing)
 
-    @property
-    def is_required(self) -> bool:
-        partial = getattr(self.field.root, "partial", False) and not self.is_of_new_row
-        return bool(self.field.required) and not partial
 
-    @property
-    def is_of_new_row(self) -> bool:
-        # REST framework requires nothing inside a partial update. But a row of a list that has no
-        # key to find it by can only be a new row, of which the view needs all.
-        rows = [f for f in self.enclosing if isinstance(f.parent, serializers.ListSerializer)]
-        return any(row.parent is not row.root and not FieldNode(row).takes_key for row in rows)
+def is_required(field: Any) -> bool:
+    if not field.required or not getattr(field.root, "partial", False):
+        return bool(field.required)
+    # REST framework requires nothing inside a partial update. But a row of a list that has no key
+    # to find it by can only be a new row, of which the view needs all.
+    for row in find_enclosing(field):
+        if isinstance(row.parent, serializers.ListSerializer) and row.parent is not row.root:
+            model = getattr(getattr(row, "Meta", None), "model", None)
+            keys = {"id", "pk", "uuid", "url", model._meta.pk.name if model is not None else "id"}
+            if not any(keys & {name, key.source} for name, key in find_sendable(row).items()):
+                return True
+    return False
 
-    @property
-    def takes_key(self) -> bool:
-        model = getattr(getattr(self.field, "Meta", None), "model", None)
-        keys = {"id", "pk", "uuid", "url", model._meta.pk.name if model is not None else "id"}
-        return any(keys & {name, field.source} for name, field in self.sendable.items())
 
-    @property
-    def sendable(self) -> Mapping[str, AnyField]:
-        return {
-            name: field
-            for name, field in self.field.fields.items()
-            if not field.read_only and not isinstance(field, HiddenField)
-        }
+def find_sendable(serializer: Any) -> Mapping[str, AnyField]:
+    return {
+        name: field
+        for name, field in serializer.fields.items()
+        if not field.read_only and not isinstance(field, HiddenField)
+    }
 
-    @property
-    def listed(self) -> Mapping[str, AnyField]:
-        hidden = find_hidden_fields(self.field)
-        fields = self.sendable.items()
-        return {name: field for name, field in fields if name not in hidden or field.required}
 
-    @property
-    def readable(self) -> Mapping[str, AnyField]:
-        fields = self.field.fields.items()
-        return {name: field for name, field in fields if not field.write_only}
+def find_listed(serializer: Any) -> Mapping[str, AnyField]:
+    hidden, fields = find_hidden_fields(serializer), find_sendable(serializer).items()
+    return {name: field for name, field in fields if name not in hidden or field.required}
 
-    @property
-    def child(self) -> Any:
-        child = getattr(self.field, "child_relation", None) or getattr(self.field, "child", None)
-        return child if isinstance(child, Field) else None
 
-    @property
-    def uniqueness(self) -> dict[str, str]:
-        rules: dict[str, list[str]] = {}
-        for validator in self.field.validators:
-            if isinstance(validator, validators.UniqueTogetherValidator):
-                for name in validator.fields:
-                    others = join_values(other for other in validator.fields if other != name)
-                    words = _("Unique together with %(names)s") if others else _("Unique")
-                    words %= {"names": others}
-                    rules.setdefault(name, []).append(words)
-            elif isinstance(validator, BaseUniqueForValidator):
-                words = clean_text(validator.message).format(date_field=validator.date_field)
-                rules.setdefault(validator.field, []).append(words)
-        return {name: join_sentences(*words) for name, words in rules.items()}
+def describe_uniqueness(serializer: Any) -> dict[str, str]:
+    rules: dict[str, list[str]] = {}
+    for validator in serializer.validators:
+        if isinstance(validator, validators.UniqueTogetherValidator):
+            for name in validator.fields:
+                others = join_values(other for other in validator.fields if other != name)
+                words = _("Unique together with %(names)s") if others else _("Unique")
+                rules.setdefault(name, []).append(words % {"names": others})
+        elif isinstance(validator, BaseUniqueForValidator):
+            words = clean_text(validator.message).format(date_field=validator.date_field)
+            rules.setdefault(validator.field, []).append(words)
+    return {name: join_sentences(*words) for name, words in rules.items()}
 
 
 class SerializerDescriber(FieldDescriber):
     field_classes = (serializers.Serializer,)
 
     def get_input_schema(self) -> Schema:
-        node = FieldNode(self.field)
-        if node.is_recursive:
+        if is_recursive(self.field):
             return explain({"type": "object"}, _("Members as of the object around it"))
-        fields, rules = node.listed, node.uniqueness
+        fields, rules = find_listed(self.field), describe_uniqueness(self.field)
         properties = {
             name: explain(self.describe(field).input_schema, rules.get(name, ""))
             for name, field in fields.items()
         }
-        required = [name for name, field in fields.items() if FieldNode(field).is_required]
+        required = [name for name, field in fields.items() if is_required(field)]
         schema: Schema = {"type": "object", "properties": properties}
         return {**schema, "required": required} if required else schema
 
     def get_output_schema(self) -> Schema:
-        node = FieldNode(self.field)
-        if node.is_recursive:
+        if is_recursive(self.field):
             return {"type": "object"}
+        shown = {name: f for name, f in self.field.fields.items() if not f.write_only}
         # Nothing is required: a field with a default is left out where its attribute is missing.
         if is_drf_code(type(self.field), "__init__", "fields", "get_fields", "_readable_fields"):
-            properties = {
-                name: self.describe(field).output_schema for name, field in node.readable.items()
-            }
+            properties = {name: self.describe(f).output_schema for name, f in shown.items()}
             return {"type": "object", "properties": properties}
         # A serializer that builds its fields itself may build others for the next caller.
-        open_members: Schema = {name: {} for name in node.readable}
+        open_members: Schema = {name: {} for name in shown}
         return {"type": "object", "properties": open_members, "additionalProperties": True}
 
 
@@ -148,7 +128,7 @@ class OpenSerializerDescriber(FieldDescriber):
 def find_source_field(field: Any) -> Any:
     holder = field.parent if isinstance(field.parent, relations.ManyRelatedField) else field
     model = getattr(getattr(holder.parent, "Meta", None), "model", None)
-    return ModelValue.at(model, holder.source or "").field
+    return find_model_field(model, holder.source or "")
 
 
 def find_related_model(field: Any) -> Any:
@@ -181,32 +161,32 @@ class PrimaryKeyDescriber(RelationDescriber):
         if self.field.pk_field is not None:
             schema: Schema = self.describe(self.field.pk_field).input_schema
         else:
-            schema = ModelValue.at(find_related_model(self.field), "pk").input_schema
+            schema = describe_input(find_model_field(find_related_model(self.field), "pk"))
         return self.identify(schema, _("Primary key"))
 
     def get_output_schema(self) -> Schema:
         if self.field.pk_field is not None:
             schema: Schema = self.describe(self.field.pk_field).output_schema
             return schema
-        schema = ModelValue.at(find_related_model(self.field), "pk").stored_schema
+        schema = describe_stored(find_model_field(find_related_model(self.field), "pk"))
         source = find_source_field(self.field)
         # A foreign key that targets another column gives that column's value.
         is_foreign_key = getattr(source, "concrete", False)
-        return {} if is_foreign_key and ModelValue(source).stored_schema != schema else schema
+        return {} if is_foreign_key and describe_stored(source) != schema else schema
 
 
 class SlugDescriber(RelationDescriber):
     field_classes = (relations.SlugRelatedField,)
 
-    @property
-    def slug(self) -> ModelValue:
-        return ModelValue.at(find_related_model(self.field), self.field.slug_field or "")
+    def find_slug(self) -> Any:
+        return find_model_field(find_related_model(self.field), self.field.slug_field or "")
 
     def get_input_schema(self) -> Schema:
-        return self.identify(self.slug.input_schema, str(self.field.slug_field).capitalize())
+        title = str(self.field.slug_field).capitalize()
+        return self.identify(describe_input(self.find_slug()), title)
 
     def get_output_schema(self) -> Schema:
-        return self.slug.stored_schema
+        return describe_stored(self.find_slug())
 
 
 class HyperlinkDescriber(RelationDescriber):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 from django_filters import filters
 from django_filters.utils import label_for_filter
 
-from drf_mcp.introspection.fields.model_fields import ModelValue
+from drf_mcp.introspection.fields.model_fields import find_model_field
 from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import Schema
 
@@ -60,7 +60,7 @@ class FilterWords:
         # models speak to people who fill in a form ("Required. 150 characters or fewer.").
         if self.item is None or self.model is None or not self.item.field_name:
             return ""
-        field = ModelValue.at(self.model, self.item.field_name).field
+        field = find_model_field(self.model, self.item.field_name)
         if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
             return ""
         return clean_text(getattr(field, "help_text", ""))

@@ -20,7 +20,7 @@ from drf_mcp.introspection.closed_sets import (
 )
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
 from drf_mcp.introspection.fields.describers import Choices, flatten_choices
-from drf_mcp.introspection.fields.model_fields import ModelValue
+from drf_mcp.introspection.fields.model_fields import describe_input, find_model_field
 from drf_mcp.introspection.query.filter_words import PACKAGES, FilterWords
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text
@@ -122,7 +122,7 @@ class FilterParameters:
 
     @property
     def column(self) -> Any:
-        return ModelValue.at(getattr(self.item, "model", None), self.item.field_name).field
+        return find_model_field(getattr(self.item, "model", None), self.item.field_name)
 
     @property
     def is_plain(self) -> bool:
@@ -136,12 +136,12 @@ class FilterParameters:
         item = self.item
         if not isinstance(item, filters.QuerySetRequestMixin):
             return ()
-        own = ModelValue.at(getattr(item, "model", None), item.field_name).field
+        own = find_model_field(getattr(item, "model", None), item.field_name)
         model = getattr(own, "related_model", None)
         if model is None:
             return ()
         key = item.extra.get("to_field_name") or "pk"
-        schema = ModelValue.at(model, key).input_schema or dict(STRING)
+        schema = describe_input(find_model_field(model, key)) or dict(STRING)
         several = isinstance(item, filters.MultipleChoiceFilter)
         handling = Handling(relations={(ANY,) if several else (): Relation(model, key)})
         value = explain(schema, self.get_purpose(item.extra))
@@ -150,7 +150,10 @@ class FilterParameters:
     def get_stored_value(self) -> Parameter:
         # The values in use are the choices: they would have to be asked of the database.
         item = self.item
-        schema = ModelValue.at(getattr(item, "model", None), item.field_name).input_schema or STRING
+        schema = (
+            describe_input(find_model_field(getattr(item, "model", None), item.field_name))
+            or STRING
+        )
         value = explain(schema, self.get_purpose(item.extra), _("One of the values in use"))
         several = isinstance(item, filters.AllValuesMultipleFilter)
         return self.get_parameter(value, several=several)
@@ -196,7 +199,7 @@ class FilterField:
         if isinstance(self.field, forms.ModelChoiceField):
             queryset = self.field.queryset
             model = queryset.model if queryset is not None else None
-            return ModelValue.at(model, self.key).input_schema or dict(STRING)
+            return describe_input(find_model_field(model, self.key)) or dict(STRING)
         if isinstance(self.field, forms.ChoiceField):
             return self.get_choice_schema()
         if any(find_package(type(self.field), name) not in PACKAGES for name in READERS):
@@ -262,7 +265,7 @@ class FilterField:
         if item is None or item.lookup_expr not in ("exact", "in"):
             return PLAIN
         name = item.field_name or ""
-        column = ModelValue.at(getattr(item, "model", None), name).field
+        column = find_model_field(getattr(item, "model", None), name)
         place = (ANY,) if self.get_value_schema()[1] else ()
         if getattr(column, "related_model", None) is not None and column.concrete:
             return Handling(relations={place: Relation(column.related_model, "pk")})

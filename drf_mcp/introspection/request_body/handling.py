@@ -6,25 +6,25 @@ import ast
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework import fields, relations, serializers
-from rest_framework.fields import FileField, empty
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.described import is_extension_validator
+from drf_mcp.introspection.fields.described import DescribedField, is_extension_validator
 from drf_mcp.introspection.fields.serializers import (
-    FieldNode,
+    find_enclosing,
     find_related_model,
+    find_sendable,
     find_source_field,
+    is_recursive,
 )
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.request_body.parsers import ViewParsers
-from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
 from drf_mcp.introspection.types import (
@@ -34,7 +34,6 @@ from drf_mcp.introspection.types import (
     Handling,
     MemberNames,
     Parameter,
-    Parameters,
     Place,
     Relation,
     Schema,
@@ -71,110 +70,97 @@ WITH_ITEMS = (
 )
 
 
-class FieldHandling:
-    def __init__(self, field: AnyField, *, takes_json: bool) -> None:
-        self.field = field
-        self.takes_json = takes_json
-
-    def get_handling(self) -> Handling:
-        uploads, forms, secrets, related, types = {}, {}, [], {}, {}
-        nested = {}
-        for place, part in walk_fields(self.field):
-            if self.is_secret(part):
-                secrets.append(place)
-            if isinstance(part, COMPOSITES):
-                forms[place] = "parts"
-            elif isinstance(part, fields.JSONField):
-                forms[place] = "json"
-            elif part.allow_null:
-                forms[place] = "null"
-            if self.is_upload(part):
-                uploads[place] = self.get_upload(part)
-            if (relation := self.get_relation(part)) is not None:
-                related[place] = relation
-            if name := self.get_type_member(part):
-                types[place] = name
-            if isinstance(part, serializers.Serializer) and self.has_known_members(part):
-                nested[place] = self.get_members(part)
-        if not (uploads or forms or secrets or related or types):
-            return PLAIN  # one value for most fields of a project
-        return Handling(uploads, forms, frozenset(secrets), related, types, nested)
-
-    def has_known_members(self, field: Any) -> bool:
-        # The outermost serializer's are arguments, or rows of them. Code that converts in an own
-        # way, here or further out, may read any member.
-        serializer = (field, *FieldNode(field).enclosing)
-        is_nested = any(isinstance(part, serializers.Serializer) for part in serializer[1:])
-        return is_nested and all(map(self.has_known_parts, serializer))
-
-    def get_members(self, field: Any) -> MemberNames:
-        writable = FieldNode(field).sendable
-        return MemberNames(
-            (*writable, *SerializerKeys(field).find()),
-            frozenset(name for name in field.fields if name not in writable),
-        )
-
-    def is_secret(self, field: Any) -> bool:
-        # Typed without being shown, or text that is never read back. Numbers, dates, choices and
-        # relations are no secrets unless their names say so; parts are judged one by one.
-        slug = field.slug_field if isinstance(field, relations.SlugRelatedField) else None
-        if field.style.get("input_type") == "password" or sounds_secret(slug or ""):
-            return True
-        written_only = any(part.write_only for part in (field, *FieldNode(field).enclosing))
-        return written_only and not isinstance(field, HARMLESS) and not self.has_known_parts(field)
-
-    def has_known_parts(self, field: Any) -> bool:
-        if isinstance(field, serializers.Serializer):
-            return converts_like_drf(field) and not FieldNode(field).is_recursive
-        return isinstance(field, WITH_ITEMS) and converts_like_drf(field)
-
-    def is_upload(self, field: Any) -> bool:
+def find_handling(field: AnyField, *, takes_json: bool) -> Handling:
+    uploads, forms, secrets, related, types = {}, {}, [], {}, {}
+    nested = {}
+    for place, part in walk_fields(field):
+        if is_secret(part):
+            secrets.append(place)
+        if isinstance(part, COMPOSITES):
+            forms[place] = "parts"
+        elif isinstance(part, fields.JSONField):
+            forms[place] = "json"
+        elif part.allow_null:
+            forms[place] = "null"
         # A file field with its own way to read input may take text in JSON, such as base64.
-        own = isinstance(field, fields.FileField)
-        return own and (not self.takes_json or converts_like_drf(field))
-
-    def get_upload(self, field: fields.FileField) -> Upload:
-        extensions: list[str] = []
-        for validator in field.validators:
-            if is_extension_validator(validator):
+        if isinstance(part, fields.FileField) and (not takes_json or converts_like_drf(part)):
+            extensions: list[str] = []
+            for validator in filter(is_extension_validator, part.validators):
                 extensions += validator.allowed_extensions or ()
-        return Upload(tuple(extensions), isinstance(field, fields.ImageField))
+            uploads[place] = Upload(tuple(extensions), isinstance(part, fields.ImageField))
+        if (relation := find_relation(part)) is not None:
+            related[place] = relation
+        if name := find_type_member(part):
+            types[place] = name
+        if isinstance(part, serializers.Serializer):
+            # The members of the outermost serializer are arguments, or rows of them. Code that
+            # converts in an own way, here or further out, may read any member.
+            around = (part, *find_enclosing(part))
+            is_nested = any(isinstance(each, serializers.Serializer) for each in around[1:])
+            if is_nested and all(map(has_known_parts, around)):
+                nested[place] = find_members(part)
+    if not (uploads or forms or secrets or related or types):
+        return PLAIN  # one value for most fields of a project
+    return Handling(uploads, forms, frozenset(secrets), related, types, nested)
 
-    def get_relation(self, field: Any) -> Relation | None:
-        if isinstance(field, KEYS):
-            return self.get_relation_of_column(field)
-        if isinstance(field, relations.SlugRelatedField):
-            key = field.slug_field or ""
-        else:
-            key = "pk" if isinstance(field, relations.PrimaryKeyRelatedField) else ""
-        model = find_related_model(field) if key else None
-        return None if model is None else Relation(model, key)
 
-    def get_relation_of_column(self, field: Any) -> Relation | None:
+def find_members(serializer: Any) -> MemberNames:
+    writable = find_sendable(serializer)
+    read_only = frozenset(name for name in serializer.fields if name not in writable)
+    return MemberNames((*writable, *find_further_keys(serializer)), read_only)
+
+
+def is_secret(field: Any) -> bool:
+    # Typed without being shown, or text that is never read back. Numbers, dates, choices and
+    # relations are no secrets unless their names say so; parts are judged one by one.
+    slug = field.slug_field if isinstance(field, relations.SlugRelatedField) else None
+    if field.style.get("input_type") == "password" or sounds_secret(slug or ""):
+        return True
+    written_only = any(part.write_only for part in (field, *find_enclosing(field)))
+    return written_only and not isinstance(field, HARMLESS) and not has_known_parts(field)
+
+
+def has_known_parts(field: Any) -> bool:
+    if isinstance(field, serializers.Serializer):
+        return converts_like_drf(field) and not is_recursive(field)
+    return isinstance(field, WITH_ITEMS) and converts_like_drf(field)
+
+
+def find_relation(field: Any) -> Relation | None:
+    if isinstance(field, KEYS):
         # A foreign key by its column: "owner_id".
         source = find_source_field(field)
         if getattr(source, "attname", None) != field.source or source.related_model is None:
             return None
         return Relation(source.related_model, source.target_field.name)
+    if isinstance(field, relations.SlugRelatedField):
+        key = field.slug_field or ""
+    else:
+        key = "pk" if isinstance(field, relations.PrimaryKeyRelatedField) else ""
+    model = find_related_model(field) if key else None
+    return None if model is None else Relation(model, key)
 
-    def get_type_member(self, field: Any) -> str:
-        model = getattr(getattr(field.parent, "Meta", None), "model", None)
-        for foreign_key in getattr(getattr(model, "_meta", None), "private_fields", ()):
-            if getattr(foreign_key, "fk_field", None) == field.source:
-                columns = {foreign_key.ct_field, f"{foreign_key.ct_field}_id"}
-                members = field.parent.fields.items()
-                return next((name for name, each in members if each.source in columns), "")
-        return ""
+
+def find_type_member(field: Any) -> str:
+    # The member that names the type of the object that a generic foreign key identifies.
+    model = getattr(getattr(field.parent, "Meta", None), "model", None)
+    for foreign_key in getattr(getattr(model, "_meta", None), "private_fields", ()):
+        if getattr(foreign_key, "fk_field", None) == field.source:
+            columns = {foreign_key.ct_field, f"{foreign_key.ct_field}_id"}
+            members = field.parent.fields.items()
+            return next((name for name, each in members if each.source in columns), "")
+    return ""
 
 
 def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     yield place, field
-    node = FieldNode(field)
     if isinstance(field, serializers.Serializer):
-        for name, member in () if node.is_recursive else node.sendable.items():
+        for name, member in () if is_recursive(field) else find_sendable(field).items():
             yield from walk_fields(member, (*place, name))
-    elif node.child is not None:
-        yield from walk_fields(node.child, (*place, ANY))
+        return
+    child = getattr(field, "child_relation", None) or getattr(field, "child", None)
+    if isinstance(child, fields.Field):
+        yield from walk_fields(child, (*place, ANY))
 
 
 ANY_FILE = gettext_noop("A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT")
@@ -184,28 +170,17 @@ FILE_NAME = re.compile(
 )
 
 
-class SerializerKeys:
-    def __init__(self, serializer: Any) -> None:
-        self.serializer = serializer
-
-    def find(self) -> list[str]:
-        fields = FieldNode(self.serializer).sendable
-        found = [key for field in fields.values() for key in self.find_of_field(field)]
-        for base in type(self.serializer).__mro__:
-            if base.__module__.partition(".")[0] != "rest_framework":
-                for member in filter(inspect.isfunction, vars(base).values()):
-                    found += find_keys_of_method(member)
-        return [key for key in dict.fromkeys(found) if key not in fields]
-
-    def find_of_field(self, field: Any) -> list[str]:
-        if is_drf_code(type(field), "get_value"):
-            return []
-        # Asked once without its own value and once with it: one may hide the other.
-        data = RecordedKeys()
-        field.get_value(data)
-        data.known[field.field_name] = ""
-        field.get_value(data)
-        return list(data.keys_asked)
+def find_further_keys(serializer: Any) -> list[str]:
+    # What a serializer's own methods read of the body beside its fields.
+    found = [
+        key
+        for base in type(serializer).__mro__
+        if base.__module__.partition(".")[0] != "rest_framework"
+        for member in filter(inspect.isfunction, vars(base).values())
+        for key in find_keys_of_method(member)
+    ]
+    writable = find_sendable(serializer)
+    return [key for key in dict.fromkeys(found) if key not in writable]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -237,28 +212,10 @@ def is_validated(tree: ast.AST, data: str) -> bool:
     )
 
 
-class RecordedKeys(dict[str, Any]):
-    # An empty body that notes which keys it is asked for.
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[str, Any] = {}
-        self.keys_asked: dict[str, None] = {}
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        self.keys_asked[str(key)] = None
-        return self.known.get(key, default)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.get(key, empty)
-
-    def __contains__(self, key: Any) -> bool:
-        self.get(key)
-        return key in self.known
-
-
 class KeyParameters:
-    def __init__(self, inspection: Inspection, describe: Callable[[Any], Any]) -> None:
-        self.describe = describe
+    # The members of a body that the handler reads by key.
+
+    def __init__(self, inspection: Inspection) -> None:
         self.reading = inspection.reading
         # There, any key may be a file's.
         self.takes_forms = ViewParsers(inspection.view).reads_forms_with_files
@@ -276,15 +233,12 @@ class KeyParameters:
             return False
         return bool(reading.files or (reading.keys and self.takes_forms))
 
-    def get_parameters(self) -> Parameters:
-        return tuple(map(self.get_parameter, self.names))
-
     def get_parameter(self, key: str, words: str = "") -> Parameter:
         # A file if it can be nothing else; the words are for a value that may be anything.
         reading = self.reading
         is_known = reading is not None and key in reading.files
         if is_known or (self.takes_forms and FILE_NAME.search(key)):
-            file = self.get_file(key, Upload(by_name=not is_known))
+            file = make_file_parameter(key, Upload(by_name=not is_known))
             if reading is None or key not in reading.lists:
                 return file
             schema: Schema = {"type": "array", "items": file.schema}
@@ -294,9 +248,7 @@ class KeyParameters:
             return Parameter(key, explain({}, words, _(ANY_FILE)), handling=handling)
         return Parameter(key, explain({}, words))
 
-    def get_file(self, name: str, upload: Upload, *, required: bool = False) -> Parameter:
-        schema = self.describe(FileField()).input_schema
-        return Parameter(name, schema, required, handling=Handling({(): upload}))
 
-    def get_any_handling(self) -> Handling:
-        return Handling({(ANY,): Upload(sure=False)}) if self.takes_forms else PLAIN
+def make_file_parameter(name: str, upload: Upload, *, required: bool = False) -> Parameter:
+    schema = DescribedField(fields.FileField()).input_schema
+    return Parameter(name, schema, required, handling=Handling({(): upload}))

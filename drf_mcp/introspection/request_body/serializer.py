@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -14,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.serializers import ListSerializer, Serializer
 
-from drf_mcp.introspection.fields.serializers import FieldNode
+from drf_mcp.introspection.fields.serializers import find_listed, find_sendable
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
@@ -90,7 +88,7 @@ class InputSerializer:
         reads_whole = self.reading is not None and self.reading.reads_whole
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
-        return serializer if FieldNode(serializer).sendable else None
+        return serializer if find_sendable(serializer) else None
 
     def make_from_class(self) -> Any:
         call = self.call
@@ -98,12 +96,12 @@ class InputSerializer:
             serializer_class = self.inspection.serializer_class
         else:
             serializer_class = self.get_class(call)
-        declared = None if serializer_class is None else DeclaredClass(serializer_class)
-        if declared is None or not declared.names_all:
+        # A name that the class's own code computes may be that of any field.
+        if serializer_class is None or None in find_added_names(serializer_class):
             self.inspection.find(_(UNKNOWN), DECLARE)
             return None
         many = {"many": True} if call is not None and call.many else {}
-        make = partial(declared.make, context=self.context, **many)
+        make = partial(make_stock_class(serializer_class), context=self.context, **many)
         return self.inspection.attempt(make, GUARD, None)
 
     def get_view_serializer(self) -> Any:
@@ -151,11 +149,6 @@ class InputSerializer:
             return self.view.get_serializer(many=True)
         return self.construct(replace(call, many=True))
 
-    def adopt(self, serializer: Any) -> Any:
-        own: Any = copy.deepcopy(serializer)
-        own._context = self.context
-        return own
-
     @property
     def context(self) -> dict[str, Any]:
         stock = {"view": self.view, "request": getattr(self.view, "request", None)}
@@ -169,8 +162,8 @@ class InputSerializer:
         serializer_class = self.inspection.serializer_class
         if not self.is_inherited or serializer_class is None:
             return ""
-        ask, declared = self.inspection.called_quietly, DeclaredClass(serializer_class)
-        return ask(lambda: join_values(FieldNode(declared.make()).listed)) or ""
+        made = self.inspection.called_quietly(make_stock_class(serializer_class))
+        return "" if made is None else join_values(find_listed(made))
 
 
 # What serializers override to choose their fields while an instance is made.
@@ -185,42 +178,26 @@ FIELD_HOOKS = (
 ADDING = frozenset({"update", "setdefault"})
 
 
-class DeclaredClass:
-    # The declared fields of a class, those of its ``Meta`` and its model.
-
-    def __init__(self, serializer_class: Any) -> None:
-        self.serializer_class = serializer_class
-
-    def make(self, **options: Any) -> Any:
-        return make_stock_class(self.serializer_class)(**options)
-
-    @property
-    def names_all(self) -> bool:
-        # Whether the class's own code adds no field under a name that it computes.
-        return None not in self.added
-
-    @functools.cached_property
-    def added(self) -> tuple[str | None, ...]:
-        hooks = find_own_hooks(self.serializer_class)
-        return tuple(name for hook in hooks for name in find_added(FunctionSource(hook)))
-
-
 def find_own_hooks(owner: type) -> list[Any]:
     members = (vars(base).get(name) for base in owner.__mro__[:-1] for name in FIELD_HOOKS)
     hooks = map(unwrap_member, members)
     return [hook for hook in hooks if hook is not None and not is_framework_code(hook)]
 
 
-def find_added(source: FunctionSource) -> Iterator[str | None]:
+@functools.cache
+def find_added_names(serializer_class: Any) -> tuple[str | None, ...]:
     # self.fields["name"] = ..., or fields["name"] = ... of super().get_fields(); None for a name
     # that only the running code knows.
-    for node in source.nodes:
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            if is_fields(node.value):
-                key = getattr(node.slice, "value", None)
-                yield key if isinstance(key, str) else None
-        elif isinstance(node, ast.Attribute) and node.attr in ADDING and is_fields(node.value):
-            yield None
+    found: list[str | None] = []
+    for hook in find_own_hooks(serializer_class):
+        for node in FunctionSource(hook).nodes:
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                if is_fields(node.value):
+                    key = getattr(node.slice, "value", None)
+                    found.append(key if isinstance(key, str) else None)
+            elif isinstance(node, ast.Attribute) and node.attr in ADDING and is_fields(node.value):
+                found.append(None)
+    return tuple(found)
 
 
 def is_fields(node: ast.AST) -> bool:
@@ -231,17 +208,17 @@ def is_fields(node: ast.AST) -> bool:
 
 @functools.cache
 def make_stock_class(serializer_class: Any) -> Any:
-    # A subclass whose fields are made by REST framework's code alone.
+    # A subclass with the declared fields of a class, those of its ``Meta`` and its model, which are
+    # made by REST framework's code alone.
+    stock = [
+        base
+        for base in serializer_class.__mro__
+        if base.__module__.partition(".")[0] == "rest_framework"
+    ]
     members = {
-        name: next(
-            vars(base)[name] for base in serializer_class.__mro__ if is_stock_attribute(base, name)
-        )
+        name: next(vars(base)[name] for base in stock if name in vars(base))
         for name in FIELD_HOOKS
         if hasattr(serializer_class, name)
     }
     members["__module__"] = serializer_class.__module__
     return type(serializer_class.__name__, (serializer_class,), members)
-
-
-def is_stock_attribute(owner: type, name: str) -> bool:
-    return name in vars(owner) and owner.__module__.partition(".")[0] == "rest_framework"
