@@ -20,8 +20,8 @@ from drf_mcp.dispatch.response import ViewResponse, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
-from drf_mcp.tools.definitions import choose_envelope_class, make_envelope
 from drf_mcp.tools.registry import registry
+from drf_mcp.tools.results import choose_envelope_class, make_envelope
 from drf_mcp.tools.tool import Tool
 
 UNREADABLE = (APIException, SuspiciousOperation, RawPostDataException, UnreadablePostError)

@@ -32,7 +32,6 @@ BRIDGES = {
     "renderers",
     "views",
     "tools.capability",
-    "tools.definitions",
     "tools.results",
     "archive.retrieval",
     "envelopes.standardized",

@@ -20,8 +20,8 @@ from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.definitions import choose_envelope_class, get_output_schema, make_envelope
 from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.results import choose_envelope_class, get_output_schema, make_envelope
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 

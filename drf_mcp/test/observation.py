@@ -14,7 +14,7 @@ from django.db import transaction
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
-from drf_mcp.tools.definitions import make_envelope
+from drf_mcp.tools.results import make_envelope
 
 FAILED = 400
 WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)

@@ -29,14 +29,15 @@ from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.definitions import (
+from drf_mcp.tools.results import (
     DEFINITIONS,
+    ResultWriter,
+    ToolBudget,
     choose_envelope_class,
     get_output_schema,
     make_envelope,
 )
-from drf_mcp.tools.instructions import Instructions
-from drf_mcp.tools.results import ResultWriter, ToolBudget
+from drf_mcp.tools.summaries import Instructions
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 

@@ -1,4 +1,4 @@
-"""Arguments that clients repeat in HTTP headers (2026-07-28, server/tools, "x-mcp-header")."""
+"""The options of tools and views, and the headers in which clients repeat arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patterns of a URLconf in the order in which Django tries them."""
+"""Routes of a URLconf whose views are API views, and the paths that lead to them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ class Route:
         for pattern in reversed(self.chain[1:-1]):
             if parent := str(pattern):
                 route = parent + route.removeprefix("^")
-        return route, build_path_templates(tuple(p.regex.pattern for p in self.chain))
+        regex = join_regexes(pattern.regex.pattern for pattern in self.chain)
+        return route, find_templates(regex)
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
@@ -194,7 +195,7 @@ class Route:
 
     @functools.cached_property
     def rivals(self) -> re.Pattern[str] | None:
-        return URLOrder.of(get_resolver(self.urlconf)).find_rivals(self.chain)
+        return find_rivals(get_resolver(self.urlconf), self.chain)
 
     @functools.cached_property
     def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
@@ -210,8 +211,8 @@ class Route:
 
 
 @functools.lru_cache(maxsize=4096)
-def build_path_templates(regexes: tuple[str, ...]) -> Templates:
-    return tuple((template, tuple(names)) for template, names in normalize(join_regexes(regexes)))
+def find_templates(regex: str) -> Templates:
+    return tuple((template, tuple(names)) for template, names in normalize(regex))
 
 
 def join_regexes(regexes: Iterable[str]) -> str:
@@ -256,40 +257,14 @@ WHOLE_ONLY = re.compile(r"\(\?[aiLmsux]|\(\?P=|\\[1-9AbB]|(?<!\[)\^|\(\?<[=!]")
 GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\\.|[^()\\])*\)")
 
 
-class URLOrder:
-    """The patterns that Django tries before each pattern of a resolver.
+@functools.lru_cache(maxsize=16)
+def get_sources(resolver: URLResolver) -> dict[tuple[Any, ...], str | None]:
+    """Return the expressions of a whole URLconf by their patterns, in the order of Django.
 
-    Args:
-        resolver: the resolver of a whole URLconf.
+    It is empty where a resolver has a resolve() of its own.
     """
-
-    def __init__(self, resolver: URLResolver) -> None:
-        self.sources = {chain: get_source(chain) for chain, _ in walk_patterns(resolver, ())}
-        self.is_standard = is_standard(resolver)
-
-    @classmethod
-    @functools.lru_cache(maxsize=16)
-    def of(cls, resolver: URLResolver) -> URLOrder:
-        return cls(resolver)
-
-    def find_rivals(self, chain: tuple[Any, ...]) -> re.Pattern[str] | None:
-        """Return an expression of the paths that an earlier pattern could take from a chain.
-
-        None where only resolving shows which paths those are.
-        """
-        source = self.sources.get(chain)
-        if source is None or not self.is_standard:
-            return None
-        own, rivals = get_beginning(source), []
-        for earlier in takewhile(lambda each: each != chain, self.sources):
-            text = self.sources[earlier]
-            if text is None:
-                return None
-            beginning = get_beginning(text)
-            if own.startswith(beginning) or beginning.startswith(own):
-                rivals.append(GROUP_NAME.sub("(?:", text))
-        # Without rivals nothing matches.
-        return re.compile("|".join(rivals) or r"(?!)")
+    every = walk_patterns(resolver, ()) if is_standard(resolver) else ()
+    return {chain: get_source(chain) for chain, _ in every}
 
 
 def get_source(chain: Iterable[Any]) -> str | None:
@@ -299,19 +274,36 @@ def get_source(chain: Iterable[Any]) -> str | None:
     sources = []
     for pattern in chain:
         text = pattern.regex.pattern
-        body = text.removeprefix("^")
-        if WHOLE_ONLY.search(body) or has_alternatives(body):
+        body = outer = text.removeprefix("^")
+        # Alternatives outside any group: the innermost groups are removed until none is left.
+        while "|" in outer and (shorter := GROUP.sub("", outer)) != outer:
+            outer = shorter
+        if "|" in outer or WHOLE_ONLY.search(body):
             return None
         # Django searches, so a pattern without ^ matches anywhere.
         sources.append(body if body != text else rf"[\s\S]*{body}")
     return "".join(sources)
 
 
-def has_alternatives(source: str) -> bool:
-    # Alternatives outside any group: the innermost groups are removed until none is left.
-    while "|" in source and (shorter := GROUP.sub("", source)) != source:
-        source = shorter
-    return "|" in source
+def find_rivals(resolver: URLResolver, chain: tuple[Any, ...]) -> re.Pattern[str] | None:
+    """Return an expression of the paths that an earlier pattern could take from a chain.
+
+    None where only resolving shows which paths those are.
+    """
+    sources, rivals = get_sources(resolver), []
+    source = sources.get(chain)
+    if source is None:
+        return None
+    own = get_beginning(source)
+    for earlier in takewhile(lambda each: each != chain, sources):
+        text = sources[earlier]
+        if text is None:
+            return None
+        beginning = get_beginning(text)
+        if own.startswith(beginning) or beginning.startswith(own):
+            rivals.append(GROUP_NAME.sub("(?:", text))
+    # Without rivals nothing matches.
+    return re.compile("|".join(rivals) or r"(?!)")
 
 
 @functools.lru_cache(maxsize=4096)

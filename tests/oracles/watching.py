@@ -28,7 +28,7 @@ from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.capability import ToolsCapability
-from drf_mcp.tools.definitions import get_output_schema, make_envelope
+from drf_mcp.tools.results import get_output_schema, make_envelope
 from tests.oracles.contract import is_response_v2, judge_response_v2
 from tests.oracles.tasks import judge_task
 

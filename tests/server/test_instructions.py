@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.tools import Registry
-from drf_mcp.tools.instructions import MAX_LENGTH, Instructions
+from drf_mcp.tools.summaries import MAX_LENGTH, Instructions
 from tests.agents import STATELESS, Agent
 from tests.server.views import Word
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.tools import registry
-from drf_mcp.tools.signatures import Signature, write_type
+from drf_mcp.tools.summaries import Signature, write_type
 
 pytestmark = pytest.mark.django_db
 

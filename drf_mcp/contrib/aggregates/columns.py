@@ -18,7 +18,7 @@ from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
-from drf_mcp.tools.stock_lists import is_stock, shows_every_row
+from drf_mcp.dispatch.shown_rows import is_stock, shows_every_row
 
 AMOUNTS = ("sum", "avg", "min", "max")
 # Sums have more digits than any of the numbers in them.

@@ -20,10 +20,10 @@ from rest_framework.response import Response
 
 from drf_mcp.contrib.aggregates.columns import Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
+from drf_mcp.dispatch.shown_rows import find_obstacle, find_queryset_fault
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.routes import Route
-from drf_mcp.tools.stock_lists import find_obstacle, find_queryset_fault
 
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100

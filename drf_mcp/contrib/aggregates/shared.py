@@ -17,6 +17,7 @@ from drf_mcp.contrib.aggregates.listing import (
     UndeclaredAggregateList,
 )
 from drf_mcp.contrib.aggregates.tool import AggregateTool
+from drf_mcp.dispatch.shown_rows import find_obstacle
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.features import CallState
 from drf_mcp.introspection.types import Parameter
@@ -26,7 +27,6 @@ from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.server_tools import RedirectingTool
-from drf_mcp.tools.stock_lists import find_obstacle
 from drf_mcp.tools.tool import Tool
 
 TOOL, FILTERS = "tool", "filters"

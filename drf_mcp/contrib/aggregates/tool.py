@@ -18,6 +18,7 @@ from drf_mcp.contrib.aggregates.listing import (
     NOT_SHOWN,
     AggregateEndpoint,
 )
+from drf_mcp.dispatch.shown_rows import find_queryset_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding
@@ -25,7 +26,6 @@ from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.descriptions import join_names, speak
-from drf_mcp.tools.stock_lists import find_queryset_fault
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
 

@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.contrib.clients.schema_types import ClientTool, TypeReader, UniqueNames
 from drf_mcp.envelopes import Envelope, PlainEnvelope
 from drf_mcp.settings import override_language
-from drf_mcp.tools.definitions import choose_envelope_class, find_success, make_envelope
+from drf_mcp.tools.results import choose_envelope_class, find_success, make_envelope
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.in_process import InProcessClient, make_server
 from drf_mcp.transports.local_endpoint import LocalEndpoint

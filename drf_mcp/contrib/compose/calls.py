@@ -27,7 +27,7 @@ from drf_mcp.interaction.exchange import Answer as Reply
 from drf_mcp.json_text import hash_json, is_nested_deeper
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import PAGE_MEMBERS, Category, Failure, Outcome, Warning
-from drf_mcp.tools.signatures import Signature
+from drf_mcp.tools.summaries import Signature
 from drf_mcp.tools.tool import Tool
 
 FAILED = "PROGRAM_FAILED"

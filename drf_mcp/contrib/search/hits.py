@@ -12,7 +12,7 @@ from drf_mcp.dispatch.content import encode_data
 from drf_mcp.option_types.spelling import PAGING_NAMES
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.fields import FIELDS
-from drf_mcp.tools.signatures import UNKNOWN, Signature, write_type
+from drf_mcp.tools.summaries import UNKNOWN, Signature, write_type
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.tokens import is_within

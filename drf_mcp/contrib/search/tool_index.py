@@ -15,7 +15,7 @@ from drf_mcp.contrib.search.tool_words import ToolWords
 from drf_mcp.contrib.search.words import get_language
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.instructions import Instructions
+from drf_mcp.tools.summaries import Instructions
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 

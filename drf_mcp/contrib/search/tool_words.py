@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.contrib.search.words import SearchLanguage
 from drf_mcp.introspection.text import get_names
 from drf_mcp.tools.descriptions import SENTENCES
-from drf_mcp.tools.signatures import Signature
+from drf_mcp.tools.summaries import Signature
 from drf_mcp.tools.tool import Tool
 
 # The actions of viewsets whose verbs people use for one another, as `ASKING` has them.

@@ -14,7 +14,7 @@ from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.contrib.search.words import split_words
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import registry
-from drf_mcp.tools.signatures import Signature
+from drf_mcp.tools.summaries import Signature
 from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from tests.agents import Agent
