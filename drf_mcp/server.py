@@ -157,7 +157,7 @@ class Server:
     def name_parameters(self) -> Mapping[str, str]:
         return join_name_parameters(self.all_capability_classes)
 
-    def answer(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
+    def handle_body(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
 
         One ``tools/call`` on its way:
@@ -186,14 +186,15 @@ class Server:
         except ProtocolError as exc:
             decoded = exc
         if isinstance(decoded, list):
-            return self.answer_batch(decoded, headers, caller)
-        return self.respond(decoded, headers, caller)
+            return self.handle_batch(decoded, headers, caller)
+        return self.handle_message(decoded, headers, caller)
 
-    def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
+    def handle_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
+        """Answer the messages of one JSON-RPC batch, each for itself."""
         try:
             select_by_headers(headers).check_batch()
         except ProtocolError as exc:
-            return self.respond(exc, headers, caller)
+            return self.handle_message(exc, headers, caller)
         caller.in_batch = True
         try:
             caller.authenticate()
@@ -202,23 +203,20 @@ class Server:
             raise
         bodies = []
         for item in items:
-            bodies.append(self.respond(self.check_batched(item), headers, caller).body)
+            if isinstance(item, Message) and item.method == "initialize":
+                error = InvalidRequest(_("initialize cannot be part of a batch."))
+                error.id, item = item.id, error
+            bodies.append(self.handle_message(item, headers, caller).body)
             close_broken_connections()
         return Reply(200, jsonrpc.join_batch(filter(None, bodies))) if any(bodies) else ACCEPTED
 
-    def check_batched(self, item: Item) -> Item:
-        if not isinstance(item, Message) or item.method != "initialize":
-            return item
-        error = InvalidRequest(_("initialize cannot be part of a batch."))
-        error.id = item.id
-        return error
-
-    def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
+    def handle_message(self, item: Item, headers: Headers, caller: Caller) -> Reply:
+        """Answer one message, whatever is raised meanwhile."""
         observers = open_observers(item, caller)
         try:
             # No exception costs a batch its other answers.
             with catch() as caught:
-                return self.serve(item, headers, caller, observers)
+                return self.dispatch(item, headers, caller, observers)
             error = self.get_error(caught.exception, item, caller)
             for observer in observers:
                 observer.fail(error)
@@ -227,7 +225,7 @@ class Server:
                 observer.close()
         if isinstance(error, APIException):
             raise error
-        return self.refuse(item, error, headers)
+        return self.error_response(item, error, headers)
 
     def get_error(self, exc: Exception, item: Item, caller: Caller) -> ProtocolError | APIException:
         """Return what answers an exception: the one place where it becomes a JSON-RPC error.
@@ -242,12 +240,12 @@ class Server:
             exc = caught.exception
         return exc if isinstance(exc, APIException) else report_unexpected(exc, caller.request)
 
-    def refuse(self, item: Item, exc: ProtocolError, headers: Headers) -> Reply:
+    def error_response(self, item: Item, exc: ProtocolError, headers: Headers) -> Reply:
         if isinstance(item, Message) and item.is_notification:
             return Reply(exc.http_status)
         return Reply(exc.http_status, encode_era_error(item.id, exc, headers), exc.headers)
 
-    def serve(
+    def dispatch(
         self,
         item: Item,
         headers: Headers,

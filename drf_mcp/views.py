@@ -32,7 +32,7 @@ from drf_mcp.browsable import wants_comparison, wants_page
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import ProtocolError, Refused, catch, contain
+from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.observability.records import report_refusal
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import refuse_wrong_values
@@ -140,23 +140,23 @@ class MCPView(View):
             self.is_for_page = request.method == "GET" or compares
             language = nullcontext() if self.is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
-            return self.fail(exc)
+            return self.crash_response(exc)
         with language:
             # The last line, behind which there is no other.
             with catch() as caught:
-                return self.let_in(request, *args, **kwargs)
-            return self.fail(caught.exception)
+                return self.handle_request(request, *args, **kwargs)
+            return self.crash_response(caught.exception)
 
-    def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             self.check_request(request)
             self.prepare(request)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
             report_refusal([None], Caller(request, self, [], []), exc)
-            return self.refuse(exc)
+            return self.error_response(exc)
         except APIException as exc:
-            return self.refuse_caller(exc)
+            return self.access_error_response(exc)
 
     def check_request(self, request: HttpRequest) -> None:
         check_media_type(request)
@@ -264,7 +264,7 @@ class MCPView(View):
         try:
             return page.show()
         except APIException as exc:
-            return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
+            return page.refuse(self.access_error_response(exc), ErrorBody(exc.detail).sentence)
 
     def get_page(self) -> BrowsablePage:
         # A server that no browser visits does without the page.
@@ -277,18 +277,20 @@ class MCPView(View):
             return self.get_page().compare()
         body = read_body(request)
         if not is_stream_wanted(request, body):
-            reply = self.server.answer(body, MetaHeaders(request.META), self.caller)
+            reply = self.server.handle_body(body, MetaHeaders(request.META), self.caller)
             return make_response(reply)  # type: ignore[no-any-return]
-        stream = open_stream(request, partial(contain, partial(self.answer, body), self.turn_away))
+        stream = open_stream(request, partial(self.handle_streamed, body))
         self.caller.channel = stream.channel
         return stream.get_response()  # type: ignore[return-value]
 
-    def answer(self, body: bytes) -> HttpResponse:
-        reply = self.server.answer(body, MetaHeaders(self.request.META), self.caller)
-        return make_response(reply)  # type: ignore[no-any-return]
-
-    def turn_away(self, exc: Exception) -> HttpResponse:
-        return self.refuse_caller(exc) if isinstance(exc, APIException) else self.fail(exc)
+    def handle_streamed(self, body: bytes) -> HttpResponse:
+        with catch() as caught:
+            reply = self.server.handle_body(body, MetaHeaders(self.request.META), self.caller)
+            return make_response(reply)  # type: ignore[no-any-return]
+        exc = caught.exception
+        if isinstance(exc, APIException):
+            return self.access_error_response(exc)
+        return self.crash_response(exc)
 
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
@@ -296,18 +298,18 @@ class MCPView(View):
         # There is no stream to open and no session to end.
         return HttpResponseNotAllowed(["POST"])
 
-    def refuse_caller(self, exc: APIException) -> HttpResponse:
+    def access_error_response(self, exc: APIException) -> HttpResponse:
         response = AccessErrorResponse(self.caller, exc)
         headers = {"WWW-Authenticate": response.challenge} if response.challenge else None
         sentence = f"{ErrorBody(exc.detail).sentence} {response.advice}".rstrip()
-        return self.refuse(Refused(response.status, sentence, headers=headers))
+        return self.error_response(Refused(response.status, sentence, headers=headers))
 
-    def fail(self, exc: Exception) -> HttpResponse:
+    def crash_response(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, DisallowedHost):
-            return self.refuse(Refused(400, _("This host is not allowed.")))
-        return self.refuse(report_unexpected(exc, self.request))
+            return self.error_response(Refused(400, _("This host is not allowed.")))
+        return self.error_response(report_unexpected(exc, self.request))
 
-    def refuse(self, exc: ProtocolError) -> HttpResponse:
+    def error_response(self, exc: ProtocolError) -> HttpResponse:
         # The specification wants none for a page of another origin (transports, "Security").
         id = None if isinstance(exc, ForeignOrigin) else find_request_id(self.request)
         body = encode_era_error(id, exc, MetaHeaders(self.request.META))

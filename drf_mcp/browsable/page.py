@@ -150,7 +150,9 @@ class UserComparison:
     def answer(self, message: Mapping[str, Any], caller: Caller) -> Any:
         # As the endpoint does, whatever language the reader of the page has.
         with chosen_language():
-            return json.loads(self.server.answer(json.dumps(message).encode(), None, caller).body)
+            return json.loads(
+                self.server.handle_body(json.dumps(message).encode(), None, caller).body
+            )
 
     def get_sender(self) -> dict[str, str]:
         names = ("REMOTE_ADDR", "HTTP_USER_AGENT", "HTTP_ACCEPT_LANGUAGE")

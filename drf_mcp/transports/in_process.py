@@ -64,7 +64,7 @@ class InProcessClient:
         if (tell := self.on_progress) is not None:
             caller.channel = Channel(lambda method, params: tell(params))
         with chosen_language():
-            return server.answer(json.dumps(message).encode(), headers, caller).body
+            return server.handle_body(json.dumps(message).encode(), headers, caller).body
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -162,8 +162,8 @@ class StdioConnection:
             if work.cancelled:
                 work.channel.cancel()
             if isinstance(work.decoded, list):
-                return self.server.answer_batch(work.decoded, work.headers, caller).body
-            reply = self.server.respond(work.decoded, work.headers, caller)
+                return self.server.handle_batch(work.decoded, work.headers, caller).body
+            reply = self.server.handle_message(work.decoded, work.headers, caller)
             if isinstance(work.decoded, Message) and work.decoded.method == "initialize":
                 self.session_headers = reply.headers or {}
             return reply.body

@@ -162,14 +162,14 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch every server and renderer of this process."""
-        respond, call_tool = Server.respond, ToolsCapability.call_tool
+        handle_message, call_tool = Server.handle_message, ToolsCapability.call_tool
         render = EnvelopeJSONRenderer.render
 
-        def watched_respond(server: Server, item: Any, headers: Any, caller: Any) -> Any:
+        def watched_message(server: Server, item: Any, headers: Any, caller: Any) -> Any:
             outer = getattr(self.served, "message", None)
             watched = self.served.message = Watched(item, headers)
             try:
-                reply = respond(server, item, headers, caller)
+                reply = handle_message(server, item, headers, caller)
             finally:
                 self.served.message = outer
             watched.body = reply.body
@@ -192,7 +192,7 @@ class Watch:
             return body
 
         self.patches = [
-            mock.patch.object(Server, "respond", watched_respond),
+            mock.patch.object(Server, "handle_message", watched_message),
             mock.patch.object(ToolsCapability, "call_tool", watched_call_tool),
             mock.patch.object(EnvelopeJSONRenderer, "render", watched_render),
         ]

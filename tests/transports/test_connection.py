@@ -216,7 +216,7 @@ def test_notifications_of_progress_are_lines_before_the_answer(connection, writt
         caller.channel.send("notifications/progress", {"progressToken": 1, "progress": 2})
         return Reply(200, b'{"answer": true}')
 
-    monkeypatch.setattr(connection.server, "respond", answer_with_progress)
+    monkeypatch.setattr(connection.server, "handle_message", answer_with_progress)
     answer(connection, message("tools/call", 1))
     assert [line.get("method") for line in written] == ["notifications/progress", None]
 
@@ -230,6 +230,6 @@ def test_a_call_that_is_given_up_is_told(connection, written, monkeypatch):
         told.append(caller.channel.is_cancelled)
         return Reply(200, b"{}")
 
-    monkeypatch.setattr(connection.server, "respond", cancel_meanwhile)
+    monkeypatch.setattr(connection.server, "handle_message", cancel_meanwhile)
     answer(connection, message("tools/call", 1))
     assert (told, written) == ([True], [])
