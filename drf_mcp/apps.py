@@ -1,5 +1,7 @@
 """The Django app."""
 
+import time
+
 from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +16,8 @@ class DRFMCPConfig(AppConfig):
     label = "drf_mcp"
     verbose_name = _("MCP tools")
     default_auto_field = "django.db.models.BigAutoField"
+    # Of this process: a file that is newer is not what the process runs.
+    started = time.time()
 
     def ready(self) -> None:
         register_checks()

@@ -26,6 +26,7 @@ from drf_mcp.option_types.kinds import (
     Choice,
     Class,
     Condition,
+    FilePath,
     Flag,
     InstanceOf,
     Issuer,
@@ -151,6 +152,9 @@ SETTINGS: dict[str, Setting] = {
     # Seconds for which a process remembers which tools a caller may see, never more than LIST_TTL.
     # Calls always ask. 0: each list asks. See docs/many_tools.md.
     "LIST_CACHE_TTL": Setting(30, Number(0)),
+    # A file in which `manage.py mcp_warm` leaves what it described, for the processes of the server
+    # to start with. None: each process describes the tools. See docs/many_tools.md.
+    "DESCRIPTIONS_FILE": Setting(None, FilePath(none=True)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import get_language
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.views import APIView
 
@@ -14,9 +17,11 @@ from drf_mcp.checks.project import Project, list_names, register_check
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
+from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import ToolChoice
+from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
@@ -204,13 +209,19 @@ def check_names(project: Project) -> Iterator[CheckMessage]:
 def check_filters(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         if getattr(tool.endpoint.view_class, "filter_backends", None):
-            inspection = Inspection(tool.view, tool.endpoint.method)
-            for finding in QueryParameters(inspection).get_lost_filters():
+            kind = ("lost filters", get_language())
+            found = kept_descriptions.get(tool, kind, partial(describe_lost_filters, tool))
+            for message, remedy in json.loads(found):
                 yield Warning(
-                    f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
-                    hint=finding.remedy,
+                    f"{name} lacks filters that its endpoint takes over HTTP: {message}",
+                    hint=remedy,
                     id="drf_mcp.W012",
                 )
+
+
+def describe_lost_filters(tool: Tool) -> bytes:
+    findings = QueryParameters(Inspection(tool.view, tool.endpoint.method)).get_lost_filters()
+    return to_bytes(encode_plain([[finding.message, finding.remedy] for finding in findings]))
 
 
 # Describes the tools with the option alone.

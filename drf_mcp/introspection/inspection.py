@@ -24,7 +24,11 @@ from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
-from drf_mcp.introspection.source.members import get_synchronous_name, is_drf_code
+from drf_mcp.introspection.source.members import (
+    find_class_attribute,
+    get_synchronous_name,
+    is_drf_code,
+)
 from drf_mcp.introspection.source.overrides import FLAG
 from drf_mcp.introspection.types import UNSAID, Schema
 
@@ -272,19 +276,24 @@ def find_hidden_fields(serializer: Any) -> frozenset[str]:
 
 
 def find_annotations(view: Any, handler_name: str, method: str) -> Any:
-    handler = getattr(type(view), handler_name, None)
-    own = inspect.getattr_static(type(view), "schema", None)
+    carried = find_carried(type(view), handler_name)
+    return import_string(ANNOTATIONS)(carried, view, method) if carried else None
+
+
+def find_carried(view_class: type, handler_name: str) -> list[type]:
+    """Return the schema classes of drf-spectacular that a view carries, the nearest first."""
+    handler = getattr(view_class, handler_name, None)
+    own = find_class_attribute(view_class, "schema")
     if isinstance(own, DefaultSchema):  # the class that the settings name replaces it
         own = api_settings.DEFAULT_SCHEMA_CLASS
     schemas = (getattr(handler, "kwargs", {}).get("schema"), own)
     classes = [s if inspect.isclass(s) else type(s) for s in schemas if s is not None]
     # Decorators of drf-spectacular make classes that mix its own with others.
-    carried = [
+    return [
         schema_class
         for schema_class in classes
         if any(base.__module__.startswith("drf_spectacular.") for base in schema_class.__mro__)
     ]
-    return import_string(ANNOTATIONS)(carried, view, method) if carried else None
 
 
 def locate_view(view_class: type) -> str:

@@ -7,6 +7,7 @@ import json
 import re
 import reprlib
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from django.conf import settings
@@ -97,6 +98,13 @@ class Text(Kind):
         if isinstance(value, Promise):
             return self.lazy
         return isinstance(value, str) and (self.empty or bool(value.strip()))
+
+
+class FilePath(Kind):
+    words = "an absolute path"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, (str, PurePath)) and PurePath(value).is_absolute()
 
 
 class Language(Kind):

@@ -29,6 +29,7 @@ from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.results import (
     DEFINITIONS,
     ResultWriter,
@@ -187,10 +188,15 @@ class ToolsCapability(Capability):
         key = (era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA)
         encoded: bytes | None = tool.definitions.get(key)
         if encoded is None:
+
+            def describe() -> bytes:
+                members = era.tool_members(tool.definition(get_output_schema(tool, envelope)))
+                return to_bytes(encode_data(members))
+
             # In the project's own language, not in that of the first caller.
             with override_language():
-                members = era.tool_members(tool.definition(get_output_schema(tool, envelope)))
-                encoded = tool.definitions[key] = to_bytes(encode_data(members))
+                encoded = kept_descriptions.get(tool, ("definition", *key), describe)
+            tool.definitions[key] = encoded
         return encoded
 
     # --- tools/call -----------------------------------------------------------------------

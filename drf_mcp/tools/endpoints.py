@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from drf_mcp.introspection.inspection import (
     Inspection,
     find_annotations,
+    find_carried,
     locate_view,
     make_sample_request,
     negotiate,
@@ -204,12 +205,15 @@ class Endpoint:
         return Inspection(self.introspected_view(), self.method).model
 
     def find_annotations(self, view: APIView | None = None) -> Any:
-        return self.attempt(
-            lambda: find_annotations(
+        def find() -> Any:
+            # Most views carry none, and making one costs more than reading the rest of its route.
+            if view is None and not find_carried(self.view_class, self.handler_name):
+                return None
+            return find_annotations(
                 view or self.introspected_view(), self.handler_name, self.method
-            ),
-            None,
-        )
+            )
+
+        return self.attempt(find, None)
 
     def introspected_view(self) -> APIView:
         view = self.view(make_sample_request(self.method, self.route.path))

@@ -32,7 +32,9 @@ class ToolChoice:
     def update_key(self) -> tuple[str, Any]:
         return self.endpoint.route.path, self.endpoint.route.callback
 
-    def matches(self, patterns: Iterable[str]) -> bool:
+    def matches(self, patterns: Collection[str]) -> bool:
+        if not patterns:
+            return False
         endpoint, tags = self.endpoint, self.options.tags
         name = self.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
         method, action = endpoint.method, endpoint.standard_action
@@ -76,6 +78,7 @@ class Exposure:
 
     def __init__(self, registrations: Collection[Registration] = ()) -> None:
         self.registrations = registrations
+        self._known: dict[int, Sequence[Registration]] = {}
 
     def get_endpoints(self, urlconf: Any) -> Iterable[Endpoint]:
         """Return the endpoints of a URLconf, whether or not they are exposed, in its order."""
@@ -186,7 +189,16 @@ class Exposure:
         options: ViewOptions | None = vars(endpoint.view_class).get("mcp_viewset")
         if options is not None and options.selects(endpoint.action_or_method):
             yield options
-        yield from (r.options for r in self.registrations if r.selects(endpoint))
+        for registration in self.get_registrations(endpoint):
+            if registration.options.selects(endpoint.action_or_method):
+                yield registration.options
+
+    def get_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
+        # The methods of a route have the same ones, and each endpoint is asked for them often.
+        key = id(endpoint.route.callback)
+        if key not in self._known:
+            self._known[key] = [each for each in self.registrations if each.is_for(endpoint)]
+        return self._known[key]
 
     def is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
         # A view with ``schema = None``, such as the root view of a router, is not taken.

@@ -16,6 +16,7 @@ from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Exposure, Registration, ToolChoice
+from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
 from drf_mcp.tools.options import ToolOptions, ViewOptions, check_options
 from drf_mcp.tools.related_tools import RelatedTools
@@ -192,6 +193,11 @@ class Registry:
 
     def reload(self) -> None:
         """Forget the tools and what was described, to read them off the URLconf again."""
+        if self._indexes:
+            kept_descriptions.ignore()
+        self._forget()
+
+    def _forget(self) -> None:
         self._indexes.clear()
         self._narrowed.clear()
         self._kept.clear()
@@ -262,7 +268,7 @@ class Registry:
 
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:
-            self.reload()
+            self._forget()
 
 
 registry = Registry()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -31,6 +32,15 @@ class RelatedTools:
 
     def __init__(self, endpoints: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """A hash of the names, methods and routes, the same in each process."""
+        lines = (
+            f"{name} {each.method} {each.action} {each.route.match_route}"
+            for name, each in self.endpoints.items()
+        )
+        return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
 
     @functools.cached_property
     def by_model(self) -> dict[Any, str]:

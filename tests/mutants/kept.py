@@ -28,6 +28,49 @@ class Mutant:
 
 
 MUTANTS = (
+    # --- Descriptions in a file ------------------------------------------------------------------
+    Mutant(
+        "a file of descriptions was signed with this SECRET_KEY",
+        "tools/kept_descriptions.py",
+        "            if not constant_time_compare(signature, self._sign(content)):\n",
+        "            if not signature:\n",
+        ("tools/test_kept_descriptions.py",),
+    ),
+    Mutant(
+        "a file of descriptions belongs to the user of the process",
+        "tools/kept_descriptions.py",
+        "            if facts.st_uid != os.geteuid():\n",
+        "            if facts.st_uid < 0:\n",
+        ("tools/test_kept_descriptions.py",),
+    ),
+    Mutant(
+        "a file of descriptions is closed to other users",
+        "tools/kept_descriptions.py",
+        "            if facts.st_mode & OWNER_ONLY:\n",
+        "            if facts.st_mode & 0o002:\n",
+        ("tools/test_kept_descriptions.py",),
+    ),
+    Mutant(
+        "descriptions are those of this code and these settings",
+        "tools/kept_descriptions.py",
+        '            if difference := find_difference(known["made_of"], made_of):\n',
+        '            if (difference := find_difference(known["made_of"], made_of)) == "python":\n',
+        ("tools/test_kept_descriptions.py",),
+    ),
+    Mutant(
+        "descriptions that read rows are in no file",
+        "tools/kept_descriptions.py",
+        "        if queries:\n",
+        "        if not key:\n",
+        ("tools/test_kept_descriptions.py",),
+    ),
+    Mutant(
+        "descriptions of a tool name the tools that it is listed with",
+        "tools/kept_descriptions.py",
+        "        tool.related.digest,\n",
+        "",
+        ("tools/test_kept_descriptions.py",),
+    ),
     # --- Figures of lists that declare none ------------------------------------------------------
     Mutant(
         "figures are those of the tools that a token opens",

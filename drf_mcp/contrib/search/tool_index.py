@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,9 +13,12 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.search.hits import CHARACTERS_PER_TOKEN, Hits
 from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.contrib.search.tool_words import ToolWords
-from drf_mcp.contrib.search.words import get_language
+from drf_mcp.contrib.search.words import SearchLanguage, get_language
+from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.json_text import to_bytes
 from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.summaries import Instructions
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
@@ -30,8 +34,17 @@ def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     with override_language():
         language = get_language(translation.get_language() or "en")
         return FieldRanking(
-            {name: ToolWords(tool, language).describe() for name, tool in tools.items()}, language
+            {name: describe_words(tool, language) for name, tool in tools.items()}, language
         )
+
+
+def describe_words(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
+    def describe() -> bytes:
+        return to_bytes(encode_data(ToolWords(tool, language).describe()))
+
+    kind = ("search", language.code)
+    described: dict[str, Any] = json.loads(kept_descriptions.get(tool, kind, describe))
+    return described
 
 
 class ToolIndex:

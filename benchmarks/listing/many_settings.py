@@ -1,0 +1,14 @@
+"""The benchmarks' settings, for a project of as many tools as TOOLS in the environment says."""
+
+import os
+
+from benchmarks.settings import *  # noqa: F403
+
+ROOT_URLCONF = "benchmarks.listing.many_urls"
+TOOLS = int(os.environ["TOOLS"])
+DRF_MCP = {
+    "EXPOSE": "urlconf",
+    "ARCHIVE_CLASS": None,
+    "DESCRIPTIONS_FILE": os.environ.get("DESCRIPTIONS_FILE"),
+    "TOOL_SEARCH": "TOOL_SEARCH" in os.environ,
+}
