@@ -337,7 +337,7 @@ class Feature:
             ProtocolError: if the message cannot be answered.
         """
 
-    def open_rounds(self, context: RequestContext, subject: str) -> Any:
+    def open_input_requests(self, context: RequestContext, subject: str) -> Any:
         """Return what asks the user of a client, None for a feature that does not ask.
 
         Args:

@@ -37,7 +37,7 @@ BRIDGES = {
     "envelopes.standardized",
     "interaction.rounds",
     "tasks.capability",
-    "tasks.ledger",
+    "tasks.task_store",
     "tasks.run",
 }
 ONLOOKERS = {"observability", "transports", "browsable", "checks", "management", "test"}

@@ -87,13 +87,13 @@ SILENT = Exchange()
 # In which a question can be answered.
 ANSWER_SECONDS = 600
 # What has the `exchange` of a request, where its client can be asked.
-ROUNDS: Slot[Any] = Slot()
+INPUT_REQUESTS: Slot[Any] = Slot()
 
 
 def get_exchange(call: Any) -> Exchange:
     """Return what was asked and answered in the earlier rounds of a call."""
-    rounds = ROUNDS.get(call)
-    exchange: Exchange = SILENT if rounds is None else rounds.exchange
+    input_requests = INPUT_REQUESTS.get(call)
+    exchange: Exchange = SILENT if input_requests is None else input_requests.exchange
     return exchange
 
 

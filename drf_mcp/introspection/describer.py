@@ -19,7 +19,7 @@ from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.request_body.describer import RequestBody, add_asked_fields
+from drf_mcp.introspection.request_body.describer import RequestBody, add_form_fields
 from drf_mcp.introspection.request_body.serializer import find_own_hooks
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
@@ -88,7 +88,7 @@ class Describer:
         """Return the body that the handler takes from one caller or another."""
 
         def describe(inspection: Inspection) -> Body:
-            return add_asked_fields(inspection, RequestBody(inspection).get_body())
+            return add_form_fields(inspection, RequestBody(inspection).get_body())
 
         return CallerBody(self.inspection, describe).get_body()
 

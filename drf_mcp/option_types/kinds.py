@@ -324,7 +324,7 @@ class MetaMembers(JSONObject):
         return fault
 
 
-class Members(Kind):
+class MembersOf(Kind):
     """A dict with some of a few members."""
 
     def __init__(self, words: str, members: Mapping[str, Kind], *needed: str) -> None:
@@ -341,7 +341,7 @@ class Members(Kind):
         )
 
 
-ICON = Members(
+ICON = MembersOf(
     "a dict with src (an https URL, or a data URI of an image in base64), and if need be "
     "mimeType ('image/png'), sizes (['48x48'] or ['any']) and theme ('light' or 'dark')",
     {
@@ -352,7 +352,7 @@ ICON = Members(
     },
     "src",
 )
-SERVER_INFO = Members(
+SERVER_INFO = MembersOf(
     "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
     "URL), or some of them",
     {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": ResourceURI()},

@@ -53,6 +53,10 @@ class InputRequired(Unfinished):
         return {"method": "elicitation/create", "params": params | form}
 
 
+# What a client declares that shows forms to its user.
+FORM_CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}}}
+
+
 def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the client can be asked for: "form", "url", "sampling", "roots"."""
     capabilities = meta.get(CLIENT_CAPABILITIES_KEY)

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import ngettext_lazy
 
 from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.interaction.exchange import ROUNDS
+from drf_mcp.interaction.exchange import INPUT_REQUESTS
 from drf_mcp.option_types.kinds import Number
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol.input import RESPONSES, STATE
@@ -39,13 +39,13 @@ class AskingFeature(Feature):
 
     # --- Clients that carry each round themselves (2026-07-28) ----------------------------------
 
-    def open_rounds(self, context: Any, subject: str) -> Any:
-        from drf_mcp.contrib.asking.rounds import Rounds
+    def open_input_requests(self, context: Any, subject: str) -> Any:
+        from drf_mcp.contrib.asking.input_requests import InputRequests
 
-        rounds = Rounds(context, subject)
-        if rounds.is_retry:
-            rounds.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
-        return rounds
+        input_requests = InputRequests(context, subject)
+        if input_requests.is_retry:
+            input_requests.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
+        return input_requests
 
     def prepare(self, call: CallState) -> None:
         params = call.context.message.params if call.context else {}
@@ -57,9 +57,11 @@ class AskingFeature(Feature):
         return self._open(call).write(outcome.questions) if outcome.questions else None
 
     def _open(self, call: CallState) -> Any:
-        if ROUNDS.get(call) is None:
-            ROUNDS.set(call, self.open_rounds(call.context, f"tools/call {call.tool.name}"))
-        return ROUNDS.get(call)
+        if INPUT_REQUESTS.get(call) is None:
+            INPUT_REQUESTS.set(
+                call, self.open_input_requests(call.context, f"tools/call {call.tool.name}")
+            )
+        return INPUT_REQUESTS.get(call)
 
     # --- Clients that shook hands (2025-06-18 and 2025-11-25) -----------------------------------
 

@@ -20,7 +20,7 @@ from drf_mcp.contrib.asking.open_questions import (
 )
 from drf_mcp.contrib.asking.sessions import Session
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.interaction.exchange import ROUNDS, Answer, Asked, Exchange
+from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.settings import mcp_settings
@@ -44,7 +44,7 @@ class NoAnswer(Exception):
         self.sentence = sentence
 
 
-class WaitingRounds:
+class WaitingInputRequests:
     """The rounds of a call whose thread waits for the answers.
 
     Args:
@@ -86,9 +86,9 @@ class WaitingGuard(Guard):
         self.session = session
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        rounds, slots = WaitingRounds(self.session.modes), dict(call.slots)
+        input_requests, slots = WaitingInputRequests(self.session.modes), dict(call.slots)
         while True:
-            call.slots = {**slots, ROUNDS: rounds}
+            call.slots = {**slots, INPUT_REQUESTS: input_requests}
             try:
                 outcome = proceed(call)
                 questions, asked = outcome.questions, None
@@ -99,7 +99,7 @@ class WaitingGuard(Guard):
             if not questions:
                 return outcome
             try:
-                rounds.add(questions, self.ask(call, questions, rounds.exchange))
+                input_requests.add(questions, self.ask(call, questions, input_requests.exchange))
             except NoAnswer as exc:
                 if asked is None:
                     return explain_silence(outcome, exc.sentence)

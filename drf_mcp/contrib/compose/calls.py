@@ -22,7 +22,7 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.features import CallState
-from drf_mcp.interaction.exchange import ROUNDS, Exchange, Slot
+from drf_mcp.interaction.exchange import INPUT_REQUESTS, Exchange, Slot
 from drf_mcp.interaction.exchange import Answer as Reply
 from drf_mcp.json_text import hash_json, is_nested_deeper
 from drf_mcp.option_types.spelling import ask_nearest
@@ -274,7 +274,7 @@ class ProgramCalls:
                 sent = tool.arguments.replace_control(sent, name, value)
             replies = {key: Reply(reply) for key, reply in reopened.replies.items()}
             exchange = Exchange((), replies, reopened.memory, 1)
-            slots[ROUNDS] = SimpleNamespace(exchange=exchange)
+            slots[INPUT_REQUESTS] = SimpleNamespace(exchange=exchange)
         try:
             outcome = self.call.server.call_within(self.context, tool.name, sent, slots)
         except ProtocolError as exc:

@@ -136,13 +136,13 @@ class PromptArguments:
         self.server = server
         self.context = context
         self.prompt = prompt
-        opening = features.hooks["open_rounds"]
+        opening = features.hooks["open_input_requests"]
         subject = f"prompts/get {prompt.name}"
-        self.rounds = next((f.open_rounds(context, subject) for f in opening), None)
+        self.input_requests = next((f.open_input_requests(context, subject) for f in opening), None)
 
     @property
     def exchange(self) -> Exchange:
-        return SILENT if self.rounds is None else self.rounds.exchange
+        return SILENT if self.input_requests is None else self.input_requests.exchange
 
     def get_serializer(self, arguments: Mapping[str, Any]) -> Any:
         """Return the serializer of arguments, which is asked whether they are valid.
@@ -183,11 +183,11 @@ class PromptArguments:
     def ask(
         self, serializer: Any, sent: Mapping[str, Any], reasons: Sequence[str]
     ) -> InputRequired | None:
-        if self.rounds is None or "form" not in self.exchange.modes:
+        if self.input_requests is None or "form" not in self.exchange.modes:
             return None
         schema = Form(serializer).get_schema(sent)
         message = " ".join([force_str(self.prompt.label), *reasons])
-        asked: InputRequired | None = self.rounds.write(
+        asked: InputRequired | None = self.input_requests.write(
             (Question(self.prompt.name, message, schema),)
         )
         return asked

@@ -14,8 +14,8 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.admin import ReadOnlyAdmin
-from drf_mcp.contrib.rules.ledger import PERMISSION, ProposalLedger
 from drf_mcp.contrib.rules.models import CallRule, Proposal
+from drf_mcp.contrib.rules.proposal_store import PERMISSION, ProposalStore
 
 
 @admin.register(CallRule)
@@ -97,7 +97,7 @@ class ProposalAdmin(ReadOnlyAdmin):
         self.decide(request, queryset, "decline", lambda row: "reason")
 
     def decide(self, request: HttpRequest, rows: Any, action: str, get_name: Any) -> None:
-        decide, tenant = getattr(ProposalLedger(), action), get_tenant_key(request)
+        decide, tenant = getattr(ProposalStore(), action), get_tenant_key(request)
         for row in rows:
             try:
                 row = decide(row, request.user, request.POST.get(get_name(row), ""), tenant)

@@ -77,6 +77,6 @@ class RulesFeature(Feature):
 
 def expire() -> int:
     """Delete the proposals whose time is over, and return their number."""
-    from drf_mcp.contrib.rules.ledger import ProposalLedger
+    from drf_mcp.contrib.rules.proposal_store import ProposalStore
 
-    return ProposalLedger().expire()
+    return ProposalStore().expire()

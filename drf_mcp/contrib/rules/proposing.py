@@ -13,15 +13,15 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
-from drf_mcp.contrib.rules import ledger as states
-from drf_mcp.contrib.rules.ledger import ProposalLedger
+from drf_mcp.contrib.rules import proposal_store as states
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
-from drf_mcp.contrib.tasks.ledger import CANCELLED
 from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_request
+from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.controls import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import DryRunGuard, Rollback
 from drf_mcp.contrib.writes.previewer import preview
@@ -78,7 +78,7 @@ class Proposing:
 
     def __init__(self, call: CallState, rule: Any, ruling: Ruling) -> None:
         self.call, self.rule, self.ruling = call, rule, ruling
-        self.ledger = ProposalLedger()
+        self.store = ProposalStore()
         self.owner = call.caller.principal
         self.digest = hash_json(call.bound.arguments)
 
@@ -98,8 +98,8 @@ class Proposing:
             raise make_refusal(self.ruling.reason)
         if (taken := getattr(call.caller.request, "mcp_proposal", None)) is not None:
             return self.make(taken, proceed)
-        row = self.ledger.find_same(self.owner, call.tool.name, self.digest)
-        if row is not None and self.ledger.begin(row):
+        row = self.store.find_same(self.owner, call.tool.name, self.digest)
+        if row is not None and self.store.begin(row):
             return self.make(row, proceed)
         return self.describe(self.propose() if row is None else row)
 
@@ -112,7 +112,7 @@ class Proposing:
         takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
         takes_tasks = takes_tasks and find_backend() is not None
         try:
-            return self.ledger.create(
+            return self.store.create(
                 self.owner,
                 tool=call.tool.name,
                 title=str(call.tool.title)[:200],
@@ -129,7 +129,7 @@ class Proposing:
                 digest=self.digest,
                 shown=trial.shown,
                 fingerprint=trial.fingerprint,
-                task_id=self.ledger.create_task(self.owner, call.tool.name) if takes_tasks else "",
+                task_id=self.store.create_task(self.owner, call.tool.name) if takes_tasks else "",
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
@@ -153,7 +153,7 @@ class Proposing:
     def make(self, row: Any, proceed: Proceed) -> Outcome:
         """Make the call of a proposal that was taken to be made."""
         call = self.call
-        task = self.ledger.find_task(row)
+        task = self.store.find_task(row)
         if task is not None and task.status == CANCELLED:
             raise make_refusal(_("The task of the call was cancelled."))
         is_same = (row.owner, row.tool, row.digest) == (self.owner, call.tool.name, self.digest)
@@ -173,7 +173,7 @@ class Proposing:
                 return proceed(call)
         asked = {"approvals_needed": ruling.approvals, "group": ruling.group}
         asked |= {"rule": self.rule.name, "reason": ruling.reason}
-        self.ledger.return_stale(row, trial.shown, trial.fingerprint, **asked)
+        self.store.return_stale(row, trial.shown, trial.fingerprint, **asked)
         return self.describe(row)
 
     def describe(self, row: Any) -> Outcome:
@@ -304,21 +304,21 @@ def run_proposal(proposal_id: str) -> Any:
 
     Returns the proposal, None where there is nothing to make.
     """
-    ledger = ProposalLedger()
-    row = ledger.rows.filter(pk=proposal_id, request__isnull=False).first()
-    if row is None or not ledger.begin(row):
+    store = ProposalStore()
+    row = store.rows.filter(pk=proposal_id, request__isnull=False).first()
+    if row is None or not store.begin(row):
         return None
     try:
         request = make_request(row.request, row.owner)
     except CallerGone:
-        ledger.finish(row, make_error(GONE, _("The caller is no longer let in.")))
+        store.finish(row, make_error(GONE, _("The caller is no longer let in.")))
         return row
     request.mcp_proposal = row  # type: ignore[attr-defined]
     with override_language():
         answer = answer_again(request)
     # A guard further out, or middleware, may have answered.
     row.refresh_from_db()
-    ledger.finish(row, answer, row.terms)
+    store.finish(row, answer, row.terms)
     return row
 
 
@@ -333,9 +333,9 @@ def finish(result: Mapping[str, Any], call: CallState) -> None:
     row = RUN.get(call) if call.slots else None
     if row is None:
         return
-    ledger, terms = ProposalLedger(), TERMS.get(call) or {}
+    store, terms = ProposalStore(), TERMS.get(call) or {}
     if getattr(call.caller.request, "mcp_proposal", None) is not None:
-        ledger.change(row, states.RUNNING, terms=terms)
+        store.change(row, states.RUNNING, terms=terms)
         return
     members = json.loads(jsonrpc.encode_result(None, result))["result"]
-    ledger.finish(row, {"result": {"resultType": "complete", **members}}, terms)
+    store.finish(row, {"result": {"resultType": "complete", **members}}, terms)

@@ -12,7 +12,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.contrib.rules.ledger import ProposalLedger
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, describe_proposal
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
@@ -33,7 +33,7 @@ class ProposalView(ServerToolView):
     def find(self, request: Request, proposal_id: Any) -> Any:
         call = find_call(request)
         owner = call.caller.principal
-        row = ProposalLedger().find(proposal_id, owner) if owner else None
+        row = ProposalStore().find(proposal_id, owner) if owner else None
         if row is None:
             raise Http404
         return row
@@ -61,7 +61,7 @@ class ProposalView(ServerToolView):
         sent = ProposalId(data=request.data)
         sent.is_valid(raise_exception=True)
         row = self.find(request, sent.validated_data["id"])
-        if not ProposalLedger().withdraw(row):
+        if not ProposalStore().withdraw(row):
             raise row.conflict
         return Response(describe_proposal(row))
 

@@ -15,7 +15,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
 from drf_mcp.browsable.session_page import SessionPage
-from drf_mcp.contrib.rules.ledger import DECIDABLE, PERMISSION, ProposalLedger
+from drf_mcp.contrib.rules.proposal_store import DECIDABLE, PERMISSION, ProposalStore
 from drf_mcp.exceptions import contain
 
 MOST_LISTED = 100
@@ -42,12 +42,12 @@ class ProposalsPage(SessionPage):
     """Lists the calls that wait for an approval, and those that waited, to approvers."""
 
     frame_class = ProposalsFrame
-    ledger = ProposalLedger()
+    store = ProposalStore()
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated and not request.user.has_perm(PERMISSION):
             raise PermissionDenied
-        self.ledger.end_late()
+        self.store.end_late()
         return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -62,7 +62,7 @@ class ProposalsPage(SessionPage):
 
     def get_queryset(self) -> Any:
         """Return the proposals that the user may see: those of the request's tenant."""
-        return self.ledger.rows.filter(tenant=get_tenant_key(self.request)).order_by("-created")
+        return self.store.rows.filter(tenant=get_tenant_key(self.request)).order_by("-created")
 
 
 class ProposalPage(ProposalsPage):
@@ -76,16 +76,16 @@ class ProposalPage(ProposalsPage):
         tenant, user = get_tenant_key(request), request.user
         try:
             if sent.get("decision") == "approve":
-                self.ledger.approve(row, user, sent.get("fingerprint", ""), tenant)
+                self.store.approve(row, user, sent.get("fingerprint", ""), tenant)
             elif sent.get("decision") == "decline":
-                self.ledger.decline(row, user, sent.get("reason", ""), tenant)
+                self.store.decline(row, user, sent.get("reason", ""), tenant)
         except APIException as exc:
             row.refresh_from_db()
             return self.show(row, str(exc.detail), exc.status_code)
         return HttpResponseRedirect(request.path)
 
     def show(self, row: Any, error: str = "", status: int = 200) -> HttpResponse:
-        check, tenant = self.ledger.check_approver, get_tenant_key(self.request)
+        check, tenant = self.store.check_approver, get_tenant_key(self.request)
         refusal = contain(lambda: check(row, self.request.user, tenant), lambda exc: exc)
         context = {"template": "drf_mcp_rules/proposal.html", "row": row, "error": error}
         context |= {"refusal": getattr(refusal, "detail", ""), "is_open": row.status in DECIDABLE}

@@ -223,7 +223,7 @@ def announce_rights(
 
     def find_topics() -> Iterable[str]:
         is_users = keys is None or issubclass(owner, get_user_model())
-        return write_list_topics(keys if is_users else find_members(keys or (), using))
+        return write_list_topics(keys if is_users else find_group_members(keys or (), using))
 
     publish(find_topics, using)
 
@@ -239,7 +239,7 @@ def find_rights_owners() -> Mapping[Any, type[Model]]:
     return {getattr(m, name).through: m for m, name in relations if hasattr(user, "groups")}
 
 
-def find_members(groups: Iterable[Any], using: str | None) -> set[Any] | None:
+def find_group_members(groups: Iterable[Any], using: str | None) -> set[Any] | None:
     """Return the keys of the members of groups, None where they are many."""
     members = get_user_model()._base_manager.using(using).filter(groups__in=groups)
     found = set(members.values_list("pk", flat=True).distinct()[: MAX_MEMBERS + 1])

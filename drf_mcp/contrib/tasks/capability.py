@@ -14,7 +14,7 @@ from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
 from drf_mcp.contrib.tasks.jobs import JOB, JobReader
-from drf_mcp.contrib.tasks.ledger import COMPLETED, FAILED, WORKING, Ledger
+from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
@@ -121,8 +121,8 @@ class TasksCapability(Capability):
         return bool(self.server.registry.keep("tools with jobs", tools, find))
 
     @property
-    def ledger(self) -> Ledger:
-        return Ledger()
+    def store(self) -> TaskStore:
+        return TaskStore()
 
     def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
         return super().get_capability_object(era) if self.is_on else None
@@ -152,7 +152,7 @@ class TasksCapability(Capability):
             return None
         if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
-            check_quota = partial(self.ledger.check_quota, caller.principal)
+            check_quota = partial(self.store.check_quota, caller.principal)
             return None if credential is None else Deferral(credential, check_quota)
         if tool.options.task == "required":
             self.require(context)
@@ -172,14 +172,14 @@ class TasksCapability(Capability):
             "environ": keep_environ(caller.request),
             "credential": vars(deferral.credential),
         }
-        rounds = {
+        input_requests = {
             "answers": {key: answer.result for key, answer in exchange.answers.items()},
             "memory": dict(exchange.memory),
             "number": exchange.round,
         }
-        row = self.ledger.create(caller.principal, call.tool.name, request, rounds)
+        row = self.store.create(caller.principal, call.tool.name, request, input_requests)
         self.enqueue(row)
-        return TaskCreated(self.ledger.describe(row))
+        return TaskCreated(self.store.describe(row))
 
     def create_of_job(self, call: CallState) -> TaskCreated | None:
         """Return the result that announces a job as a task, None where the answer is no such job.
@@ -195,13 +195,13 @@ class TasksCapability(Capability):
         ):
             return None
         try:
-            self.ledger.check_quota(caller.principal)
+            self.store.check_quota(caller.principal)
         except Throttled:
             # The work has begun: its answer is given as it is.
             return None
-        rounds = {"answers": {}, "memory": {}, "number": 0}
-        row = self.ledger.create(caller.principal, call.tool.name, {"job": url}, rounds)
-        return TaskCreated(self.ledger.describe(row))
+        input_requests = {"answers": {}, "memory": {}, "number": 0}
+        row = self.store.create(caller.principal, call.tool.name, {"job": url}, input_requests)
+        return TaskCreated(self.store.describe(row))
 
     def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
         answer = JobReader(self.server, context).ask(row.request["job"])
@@ -210,11 +210,11 @@ class TasksCapability(Capability):
                 "code": FORBIDDEN,
                 "message": _("The URL of the job cannot be asked any more."),
             }
-            return {**self.ledger.describe(row), "status": FAILED, "error": error}
+            return {**self.store.describe(row), "status": FAILED, "error": error}
         is_over = answer.is_over or row.status == COMPLETED
-        self.ledger.note_job(row, COMPLETED if is_over else WORKING, answer.message)
+        self.store.note_job(row, COMPLETED if is_over else WORKING, answer.message)
         further = {"result": answer.result} if is_over else {}
-        return {**self.ledger.describe(row), **further}
+        return {**self.store.describe(row), **further}
 
     def enqueue(self, row: Any) -> None:
         from drf_mcp.contrib.tasks.work import run_call
@@ -230,7 +230,7 @@ class TasksCapability(Capability):
                         "code": InternalError.code,
                         "message": _("No worker could be notified."),
                     }
-                    self.ledger.finish(row, FAILED, {"error": error})
+                    self.store.finish(row, FAILED, {"error": error})
 
         # Outside of a transaction that is at once: a worker has to find the row.
         transaction.on_commit(send, using=row._state.db)
@@ -248,10 +248,10 @@ class TasksCapability(Capability):
         if "job" in row.request:
             return self.ask_job(row, context)
         if row.status != COMPLETED or self.may_read(row, tool, context):
-            return self.ledger.describe_fully(row)
+            return self.store.describe_fully(row)
         message = _(CALL_AGAIN) if tool.reads else _(MADE)
         error = {"code": FORBIDDEN, "message": message}
-        return {**self.ledger.describe(row), "status": FAILED, "error": error}
+        return {**self.store.describe(row), "status": FAILED, "error": error}
 
     def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
         """Return whether the caller has the rights that the result was made under."""
@@ -278,17 +278,17 @@ class TasksCapability(Capability):
 
     def update_task(self, context: RequestContext) -> dict[str, Any]:
         row = self.find(context)
-        if self.ledger.answer(row, read_responses(context.message.params)):
+        if self.store.answer(row, read_responses(context.message.params)):
             self.enqueue(row)
         return {}
 
     def cancel_task(self, context: RequestContext) -> dict[str, Any]:
-        self.ledger.cancel(self.find(context))
+        self.store.cancel(self.find(context))
         return {}
 
     def find(self, context: RequestContext) -> Any:
         self.require(context)
-        row = self.ledger.find(context.message.params.get("taskId"), context.caller.principal)
+        row = self.store.find(context.message.params.get("taskId"), context.caller.principal)
         if row is None or self.get_tool(row, context) is None:
             raise InvalidParams(_("There is no such task."), http_status=200)
         return row

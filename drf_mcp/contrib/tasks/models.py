@@ -28,7 +28,7 @@ class CallTask(models.Model):
     expires = models.DateTimeField(_("expires"), db_index=True)
     # What the call is made from again, until it has ended; what was asked; what came of it.
     request = models.JSONField(_("request"), default=dict)
-    rounds = models.JSONField(_("questions"), default=dict)
+    input_requests = models.JSONField(_("questions"), default=dict)
     answer = models.JSONField(_("answer"), null=True)
     terms = models.JSONField(_("rights that it is read by"), default=dict)
 

@@ -15,18 +15,18 @@ from django.db import Error, connections
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential
-from drf_mcp.contrib.tasks.ledger import (
+from drf_mcp.contrib.tasks.task_store import (
     CANCELLED,
     COMPLETED,
     FAILED,
     RENEWAL,
     STOPPED,
-    Ledger,
+    TaskStore,
 )
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError
 from drf_mcp.features import CallState
-from drf_mcp.interaction.exchange import ROUNDS, Answer, Channel, Exchange
+from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Channel, Exchange
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.input import InputRequired, read_modes
@@ -103,29 +103,29 @@ class Watch:
 
     def look(self) -> None:
         """Write how far the call is, and read whether the client wants no more."""
-        channel, ledger, row = self.run.channel, self.run.ledger, self.run.row
+        channel, store, row = self.run.channel, self.run.store, self.run.row
         try:
             if message := channel.message:
-                ledger.tell(row, message)
+                store.tell(row, message)
                 channel.message = ""
-            if ledger.is_cancelled(row):
+            if store.is_cancelled(row):
                 channel.cancel()
             if time.monotonic() - self.renewed >= RENEWAL:
-                ledger.renew(row)
+                store.renew(row)
                 self.renewed = time.monotonic()
         except Error:
             # A database that one writes at a time is busy: the next look may find it free.
             connections.close_all()
 
 
-class TaskRounds:
+class TaskInputRequests:
     """The rounds of a call, of which its row keeps what was asked and answered."""
 
     is_retry = False
 
     def __init__(self, run: Run, context: RequestContext | None) -> None:
         assert context is not None
-        kept = run.row.rounds
+        kept = run.row.input_requests
         answers = {key: Answer(result) for key, result in kept["answers"].items()}
         modes = read_modes(context.message.meta)
         self.run = run
@@ -151,7 +151,7 @@ class Run:
 
     def __init__(self, row: Any) -> None:
         self.row = row
-        self.ledger = Ledger()
+        self.store = TaskStore()
         self.channel = TaskChannel()
         self.asked: Sequence[Question] = ()
         # What has to hold when the result is read.
@@ -160,7 +160,7 @@ class Run:
     @classmethod
     def begin(cls, task_id: str) -> Run | None:
         """Return the run of a task that waits for a worker, None if there is none."""
-        row = Ledger().begin(task_id)
+        row = TaskStore().begin(task_id)
         return None if row is None else cls(row)
 
     @property
@@ -175,7 +175,7 @@ class Run:
     def prepare(self, call: CallState) -> None:
         """Let a call tell the task how far it is, and ask what the task keeps."""
         call.channel, call.is_rerun = self.channel, True
-        ROUNDS.set(call, TaskRounds(self, call.context))
+        INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
     def note_terms(self, outcome: Outcome, call: CallState) -> None:
         """Keep the rights that the result is read by."""
@@ -195,14 +195,14 @@ class Run:
 
     def keep(self, answer: Mapping[str, Any] | None) -> None:
         if self.asked:
-            self.ledger.ask(self.row, self.asked)
+            self.store.ask(self.row, self.asked)
         elif self.channel.was_seen or (answer is None and self.channel.is_cancelled):
-            self.ledger.finish(self.row, CANCELLED)
+            self.store.finish(self.row, CANCELLED)
         else:
             if answer is None:
                 answer = make_error(InternalError.code, _(STOPPED))
             status = COMPLETED if "result" in answer else FAILED
-            self.ledger.finish(self.row, status, answer, self.terms)
+            self.store.finish(self.row, status, answer, self.terms)
 
     def get_answer(self) -> Mapping[str, Any]:
         """Return the ``result`` or the ``error`` of the call."""

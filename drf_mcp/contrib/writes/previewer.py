@@ -24,7 +24,7 @@ from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.visibility import MOST_ROWS, Listings, Rows
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
-from drf_mcp.interaction.exchange import ROUNDS, Asked
+from drf_mcp.interaction.exchange import INPUT_REQUESTS, Asked
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import get_model_name, join_values
 from drf_mcp.json_text import hash_json
@@ -229,15 +229,15 @@ class Previewer:
             return unknown
         # A view that is only tried asks its questions later, and has no answers to them.
         call = self.call
-        rounds = ROUNDS.get(call)
-        ROUNDS.set(call, None)
+        input_requests = INPUT_REQUESTS.get(call)
+        INPUT_REQUESTS.set(call, None)
         try:
             with rollback.undoing():
                 outcome = rollback.watch(call, lambda: self.perform(None))
         except Asked:
             return unknown
         finally:
-            ROUNDS.set(call, rounds)
+            INPUT_REQUESTS.set(call, input_requests)
         if rollback.obstacle:
             return unknown
         if outcome.failure is not None:

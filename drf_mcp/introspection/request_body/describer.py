@@ -288,7 +288,7 @@ class SerializerBody:
 # --- Fields that a view asks its user for ---------------------------------------------------------
 
 
-def add_asked_fields(inspection: Inspection, body: Body) -> Body:
+def add_form_fields(inspection: Inspection, body: Body) -> Body:
     # The fields of `call_context(request).ask()` are optional members of the body.
     reading = inspection.reading
     if reading is None or not reading.asked:

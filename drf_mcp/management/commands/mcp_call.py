@@ -20,6 +20,7 @@ from drf_mcp.management.console import quiet_console
 from drf_mcp.management.screen import UsageError
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
+from drf_mcp.protocol.input import FORM_CAPABILITIES
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.transports.client_configs import BASIC, find_authorization_scheme
 from drf_mcp.transports.http_equivalent import EquivalentRequest
@@ -123,7 +124,7 @@ class Command(MCPCommand):
             raise UsageError(f"{self.write_reason(exc)} {advice}") from exc
 
     def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
-        own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: {"elicitation": {"form": {}}}}}
+        own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: FORM_CAPABILITIES}}
         body = client.send_for_bytes("tools/call", own)
         while (result := json.loads(body).get("result", {})).get("resultType") == INPUT_REQUIRED:
             asked = {key: each["params"] for key, each in result["inputRequests"].items()}

@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.models import Approval, Proposal
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
 
-ledger = ProposalLedger()
+store = ProposalStore()
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def row(request, tmp_path, django_db_blocker) -> Iterator[Proposal]:
             fingerprint="seen",
             created=now,
             updated=now,
-            expires=now + ledger.open_for,
+            expires=now + store.open_for,
         )
         if connection.vendor == "postgresql":
             Proposal.objects.all().delete()
@@ -71,19 +71,19 @@ def at_once(*acts: Callable[[], object]) -> list[object]:
 
 def test_two_approvers_at_once(row):
     users = [User.objects.create_user(f"approver{number}", is_superuser=True) for number in (1, 2)]
-    acts = [lambda user=user: ledger.approve(row, user, "seen").status for user in users]
+    acts = [lambda user=user: store.approve(row, user, "seen").status for user in users]
     assert sorted(at_once(*acts)) == ["approved", "waiting"]
     assert Approval.objects.count() == 2
 
 
 def test_one_of_many_workers_makes_the_call(row):
     Proposal.objects.update(status="approved")
-    found = at_once(*[lambda: ledger.begin(Proposal.objects.get(pk="one"))] * 6)
+    found = at_once(*[lambda: store.begin(Proposal.objects.get(pk="one"))] * 6)
     assert sorted(found) == [False] * 5 + [True]
 
 
 def test_a_withdrawal_and_a_worker_at_once(row):
     Proposal.objects.update(status="approved")
-    begin = lambda: ledger.begin(Proposal.objects.get(pk="one"))  # noqa: E731
-    withdraw = lambda: ledger.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
+    begin = lambda: store.begin(Proposal.objects.get(pk="one"))  # noqa: E731
+    withdraw = lambda: store.withdraw(Proposal.objects.get(pk="one"))  # noqa: E731
     assert sorted(at_once(begin, withdraw)) == [False, True]

@@ -11,8 +11,8 @@ from django.test import Client
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
-from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
@@ -20,7 +20,7 @@ from drf_mcp.tools import registry
 from example_project.shop.models import Order, Product
 from tests.agents import Agent
 
-ledger = ProposalLedger()
+store = ProposalStore()
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def configure(settings, **members) -> None:
 
 def approve() -> Proposal:
     row = Proposal.objects.get()
-    return ledger.approve(row, User.objects.get(username="admin"), row.fingerprint)
+    return store.approve(row, User.objects.get(username="admin"), row.fingerprint)
 
 
 def is_refunded(order: Order) -> bool:
@@ -245,7 +245,7 @@ def test_the_task_of_a_proposal_has_the_result(task_of, order):
 
 def test_the_task_of_a_declined_proposal_fails(task_of):
     row = Proposal.objects.get()
-    ledger.decline(row, User.objects.get(username="admin"), "It arrived.")
+    store.decline(row, User.objects.get(username="admin"), "It arrived.")
     found = task_of()
     assert (found["status"], found["error"]["message"]) == ("failed", "It arrived.")
 

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
-from drf_mcp.contrib.rules.ledger import ProposalLedger
 from drf_mcp.contrib.rules.models import CallRule, Proposal
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
@@ -73,11 +73,11 @@ def approver(db):
     return approver
 
 
-ledger = ProposalLedger()
+store = ProposalStore()
 
 
 def approve(row: Proposal, user: User, **options) -> Proposal:
-    return ledger.approve(row, user, row.fingerprint, **options)
+    return store.approve(row, user, row.fingerprint, **options)
 
 
 def is_refunded(order: Order) -> bool:
@@ -136,7 +136,7 @@ def test_a_dry_run_needs_no_approval(ask, refund, order):
 
 
 def test_an_owner_proposes_so_many(ask, refund, monkeypatch):
-    monkeypatch.setattr(ProposalLedger, "max_open", 1)
+    monkeypatch.setattr(ProposalStore, "max_open", 1)
     ask()
     refund()
     assert refund(amount="7").code == "RATE_LIMIT_EXCEEDED"
@@ -221,7 +221,7 @@ def test_nobody_approves_a_call_of_their_own(propose, superuser):
     alice = User.objects.get(username="alice")
     alice.user_permissions.add(Permission.objects.get(codename="approve_proposal"))
     User.objects.filter(pk=alice.pk).update(is_superuser=superuser)
-    for decide in (approve, lambda row, user: ledger.decline(row, user, "")):
+    for decide in (approve, lambda row, user: store.decline(row, user, "")):
         with pytest.raises(PermissionDenied, match="your own"):
             decide(row, User.objects.get(pk=alice.pk))
     assert state(row) == "waiting"
@@ -277,7 +277,7 @@ def test_two_approvals_are_of_two_people(propose, approver):
 def test_a_declined_call_is_never_made(propose, approver, order, alice, refund):
     row, heard = propose(), []
     proposal_ended.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
-    ledger.decline(row, approver(), "The order arrived.")
+    store.decline(row, approver(), "The order arrived.")
     proposal_ended.disconnect(receive)
     assert heard == [row]
     assert run_proposal(row.pk) is None
@@ -304,9 +304,9 @@ def test_an_approval_expires_as_well(propose, approver, refund, order):
 
 def test_old_proposals_are_deleted(propose):
     propose()
-    assert ledger.expire() == 0
+    assert store.expire() == 0
     Proposal.objects.update(expires=timezone.now() - timedelta(days=100))
-    assert ledger.expire() == 1
+    assert store.expire() == 1
 
 
 # --- Attacks -----------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_an_object_that_changed_is_approved_anew(propose, approver, order):
     assert row.shown["before"]["status"] == "shipped"
     # What was shown before cannot be approved any more.
     with pytest.raises(Conflict, match="has changed"):
-        ledger.approve(row, dora, seen)
+        store.approve(row, dora, seen)
     approve(row, dora)
     assert run_proposal(row.pk).status == "done"
     assert is_refunded(order)
@@ -432,11 +432,11 @@ def test_an_approval_is_not_another_callers(propose, approver, refund, carol, or
 
 def test_a_worker_that_was_killed(propose, approver, order, refund):
     row = approve(propose(), approver())
-    assert ledger.begin(row)
+    assert store.begin(row)
     assert run_proposal(row.pk) is None
     assert refund().code == "APPROVAL_REQUIRED"
     Proposal.objects.update(updated=timezone.now() - timedelta(hours=2))
-    ledger.end_late()
+    store.end_late()
     assert state(row) == "unknown"
     assert run_proposal(row.pk) is None
     assert not is_refunded(order)

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.contrib.tasks.ledger import FAILED, Ledger
 from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.contrib.tasks.task_store import FAILED, TaskStore
 from tests.agents import Agent
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
@@ -34,13 +34,13 @@ def workers(served, settings, monkeypatch):
 
 
 def make_task(user: Any) -> CallTask:
-    rounds = {"answers": {}, "memory": {}, "number": 0}
-    return Ledger().create(get_user_key(user), "teams_list", {}, rounds)
+    input_requests = {"answers": {}, "memory": {}, "number": 0}
+    return TaskStore().create(get_user_key(user), "teams_list", {}, input_requests)
 
 
 def test_a_task_that_changes_is_told_as_tasks_get_has_it(listen, eve):
     row = make_task(eve)
-    first, told = listen(lambda: Ledger().cancel(row), taskIds=[row.task_id])
+    first, told = listen(lambda: TaskStore().cancel(row), taskIds=[row.task_id])
     assert first["params"]["notifications"] == {"taskIds": [row.task_id]}
     assert told["method"] == "notifications/tasks"
     params = told["params"]
@@ -52,13 +52,13 @@ def test_a_task_that_changes_is_told_as_tasks_get_has_it(listen, eve):
 def test_a_result_comes_with_the_news(listen, eve):
     row = make_task(eve)
     error = {"error": {"code": -32603, "message": "no"}}
-    _, told = listen(lambda: Ledger().finish(row, FAILED, error), taskIds=[row.task_id])
+    _, told = listen(lambda: TaskStore().finish(row, FAILED, error), taskIds=[row.task_id])
     assert (told["params"]["status"], told["params"]["error"]["message"]) == ("failed", "no")
 
 
 def test_the_progress_of_a_task_is_told(listen, eve):
     row = make_task(eve)
-    _, told = listen(lambda: Ledger().tell(row, "half of it"), taskIds=[row.task_id])
+    _, told = listen(lambda: TaskStore().tell(row, "half of it"), taskIds=[row.task_id])
     assert told["params"]["statusMessage"] == "half of it"
 
 
@@ -70,7 +70,7 @@ def test_a_task_of_another_caller_is_not_agreed(listen, eve, django_user_model):
 
 def test_a_task_that_was_not_asked_for_is_not_told(listen, eve):
     row, other = make_task(eve), make_task(eve)
-    (_,) = listen(lambda: Ledger().cancel(other), 1, taskIds=[row.task_id])
+    (_,) = listen(lambda: TaskStore().cancel(other), 1, taskIds=[row.task_id])
 
 
 def test_a_task_whose_worker_was_killed_is_told(listen, eve, monkeypatch):
@@ -78,7 +78,7 @@ def test_a_task_whose_worker_was_killed_is_told(listen, eve, monkeypatch):
     row = make_task(eve)
 
     def kill() -> None:
-        Ledger().begin(row.task_id)
+        TaskStore().begin(row.task_id)
         CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
 
     _, told = listen(kill, taskIds=[row.task_id])
@@ -90,7 +90,7 @@ def test_the_result_of_a_task_is_not_told_to_a_caller_who_is_gone(listen, eve):
 
     def change() -> None:
         User.objects.filter(pk=eve.pk).update(is_active=False)
-        Ledger().finish(row, FAILED, {"error": {"code": -32603, "message": "no"}})
+        TaskStore().finish(row, FAILED, {"error": {"code": -32603, "message": "no"}})
 
     _, last = listen(change, taskIds=[row.task_id])
     assert last["result"]["resultType"] == "complete"

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.tasks.jobs import UNFINISHED, normalize
-from drf_mcp.contrib.tasks.ledger import Ledger
 from drf_mcp.contrib.tasks.models import CallTask
+from drf_mcp.contrib.tasks.task_store import TaskStore
 from drf_mcp.tools import mcp_tool, registry
 from tests.contrib.tasks.conftest import EXTENSION
 
@@ -215,7 +215,7 @@ def test_a_job_that_is_cancelled_is_asked_no_more(agent):
 
 
 def test_one_task_more_than_there_may_be_is_the_plain_answer(agent, monkeypatch):
-    monkeypatch.setattr(Ledger, "max_unfinished", 0)
+    monkeypatch.setattr(TaskStore, "max_unfinished", 0)
     assert agent.call("exports_start").data == {"id": 7}
 
 

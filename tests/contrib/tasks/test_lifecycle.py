@@ -12,9 +12,9 @@ from django.db import connection
 from django.utils import timezone
 from django_tasks_db.backend import DatabaseBackend
 
-from drf_mcp.contrib.tasks.ledger import RENEWAL, Ledger
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tasks.run import Run, Watch
+from drf_mcp.contrib.tasks.task_store import RENEWAL, TaskStore
 from tests.contrib.tasks import views
 from tests.contrib.tasks.conftest import EXTENSION
 
@@ -171,7 +171,7 @@ def test_a_task_that_waits_for_a_worker_or_an_answer_has_no_lease(agent, work):
 
 
 def test_tasks_of_killed_workers_count_for_no_quota(agent, monkeypatch):
-    monkeypatch.setattr(Ledger, "max_unfinished", 1)
+    monkeypatch.setattr(TaskStore, "max_unfinished", 1)
     Run.begin(agent.start("report")["taskId"])
     assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
     CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))

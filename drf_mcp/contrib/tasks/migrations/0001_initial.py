@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
                 ("leased", models.DateTimeField(null=True, verbose_name="alive until")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
                 ("request", models.JSONField(default=dict, verbose_name="request")),
-                ("rounds", models.JSONField(default=dict, verbose_name="questions")),
+                ("input_requests", models.JSONField(default=dict, verbose_name="questions")),
                 ("answer", models.JSONField(null=True, verbose_name="answer")),
                 ("terms", models.JSONField(default=dict, verbose_name="rights that it is read by")),
             ],

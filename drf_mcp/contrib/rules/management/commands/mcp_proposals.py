@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.rules.ledger import APPROVED, OPEN, ProposalLedger
+from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError
@@ -42,12 +42,12 @@ class Command(MCPCommand):
             each.add_argument("--json", action="store_true", help="print it as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.ledger = ProposalLedger()
-        self.ledger.end_late()
+        self.store = ProposalStore()
+        self.store.end_late()
         getattr(self, options["action"])(options)
 
     def list(self, options: dict[str, Any]) -> None:
-        rows = self.ledger.rows.order_by("-created")
+        rows = self.store.rows.order_by("-created")
         rows = rows if options["all"] else rows.filter(status__in=OPEN)
         headings = (_("PROPOSAL"), _("CALL"), _("USER"), _("STATE"), _("SINCE"))
         lines = Screen(self.width, no_style()).list_table(headings, map(self.get_cells, rows))
@@ -59,10 +59,10 @@ class Command(MCPCommand):
         self.write_data(data, [f"{name}: {text}" for name, text in texts.items()], options)
 
     def approve(self, options: dict[str, Any]) -> None:
-        self.decide(options, self.ledger.approve, options["fingerprint"])
+        self.decide(options, self.store.approve, options["fingerprint"])
 
     def decline(self, options: dict[str, Any]) -> None:
-        self.decide(options, self.ledger.decline, options["reason"])
+        self.decide(options, self.store.decline, options["reason"])
 
     def decide(self, options: dict[str, Any], decide: Any, given: str | None) -> None:
         row = self.get_proposal(options)
@@ -76,15 +76,15 @@ class Command(MCPCommand):
         self.write_data(self.as_data(row), ["  ".join(self.get_cells(row))], options)
 
     def run(self, options: dict[str, Any]) -> None:
-        rows = self.ledger.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
+        rows = self.store.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
         made = [row for row in map(run_proposal, rows.values_list("pk", flat=True)) if row]
         lines = ["  ".join(self.get_cells(row)) for row in made] or [_("No call is approved.")]
         self.write_data([self.as_data(row) for row in made], lines, options)
 
     def get_proposal(self, options: dict[str, Any]) -> Any:
-        row = self.ledger.rows.filter(pk=options["proposal"]).first()
+        row = self.store.rows.filter(pk=options["proposal"]).first()
         if row is None:
-            known = self.ledger.rows.filter(status__in=OPEN).values_list("pk", flat=True)
+            known = self.store.rows.filter(status__in=OPEN).values_list("pk", flat=True)
             message = _("There is no proposal %(name)r.") % {"name": options["proposal"][:128]}
             asked = ask_nearest(find_nearest(options["proposal"], known))
             raise UsageError(f"{message} {asked}".strip())

@@ -31,7 +31,7 @@ WORKING, INPUT_REQUIRED = "working", "input_required"
 COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
 
 
-class Ledger:
+class TaskStore:
     """The tasks of all callers.
 
     Attributes:
@@ -58,15 +58,15 @@ class Ledger:
         count: int = self.rows.filter(expires__lte=django_timezone.now()).delete()[0]
         return count
 
-    def create(self, owner: str, tool: str, request: Any, rounds: Any) -> Any:
+    def create(self, owner: str, tool: str, request: Any, input_requests: Any) -> Any:
         """Return the row of a new task.
 
         Args:
             owner: the principal of the caller.
             tool: the name of the tool.
             request: what the call is made from again, a JSON value.
-            rounds: what was asked and answered before the task: ``answers`` and ``memory`` by the
-                key of the question, and the ``number`` of rounds.
+            input_requests: what was asked and answered before the task: ``answers`` and
+                ``memory`` by the key of the question, and the ``number`` of rounds.
         """
         now = django_timezone.now()
         return self.rows.create(
@@ -78,7 +78,7 @@ class Ledger:
             updated=now,
             expires=now + timedelta(seconds=mcp_settings.TASK_TTL),
             request=request,
-            rounds={**rounds, "open": {}, "used": []},
+            input_requests={**input_requests, "open": {}, "used": []},
         )
 
     def check_quota(self, owner: str) -> None:
@@ -121,7 +121,7 @@ class Ledger:
         """Return a task with what it asks, or with its result or error."""
         further: dict[str, Any] = row.answer or {}
         if row.status == INPUT_REQUIRED:
-            asked = row.rounds["open"].items()
+            asked = row.input_requests["open"].items()
             requests = {key: each["request"] for key, each in asked if "response" not in each}
             further = {"inputRequests": requests}
         return {**self.describe(row), **further}
@@ -164,18 +164,18 @@ class Ledger:
 
     def ask(self, row: Any, questions: Sequence[Question]) -> None:
         """Wait for the client's answers, unless it wants them asked no more."""
-        rounds, written = row.rounds, InputRequired(questions, "").members["inputRequests"]
+        kept, written = row.input_requests, InputRequired(questions, "").members["inputRequests"]
         for question in questions:
             # No key is used twice in a task, since a client shows each question once.
-            count = sum(1 for used in rounds["used"] if used == question.key)
+            count = sum(1 for used in kept["used"] if used == question.key)
             key = f"{question.key}.{count + 1}" if count else question.key
-            rounds["open"][key] = {"key": question.key, "request": written[question.key]}
-            rounds["memory"][question.key] = question.memory
-            rounds["used"].append(question.key)
-        rounds["number"] += 1
+            kept["open"][key] = {"key": question.key, "request": written[question.key]}
+            kept["memory"][question.key] = question.memory
+            kept["used"].append(question.key)
+        kept["number"] += 1
         asking = {
             "status": INPUT_REQUIRED,
-            "rounds": rounds,
+            "input_requests": kept,
             "started": None,
             "leased": None,
             "message": "",
@@ -232,14 +232,14 @@ class Ledger:
             locked = self.rows.select_for_update().get(task_id=row.task_id)
             if locked.status != INPUT_REQUIRED:
                 return False
-            asked = locked.rounds["open"]
+            asked = locked.input_requests["open"]
             for key in asked.keys() & responses.keys():
                 asked[key].setdefault("response", responses[key])
             locked.updated = django_timezone.now()
             if is_complete := all("response" in each for each in asked.values()):
                 answers = {each["key"]: each["response"] for each in asked.values()}
-                locked.rounds["answers"].update(answers)
-                locked.rounds["open"] = {}
+                locked.input_requests["answers"].update(answers)
+                locked.input_requests["open"] = {}
                 locked.status = WORKING
             locked.save()
             self.announce(row)

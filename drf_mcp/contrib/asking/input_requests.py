@@ -16,10 +16,10 @@ from drf_mcp.outcomes import Question
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.input import RESPONSES, STATE, InputRequired, read_modes, read_responses
 
-SALT = "drf_mcp.contrib.asking.rounds"
+SALT = "drf_mcp.contrib.asking.input_requests"
 
 
-class Rounds:
+class InputRequests:
     """The rounds of one request, of which each is a request of its own.
 
     Args:

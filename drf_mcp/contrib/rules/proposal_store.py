@@ -23,7 +23,7 @@ from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
-from drf_mcp.contrib.tasks import ledger as tasks
+from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.settings import mcp_settings
@@ -41,7 +41,7 @@ DECIDABLE = (WAITING, STALE)
 OPEN = (WAITING, STALE, APPROVED)
 
 
-class ProposalLedger:
+class ProposalStore:
     """The proposals of all callers.
 
     Attributes:
@@ -212,16 +212,16 @@ class ProposalLedger:
             if answer is None or "result" not in answer:
                 message = row.message or str(row.get_status_display())
                 answer, status = answer or {"error": {"code": GONE, "message": message}}, FAILED
-            tasks.Ledger().finish(task, status, answer, row.terms)
+            tasks.TaskStore().finish(task, status, answer, row.terms)
 
     def find_task(self, row: Any) -> Any:
         """Return the task by which a client asks for a proposal, None for none."""
-        return tasks.Ledger().find(row.task_id, row.owner) if row.task_id else None
+        return tasks.TaskStore().find(row.task_id, row.owner) if row.task_id else None
 
     def create_task(self, owner: str, tool: str) -> str:
         """Return the id of a task that ends as the proposal of a call does, and no worker runs."""
-        rounds: dict[str, Any] = {"answers": {}, "memory": {}, "number": 0}
-        task = tasks.Ledger().create(owner, tool, {}, rounds)
+        input_requests: dict[str, Any] = {"answers": {}, "memory": {}, "number": 0}
+        task = tasks.TaskStore().create(owner, tool, {}, input_requests)
         task.message, task.expires = _("Waits for an approval."), timezone.now() + self.open_for
         task.save(update_fields=["message", "expires"])
         return str(task.task_id)
