@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
-from typing import Any, ClassVar, TypeGuard
+from types import SimpleNamespace
+from typing import Any, TypeGuard
 
 from django.core import validators
 from django.utils.translation import gettext as _
@@ -45,13 +46,8 @@ JSON_TYPES: dict[str, Any] = {
 }
 
 
-class NamedField:
-    # A member of an object that is described in words, where only its name is known.
-
-    input_schema = FieldSchema()
-
-    def __init__(self, field: AnyField) -> None:
-        self.field = field
+# A member of an object that is described in words, where only its name is known.
+NAMED = SimpleNamespace(input_schema=FieldSchema())
 
 
 class DescribedField:
@@ -88,10 +84,13 @@ class DescribedField:
         if declared is not None:
             return self.widen(FieldSchema.of(declared))
         if self.converts_as_described:
-            return self.class_schema
+            return self.describe_class(self.describer)
+        describer = self.describer
+        if isinstance(self.field, Serializer):
+            describer = type(describer)(self.field, lambda field: NAMED)
         # A field that needs a caller to be described is no loss here, where it would be a hint.
         unknown = FieldSchema()
-        return attempt("", lambda: self.intend(self.named_schema), "", [], unknown)
+        return attempt("", lambda: self.intend(self.describe_class(describer)), "", [], unknown)
 
     @property
     def represented_schema(self) -> FieldSchema:
@@ -99,17 +98,7 @@ class DescribedField:
             return FieldSchema.of(self.describer.get_output_schema())
         return FieldSchema()
 
-    @property
-    def class_schema(self) -> FieldSchema:
-        return self.get_class_schema(self.describer)
-
-    @property
-    def named_schema(self) -> FieldSchema:
-        if not isinstance(self.field, Serializer):
-            return self.class_schema
-        return self.get_class_schema(type(self.describer)(self.field, NamedField))
-
-    def get_class_schema(self, describer: describers.FieldDescriber) -> FieldSchema:
+    def describe_class(self, describer: describers.FieldDescriber) -> FieldSchema:
         schema = ConstraintReader(self.field, describer.get_input_schema()).read()
         # A method of the project's own may read more forms than REST framework's.
         return schema if converts_like_drf(self.field) else schema.without_pattern()
@@ -127,7 +116,7 @@ class DescribedField:
         # An object or array is often declared of the values that the field gives, though the field
         # reads a key or a choice. One with its own way to read input may take both.
         unknown = FieldSchema({"type": ["string", "number"]})
-        own = attempt("", lambda: self.class_schema, "", [], unknown)
+        own = attempt("", lambda: self.describe_class(self.describer), "", [], unknown)
         scalars = [kind for kind in own.types if kind not in COMPOSITE]
         if not declared.types or not scalars or not COMPOSITE.issuperset(declared.types):
             return declared
@@ -159,25 +148,22 @@ class DescribedField:
 
     def with_default(self, schema: FieldSchema) -> FieldSchema:
         # A partial update leaves a missing field as it is.
-        is_partial = bool(getattr(self.field.root, "partial", False))
-        if is_partial or self.field.default is empty or callable(self.field.default):
+        is_partial, default = bool(getattr(self.field.root, "partial", False)), self.field.default
+        if is_partial or default is empty or callable(default):
             return schema
-        default = self.get_json_default(next(iter(schema.types), None))
-        known = default is not None and schema.allows(default)
-        return schema | {"default": default} if known else schema
-
-    def get_json_default(self, json_type: str | None) -> Any:
-        value = self.field.default
-        value = value.value if isinstance(value, Enum) else value
-        if isinstance(value, Decimal):
-            value = str(value) if json_type == "string" else float(value)
+        json_type = next(iter(schema.types), None)
+        default = default.value if isinstance(default, Enum) else default
+        if isinstance(default, Decimal):
+            default = str(default) if json_type == "string" else float(default)
         try:
-            value = json.loads(json.dumps(value, allow_nan=False))
+            default = json.loads(json.dumps(default, allow_nan=False))
         except (TypeError, ValueError):
-            return None
-        expected = JSON_TYPES.get(json_type or "", object)
-        is_bool = isinstance(value, bool) and json_type in ("integer", "number")
-        return value if isinstance(value, expected) and not is_bool else None
+            return schema
+        if default is None or not isinstance(default, JSON_TYPES.get(json_type or "", object)):
+            return schema
+        if isinstance(default, bool) and json_type in NUMBERS:
+            return schema
+        return schema | {"default": default} if schema.allows(default) else schema
 
 
 SAFE_INTEGER = 2**53 - 1
@@ -197,18 +183,6 @@ DEFAULT_MESSAGES = (
 
 
 class ConstraintReader:
-    # By exact class: a project's subclass may judge as it likes.
-    readers: ClassVar[dict[type, str]] = {
-        validators.MinValueValidator: "read_minimum",
-        validators.MaxValueValidator: "read_maximum",
-        validators.MinLengthValidator: "read_least_length",
-        validators.MaxLengthValidator: "read_greatest_length",
-        validators.RegexValidator: "read_pattern",
-        validators.StepValueValidator: "read_step",
-        validators.FileExtensionValidator: "read_extensions",
-        UniqueValidator: "read_uniqueness",
-    }
-
     def __init__(self, field: Any, schema: Any) -> None:
         self.schema = FieldSchema.of(schema)
         self.field = field
@@ -216,20 +190,30 @@ class ConstraintReader:
 
     def read(self) -> FieldSchema:
         for validator in self.field.validators:
-            lists = is_extension_validator(validator)
-            kind = validators.FileExtensionValidator if lists else type(validator)
-            if kind in self.readers:
-                getattr(self, self.readers[kind])(validator)
+            # By exact class: a project's subclass may judge as it likes.
+            kind, limit = type(validator), getattr(validator, "limit_value", None)
+            if kind is validators.MinValueValidator:
+                self.bound("minimum", math.ceil, max, limit)
+            elif kind is validators.MaxValueValidator:
+                self.bound("maximum", math.floor, min, limit)
+            elif kind is validators.MinLengthValidator:
+                self.bound_length("min", max, limit)
+            elif kind is validators.MaxLengthValidator:
+                self.bound_length("max", min, limit)
+            elif kind is validators.RegexValidator:
+                self.read_pattern(validator)
+            elif kind is validators.StepValueValidator and not callable(limit):
+                # Floating point arithmetic keeps steps out of ``multipleOf``.
+                self.explain(_("In steps of %(step)s") % {"step": limit})
+            elif kind is UniqueValidator:
+                self.explain(_("Unique"))
+            elif is_extension_validator(validator) and validator.allowed_extensions:
+                names = join_values(validator.allowed_extensions)
+                self.explain(_("File types: %(extensions)s") % {"extensions": names})
         return self.schema
 
     def explain(self, *sentences: str) -> None:
         self.schema = FieldSchema.of(explain(self.schema, *sentences))
-
-    def read_minimum(self, validator: validators.MinValueValidator) -> None:
-        self.bound("minimum", math.ceil, max, validator.limit_value)
-
-    def read_maximum(self, validator: validators.MaxValueValidator) -> None:
-        self.bound("maximum", math.floor, min, validator.limit_value)
 
     def bound(
         self,
@@ -258,24 +242,18 @@ class ConstraintReader:
     def tighten(self, keyword: str, tightest: Callable[[Any, Any], Any], limit: Any) -> None:
         self.schema = self.schema | {keyword: tightest(self.schema.get(keyword, limit), limit)}
 
-    def read_least_length(self, validator: validators.MinLengthValidator) -> None:
-        limit = validator.limit_value
-        if self.allows_blank and not callable(limit):
+    def bound_length(self, end: str, tightest: Callable[[int, int], int], limit: Any) -> None:
+        part = LENGTHS.get(self.schema.get("type", ""))
+        if callable(limit):
+            return
+        if end == "min" and self.allows_blank:
             words = ngettext(
                 "At least %(count)s character, or empty",
                 "At least %(count)s characters, or empty",
                 limit,
             )
             self.explain(words % {"count": limit})
-        else:
-            self.bound_length("min", max, limit)
-
-    def read_greatest_length(self, validator: validators.MaxLengthValidator) -> None:
-        self.bound_length("max", min, validator.limit_value)
-
-    def bound_length(self, end: str, tightest: Callable[[int, int], int], limit: Any) -> None:
-        part = LENGTHS.get(self.schema.get("type", ""))
-        if part is not None and not callable(limit) and "enum" not in self.schema:
+        elif part is not None and "enum" not in self.schema:
             self.tighten(f"{end}{part}", tightest, limit)
 
     def read_pattern(self, validator: validators.RegexValidator) -> None:
@@ -294,19 +272,6 @@ class ConstraintReader:
             self.explain(message)
         else:
             self.explain(message or _("Must match %(pattern)s") % facts)
-
-    def read_uniqueness(self, validator: UniqueValidator) -> None:
-        self.explain(_("Unique"))
-
-    def read_step(self, validator: validators.StepValueValidator) -> None:
-        # Floating point arithmetic keeps steps out of ``multipleOf``.
-        if not callable(validator.limit_value):
-            self.explain(_("In steps of %(step)s") % {"step": validator.limit_value})
-
-    def read_extensions(self, validator: validators.FileExtensionValidator) -> None:
-        if validator.allowed_extensions:
-            names = join_values(validator.allowed_extensions)
-            self.explain(_("File types: %(extensions)s") % {"extensions": names})
 
 
 def is_extension_validator(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:
