@@ -175,36 +175,32 @@ def is_stock_field(field: Any) -> bool:
 
 
 class ResponseSchema:
+    # What a view surely answers, as far as only REST framework's own code makes it.
+
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
 
-    @cached_property
-    def renaming(self) -> Renaming:
-        return Renaming(self.view)
-
     def get_schema(self) -> Schema:
-        action = self.get_action()
-        if action in (None, "destroy") or not self.is_unchanged():
-            return {}
-        describe = self.describe_list if action == "list" else self.describe_object
-        if self.renaming.gives_other_names:
-            return self.inspection.attempt(
-                lambda: self.renaming.rename_response(describe()), GUARD, {}
-            )
-        return self.inspection.attempt(describe, GUARD, {})
-
-    def get_action(self) -> str | None:
-        view_class, handler_name = type(self.view), self.inspection.handler_name
+        inspection, view_class = self.inspection, type(self.view)
+        handler_name, renaming = inspection.handler_name, Renaming(self.view)
         if not is_drf_code(view_class, handler_name):
-            return None
-        used = [name for name in STANDARD if name in (*self.inspection.calls, handler_name)]
-        return used[0] if used and is_drf_code(view_class, *used) else None
-
-    def is_unchanged(self) -> bool:
+            return {}
+        used = [name for name in STANDARD if name in (*inspection.calls, handler_name)]
+        if not used or used[0] == "destroy" or not is_drf_code(view_class, *used):
+            return {}
         hooks = ("dispatch", "finalize_response", "get_serializer")
-        renders = self.renders_data() or self.renaming.gives_other_names
-        return is_drf_code(type(self.view), *hooks) and self.has_one_serializer() and renders
+        renames = renaming.gives_other_names
+        if not is_drf_code(view_class, *hooks) or not self.has_one_serializer():
+            return {}
+        if not renames and not self.renders_data():
+            return {}
+        describe = self.describe_list if used[0] == "list" else self.describe_object
+
+        def describe_renamed() -> Schema:
+            return renaming.rename_response(describe())
+
+        return inspection.attempt(describe_renamed if renames else describe, GUARD, {})
 
     def has_one_serializer(self) -> bool:
         # A get_serializer_class that looks at the request may answer the next caller by another

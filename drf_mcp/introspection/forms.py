@@ -51,54 +51,46 @@ class Unaskable(ImproperlyConfigured):
         super().__init__(reason % self.facts)
 
 
-class FormField:
-    """One field of a serializer as a member of a form.
+def describe_field(field: Any) -> dict[str, Any]:
+    """Return the schema of a serializer's field as a member of a form.
 
     Raises:
         ImproperlyConfigured: if no form may ask for it, or none can.
     """
+    if field.write_only or sounds_secret(field.field_name):
+        raise Unaskable(IS_SECRET, field)
+    schema = describe_kind(field)
+    words = NUMBERS if schema["type"] in ("integer", "number") else LENGTHS
+    for name, keyword in words.items():
+        if (limit := getattr(field, name, None)) is not None:
+            schema[keyword] = float(limit) if limit % 1 else int(limit)
+    if field.label:
+        schema["title"] = force_str(field.label)
+    if field.help_text:
+        schema["description"] = force_str(field.help_text)
+    default = field.default
+    if default is not empty and isinstance(default, (bool, int, float, str)):
+        schema["default"] = default
+    return schema
 
-    def __init__(self, field: Any) -> None:
-        self.field = field
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        field = self.field
-        if field.write_only or sounds_secret(field.field_name):
-            raise Unaskable(IS_SECRET, field)
-        schema = {**self.kind, **self.limits}
-        if field.label:
-            schema["title"] = force_str(field.label)
-        if field.help_text:
-            schema["description"] = force_str(field.help_text)
-        default = field.default
-        if default is not empty and isinstance(default, (bool, int, float, str)):
-            schema["default"] = default
-        return schema
-
-    @property
-    def kind(self) -> dict[str, Any]:
-        field = self.field
-        if isinstance(field, serializers.MultipleChoiceField):
-            return {"type": "array", "items": self.get_choices("anyOf", {})}
-        if isinstance(field, serializers.ChoiceField):
-            return self.get_choices("oneOf", {"type": "string"})
-        known = next((TYPES[base] for base in type(field).__mro__ if base in TYPES), None)
-        if known is None:
-            raise Unaskable(HAS_NO_INPUT, field)
-        return dict(known)
-
-    def get_choices(self, keyword: str, kind: dict[str, Any]) -> dict[str, Any]:
-        labels = {str(key): force_str(label) for key, label in self.field.choices.items()}
+def describe_kind(field: Any) -> dict[str, Any]:
+    if isinstance(field, serializers.ChoiceField):
+        several = isinstance(field, serializers.MultipleChoiceField)
+        labels = {str(key): force_str(label) for key, label in field.choices.items()}
+        titled = [{"const": key, "title": label} for key, label in labels.items()]
+        choices: dict[str, Any] = {"type": "string"}
         if all(key == label for key, label in labels.items()):
-            return {"type": "string", "enum": list(labels)}
-        return {**kind, keyword: [{"const": k, "title": label} for k, label in labels.items()]}
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        words = NUMBERS if self.kind["type"] in ("integer", "number") else LENGTHS
-        found = {word: getattr(self.field, name, None) for name, word in words.items()}
-        return {w: float(v) if v % 1 else int(v) for w, v in found.items() if v is not None}
+            choices["enum"] = list(labels)
+        elif several:
+            choices = {"anyOf": titled}
+        else:
+            choices["oneOf"] = titled
+        return {"type": "array", "items": choices} if several else choices
+    known = next((TYPES[base] for base in type(field).__mro__ if base in TYPES), None)
+    if known is None:
+        raise Unaskable(HAS_NO_INPUT, field)
+    return dict(known)
 
 
 class Form:
@@ -122,7 +114,7 @@ class Form:
     def get_schema(self, answered: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schema of a form without the fields that have a value already."""
         asked = {name: field for name, field in self.fields.items() if name not in answered}
-        properties = {name: FormField(field).schema for name, field in asked.items()}
+        properties = {name: describe_field(field) for name, field in asked.items()}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required := [name for name, field in asked.items() if field.required]:
             schema["required"] = required
@@ -139,6 +131,6 @@ class Form:
         """Yield why fields cannot be asked for, a sentence for each."""
         for field in self.fields.values():
             try:
-                FormField(field).schema  # noqa: B018 - reading it is the question
+                describe_field(field)
             except Unaskable as exc:
                 yield gettext(exc.reason) % exc.facts

@@ -62,7 +62,11 @@ class Inspection:
         # Views remember on themselves what they chose for whom.
         self.untouched = copy.copy(view)
         if not is_drf_code(type(view), "get_serializer_context"):
-            self.remember_context()
+            # A context of the project's own may cost a query, and each serializer asks for it.
+            own = inspect.getattr_static(type(view), "get_serializer_context", None)
+            if inspect.isfunction(own):
+                known = cache(view.get_serializer_context)
+                view.get_serializer_context = lambda: copy.copy(known())
         self.method = method.upper()
         self.write = write
         self.findings: list[Finding] = []
@@ -73,13 +77,6 @@ class Inspection:
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
-
-    def remember_context(self) -> None:
-        # A context of the project's own may cost a query, and each serializer asks for it.
-        own = inspect.getattr_static(type(self.view), "get_serializer_context", None)
-        if inspect.isfunction(own):
-            known = cache(self.view.get_serializer_context)
-            self.view.get_serializer_context = lambda: copy.copy(known())
 
     def again(self, view: Any = None) -> Inspection:
         view = copy.copy(self.untouched) if view is None else view
@@ -185,11 +182,8 @@ class Inspection:
         declared = getattr(self.view, "queryset", None)
         if hasattr(declared, "model"):
             return declared
-        model = find_declared_model(self.view) or self.find_model()
+        model = find_declared_model(self.view) or find_serializer_model(self.serializer_class)
         return None if model is None else model._default_manager.all()
-
-    def find_model(self) -> Any:
-        return find_serializer_model(self.serializer_class)
 
     @cached_property
     def serializer_class(self) -> Any:

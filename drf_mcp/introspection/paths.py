@@ -78,10 +78,6 @@ class NamedKwarg:
     def field(self) -> Any:
         if self.names_own_row:
             return find_model_field(self.model, self.view.lookup_field)
-        return self.parent_field
-
-    @property
-    def parent_field(self) -> Any:
         return find_model_field(self.model, self.parent_path) if self.parent_path else None
 
     @property
@@ -116,27 +112,24 @@ class NamedKwarg:
         return text if self.kwarg.converter is None else self.kwarg.converter.to_python(text)
 
 
-class VersionParameter:
-    def __init__(self, view: Any) -> None:
-        self.versioning: Any = getattr(view, "versioning_class", None)
+def find_version_parameters(view: Any) -> Parameters:
+    versioning: Any = getattr(view, "versioning_class", None)
+    if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
+        return ()
+    return (Parameter(versioning.version_param, describe_version(versioning)),)
 
-    def get_parameters(self) -> Parameters:
-        versioning = self.versioning
-        if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
-            return ()
-        return (Parameter(versioning.version_param, self.get_schema()),)
 
-    def get_schema(self) -> Schema:
-        default = self.versioning.default_version
-        versions = [*(self.versioning.allowed_versions or ())]
-        if versions and default is not None and default not in versions:
-            versions.append(default)
-        schema: Schema = {"type": "string"}
-        if versions:
-            schema["enum"] = [str(version) for version in versions if version is not None]
-        if default is not None:
-            schema["default"] = str(default)
-        return explain(schema, _("Version of the API"))
+def describe_version(versioning: Any) -> Schema:
+    default = versioning.default_version
+    versions = [*(versioning.allowed_versions or ())]
+    if versions and default is not None and default not in versions:
+        versions.append(default)
+    schema: Schema = {"type": "string"}
+    if versions:
+        schema["enum"] = [str(version) for version in versions if version is not None]
+    if default is not None:
+        schema["default"] = str(default)
+    return explain(schema, _("Version of the API"))
 
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
@@ -173,7 +166,11 @@ class PathParameters:
         self.kwargs = kwargs
 
     def get_parameters(self) -> Parameters:
-        attempt, declared = self.inspection.attempt, self.get_declared()
+        attempt = self.inspection.attempt
+        declared = self.inspection.get_declared_parameters("path")
+        # drf-spectacular shows the kwarg "pk" as "id".
+        if "pk" in self.kwargs and "id" not in self.kwargs and "id" in declared:
+            declared.setdefault("pk", declared["id"])
         return tuple(
             Parameter(
                 name,
@@ -185,17 +182,22 @@ class PathParameters:
             for name, kwarg in self.kwargs.items()
         )
 
-    def get_declared(self) -> dict[str, Any]:
-        declared = self.inspection.get_declared_parameters("path")
-        # drf-spectacular shows the kwarg "pk" as "id".
-        if "pk" in self.kwargs and "id" not in self.kwargs and "id" in declared:
-            declared.setdefault("pk", declared["id"])
-        return declared
-
     def get_schema(self, kwarg: PathKwarg, declared: Any) -> Schema:
         if declared is not None:
             return self.inspection.shaped(read_openapi_parameter(declared).schema)
-        return self.inspection.shaped(self.describe_kwarg(kwarg))
+        view = self.inspection.view
+        if NamedKwarg(view, kwarg, None).is_version:
+            return self.inspection.shaped(describe_version(view.versioning_class))
+        by_route, by_model = self.describe_route(kwarg), self.describe_field(kwarg)
+        words = by_model.pop("description", "")
+        # A route that takes digits only, or a model whose key is a number, settles the type.
+        if by_route.get("type") == "integer":
+            schema = by_route
+        elif by_model.get("type", "string") != "string":
+            schema = by_model
+        else:
+            schema = FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}
+        return self.inspection.shaped(explain(schema, words))
 
     def get_handling(self, kwarg: PathKwarg) -> Handling:
         named = self.get_named(kwarg)
@@ -212,18 +214,6 @@ class PathParameters:
 
     def get_named(self, kwarg: PathKwarg) -> NamedKwarg:
         return NamedKwarg(self.inspection.view, kwarg, self.inspection.model)
-
-    def describe_kwarg(self, kwarg: PathKwarg) -> Schema:
-        if NamedKwarg(self.inspection.view, kwarg, None).is_version:
-            return VersionParameter(self.inspection.view).get_schema()
-        by_route, by_model = self.describe_route(kwarg), self.describe_field(kwarg)
-        words = by_model.pop("description", "")
-        # A route that takes digits only, or a model whose key is a number, settles the type.
-        if by_route.get("type") == "integer":
-            return explain(by_route, words)
-        if by_model.get("type", "string") != "string":
-            return explain(by_model, words)
-        return explain(FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}, words)
 
     def describe_route(self, kwarg: PathKwarg) -> Schema:
         if type(kwarg.converter) in CONVERTERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django.utils.translation import gettext as _
 
@@ -21,7 +21,6 @@ AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
 # The way to a value in an argument: names of members, `ANY` for any; () is the whole.
 Place: TypeAlias = tuple[str, ...]
 ANY = "*"
-Known = TypeVar("Known")
 
 
 @dataclass(frozen=True)
@@ -97,17 +96,13 @@ class Handling:
         return self.relocate(lambda place: (name, *place))
 
     def relocate(self, get_place: Callable[[Place], Place]) -> Handling:
-        def move(places: Mapping[Place, Known]) -> dict[Place, Known]:
-            return {get_place(place): known for place, known in places.items()}
-
-        secrets = frozenset(map(get_place, self.secrets))
         return Handling(
-            move(self.uploads),
-            move(self.forms),
-            secrets,
-            move(self.relations),
-            move(self.types),
-            move(self.nested),
+            {get_place(place): known for place, known in self.uploads.items()},
+            {get_place(place): known for place, known in self.forms.items()},
+            frozenset(map(get_place, self.secrets)),
+            {get_place(place): known for place, known in self.relations.items()},
+            {get_place(place): known for place, known in self.types.items()},
+            {get_place(place): known for place, known in self.nested.items()},
         )
 
     def union(self, other: Handling) -> Handling:
@@ -199,10 +194,6 @@ class Parameter:
             closed=self.closed if self.closed == other.closed else None,
         )
 
-    def optional(self) -> Parameter:
-        words = _("Required for one object") if self.required else ""
-        return replace(self, schema=explain(self.schema, words), required=False)
-
 
 def join_parameters(*groups: Parameters) -> Parameters:
     by_name = [{parameter.name: parameter for parameter in group} for group in groups]
@@ -249,23 +240,27 @@ class Body:
         if self.kind != other.kind or self.kind == "either":
             if not {self.kind, other.kind} <= {"object", "list", "either"}:
                 return Body("open", schema={})
-            return replace(self.or_rows(other), keys=keys)
+            # One object, or a list of them: what one object needs is required by words alone.
+            bodies = (self, other)
+            schemas = [FieldSchema.of(body.schema) for body in bodies if body.schema is not None]
+            members = (body.fields for body in bodies if body.kind != "list")
+            fields = []
+            for each in reduce(join_parameters, members):
+                words = _("Required for one object") if each.required else ""
+                schema = explain(each.schema, words)
+                fields.append(replace(each, schema=schema, required=False))
+            return Body(
+                "either",
+                fields=tuple(fields),
+                schema=reduce(FieldSchema.union, schemas),
+                handling=self.handling.union(other.handling),
+                keys=keys,
+            )
         if self.kind == "object":
             return Body("object", fields=join_parameters(self.fields, other.fields), keys=keys)
         schema = FieldSchema.of(self.schema).union(other.schema)
         return Body(
             self.kind, schema=schema, handling=self.handling.union(other.handling), keys=keys
-        )
-
-    def or_rows(self, other: Body) -> Body:
-        bodies = (self, other)
-        schemas = [FieldSchema.of(body.schema) for body in bodies if body.schema is not None]
-        fields = reduce(join_parameters, (body.fields for body in bodies if body.kind != "list"))
-        return Body(
-            "either",
-            fields=tuple(map(Parameter.optional, fields)),
-            schema=reduce(FieldSchema.union, schemas),
-            handling=self.handling.union(other.handling),
         )
 
     def with_members_of_rows(self, other: Body) -> Body:

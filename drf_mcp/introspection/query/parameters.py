@@ -16,7 +16,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
-from drf_mcp.introspection.paths import VersionParameter
+from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.source.members import get_synchronous_name, is_framework_code
@@ -42,7 +42,7 @@ class QueryParameters:
         attempt, view = self.inspection.attempt, self.view
         undeclared = attempt(self.undeclared.get_parameters, PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
-        versions = attempt(lambda: VersionParameter(view).get_parameters(), GUARD, NONE)
+        versions = attempt(lambda: find_version_parameters(view), GUARD, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
         # Of several parameters under one name the view reads the one that filters.
