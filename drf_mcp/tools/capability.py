@@ -120,15 +120,23 @@ class ToolsCapability(Capability):
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
-        every = tuple(self.get_offered_tools(context).values())
-        page, following = self.paginate(self.get_listed_tools(every, context), context)
+        offered, params = self.get_offered_tools(context), context.message.params
+        every, narrowings = tuple(offered.values()), context.caller.narrowings
+        tools, size = self.get_listed_tools(every, context), mcp_settings.TOOLS_PAGE_SIZE
+        # Only the permissions of a page's own tools are asked.
+        see = partial(Visibility(context.caller, remembers=True).of, tools)
+        page, following = cut_page(tools, params, size, attrgetter("name"), see)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
         if self.is_public(every, context):
             members["cacheScope"] = "public"
-        if context.caller.narrowings and "cursor" not in context.message.params:
-            members["_meta"] = {NARROWING_KEY: self.describe_narrowing(context)}
+        if narrowings and "cursor" not in params:
+            # Tools that the caller would not see are no loss.
+            taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
+            labels = list(dict.fromkeys(narrowing.label for narrowing in narrowings))
+            hidden = len(self.find_visible(taken, context))
+            members["_meta"] = {NARROWING_KEY: {"by": labels, "hidden": hidden}}
         return members
 
     def get_listed_tools(self, tools: Sequence[Tool], context: RequestContext) -> Sequence[Tool]:
@@ -138,26 +146,9 @@ class ToolsCapability(Capability):
             tools = tools if listed is None else listed
         return tools
 
-    def describe_narrowing(self, context: RequestContext) -> dict[str, Any]:
-        # Tools that the caller would not see are no loss.
-        offered = self.get_offered_tools(context)
-        taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
-        return {
-            "by": list(dict.fromkeys(n.label for n in context.caller.narrowings)),
-            "hidden": len(self.find_visible(taken, context)),
-        }
-
     def find_visible(self, tools: Iterable[Tool], context: RequestContext) -> Sequence[Tool]:
         """Return those tools that the caller sees, for a list: it may be LIST_CACHE_TTL old."""
         return Visibility(context.caller, remembers=True).of(tools)
-
-    def paginate(
-        self, tools: Sequence[Tool], context: RequestContext
-    ) -> tuple[Sequence[Tool], str | None]:
-        # Only the permissions of a page's own tools are asked.
-        see = partial(Visibility(context.caller, remembers=True).of, tools)
-        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
-        return cut_page(tools, params, size, attrgetter("name"), see)
 
     def is_public(self, tools: tuple[Tool, ...], context: RequestContext) -> bool:
         """Return whether shared caches may keep what is of these tools: everybody sees them all."""
@@ -167,21 +158,22 @@ class ToolsCapability(Capability):
 
     def get_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""
-        chosen = self.get_envelope_choice()
-        key = chosen and (tuple(tools), era.revision, mcp_settings.OUTPUT_SCHEMA, *chosen)
+        key, server = None, self.server
+        hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
+        # Nothing is kept where a project's own code, or a test, chooses for each tool and request.
+        if not server.force_envelope and hooks(type(self)) == hooks(ToolsCapability):
+            chosen = (
+                mcp_settings.OUTPUT_SCHEMA,
+                server.envelope_class,
+                mcp_settings.ENVELOPE_CLASS,
+            )
+            key = (tuple(tools), era.revision, *chosen)
         joined = DEFINITIONS.find(key) if key else None
         if joined is None:
             joined = b"[%b]" % b",".join(self.get_definition(tool, era) for tool in tools)
             if key:
                 DEFINITIONS.keep(key, joined)
         return joined
-
-    def get_envelope_choice(self) -> tuple[Any, ...] | None:
-        # None where a project's own code, or a test, chooses for each tool and request.
-        hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
-        if self.server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
-            return None
-        return self.server.envelope_class, mcp_settings.ENVELOPE_CLASS
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         envelope = self.get_envelope(tool)
@@ -268,7 +260,12 @@ class ToolsCapability(Capability):
             return ResultWriter(writer.envelope, context.era).write(failure), failure
 
         result, outcome = contain(lambda: (writer.write(outcome, budget), outcome), write_failure)
-        if labels := self.get_labels(outcome, call):
+        tool = call.tool
+        if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
+            # What a result left out keeps the labels of the tool that gave it.
+            tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
+        is_labelled = tool.options.untrusted and not outcome.is_error
+        if is_labelled and (labels := tool.untrusted_fields.meta):
             result["_meta"] = {**result.get("_meta", {}), **labels}
         return result, outcome
 
@@ -285,15 +282,6 @@ class ToolsCapability(Capability):
                 return refused.changed(request_id=new_request_id())
             raise
         return None
-
-    def get_labels(self, outcome: Outcome, call: CallState) -> Mapping[str, Any]:
-        tool, context = call.tool, call.context
-        if outcome.is_error or context is None:
-            return {}
-        if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
-            # What a result left out keeps the labels of the tool that gave it.
-            tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
-        return tool.untrusted_fields.meta if tool.options.untrusted else {}
 
     def get_tool(self, context: RequestContext) -> Tool:
         name = context.message.params.get("name")

@@ -86,36 +86,27 @@ class Naming:
         return Description(tool).get_text()
 
     def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
-        segments = self._get_static_segments(endpoint.route.path)
-        while segments and PREFIX_SEGMENT.match(segments[0]):
-            if versioned and segments[0].lower().startswith("v"):
+        words = get_fixed_segments(endpoint.route.path)
+        while words and PREFIX_SEGMENT.match(words[0]):
+            if versioned and words[0].lower().startswith("v"):
                 break
-            segments.pop(0)
-        words = self._without_action_path(segments, endpoint) if endpoint.action else segments
-        if endpoint.noun is not None:
-            base = endpoint.noun
-        else:
+            words.pop(0)
+        own = get_fixed_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
+        if endpoint.action and own and words[-len(own) :] == own:
+            words = words[: -len(own)]
+        base = endpoint.noun
+        if base is None:
             base = "_".join(map(snake_case, words))
             if all(map(PREFIX_SEGMENT.match, words)):
                 base = "_".join(filter(None, (base, self.get_noun(endpoint))))
-        name = self._complete_name(base, endpoint)
-        return shorten_name(name, ending=name.removeprefix(f"{base}_") if base else "")
-
-    def _without_action_path(self, segments: list[str], endpoint: Endpoint) -> list[str]:
-        own = self._get_static_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
-        return segments[: -len(own)] if own and segments[-len(own) :] == own else segments
-
-    def _get_static_segments(self, path: str) -> list[str]:
-        return [segment for segment in path.split("/") if segment and "{" not in segment]
-
-    def _complete_name(self, base: str, endpoint: Endpoint) -> str:
-        # A plain view with one method needs no action.
-        base, action = base or self.get_noun(endpoint), endpoint.standard_action
+        noun, action = base or self.get_noun(endpoint), endpoint.standard_action
         if action is None:
+            # A plain view with one method needs no action.
             handled = [m for m in GENERIC_ACTIONS if hasattr(endpoint.view_class, m.lower())]
             action = endpoint.method.lower() if len(handled) > 1 else ""
-        name = f"{base}_{snake_case(action)}" if action else base
-        return name if NAME.match(name) else f"tool_{name}"
+        name = f"{noun}_{snake_case(action)}" if action else noun
+        name = name if NAME.match(name) else f"tool_{name}"
+        return shorten_name(name, ending=name.removeprefix(f"{base}_") if base else "")
 
     def choose_names(self, endpoints: Sequence[Endpoint], taken: set[str]) -> list[str]:
         candidates = [tuple(self.get_candidates(endpoint)) for endpoint in endpoints]
@@ -125,12 +116,11 @@ class Naming:
         used = taken | {name for name, group in groups.items() if len(group) == 1}
         names: dict[str, Iterator[str]] = {}
         for name, group in groups.items():
-            if len(group) == 1 and name not in taken:
-                names[name] = iter([name])
-                continue
-            distinct = self._distinguish(group, used)
-            used |= set(distinct)
-            names[name] = iter(distinct)
+            chosen = [name]
+            if len(group) > 1 or name in taken:
+                chosen = self._distinguish(group, used)
+                used |= set(chosen)
+            names[name] = iter(chosen)
         return [next(names[options[0]]) for options in candidates]
 
     def _distinguish(self, group: list[tuple[str, ...]], used: set[str]) -> list[str]:
@@ -144,6 +134,10 @@ class Naming:
             free = (n for n in (*others, name, *numbered) if n not in unavailable)
             found.append(next(free))
         return found
+
+
+def get_fixed_segments(path: str) -> list[str]:
+    return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
 def snake_case(text: str) -> str:
