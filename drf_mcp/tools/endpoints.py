@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from drf_mcp.introspection.inspection import (
 from drf_mcp.introspection.paths import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.members import find_class_attribute, get_synchronous_name
+from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 
@@ -176,6 +177,13 @@ class Endpoint:
             return self.action_has_other_methods
         methods = {*self.view_class.http_method_names} - UNSERVED_METHODS
         return len([method for method in methods if hasattr(self.view_class, method)]) > 1
+
+    def matches(self, patterns: Iterable[str], name: str, tags: Iterable[str]) -> bool:
+        """Return whether one of some patterns is about the endpoint as a tool of that name."""
+        method, path, action = self.method, self.route.path, self.standard_action
+        return any(
+            read_pattern(each).matches(method, path, tags, name, action) for each in patterns
+        )
 
     @property
     def place(self) -> str:

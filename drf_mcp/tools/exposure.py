@@ -13,7 +13,6 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.options import ToolOptions, ViewOptions
@@ -35,13 +34,8 @@ class ToolChoice:
     def matches(self, patterns: Collection[str]) -> bool:
         if not patterns:
             return False
-        endpoint, tags = self.endpoint, self.options.tags
-        name = self.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
-        method, action = endpoint.method, endpoint.standard_action
-        return any(
-            read_pattern(pattern).matches(method, endpoint.route.path, tags, name, action)
-            for pattern in patterns
-        )
+        name = self.options.name or mcp_settings.NAMING_CLASS().get_name(self.endpoint)
+        return self.endpoint.matches(patterns, name, self.options.tags)
 
 
 class Registration:
@@ -116,21 +110,16 @@ class Exposure:
         # Of two routes that differ only in the trailing slash, the first is a tool.
         tools: dict[Any, ToolChoice] = {}
         for endpoint in self.get_endpoints(urlconf):
-            route = endpoint.route
-            for choice in self.get_choices_at(endpoint):
+            route, own = endpoint.route, self.get_choice(endpoint)
+            choices = [] if own is None else [own]
+            for feature in features.hooks["get_choices"] if own is not None else ():
+                choices += feature.get_choices(self, own)
+            for choice in choices:
                 if not choice.matches(mcp_settings.EXCLUDE):
                     action = choice.endpoint.standard_action
                     key = (endpoint.method, route.path.rstrip("/"), route.callback, action)
                     tools.setdefault(key, choice)
         return sorted(tools.values(), key=lambda choice: choice.endpoint.is_built_in)
-
-    def get_choices_at(self, endpoint: Endpoint) -> Iterator[ToolChoice]:
-        choice = self.get_choice(endpoint)
-        if choice is None:
-            return
-        yield choice
-        for feature in features.hooks["get_choices"]:
-            yield from feature.get_choices(self, choice)
 
     def merge_view_options(self, endpoint: Endpoint, action: str | None) -> ToolOptions:
         options = ToolOptions()
@@ -162,20 +151,16 @@ class Exposure:
             for choice in choices
             if choice.endpoint.standard_action == "partial_update"
         }
-        return [
-            choice
-            for choice in choices
-            if not self.is_repeated(choice, changes.get(choice.update_key), patterns)
-        ]
-
-    def is_repeated(
-        self, choice: ToolChoice, change: ToolChoice | None, patterns: Iterable[str]
-    ) -> bool:
-        if change is None or choice.named or choice.endpoint.standard_action != "update":
-            return False
-        # A pattern that fits both does not name the PUT.
         every = [*patterns, *mcp_settings.INCLUDE]
-        return not any(choice.matches([p]) and not change.matches([p]) for p in every)
+
+        def is_repeated(choice: ToolChoice) -> bool:
+            change = changes.get(choice.update_key)
+            if change is None or choice.named or choice.endpoint.standard_action != "update":
+                return False
+            # A pattern that fits both does not name the PUT.
+            return not any(choice.matches([p]) and not change.matches([p]) for p in every)
+
+        return [choice for choice in choices if not is_repeated(choice)]
 
     def renders_only_html(self, endpoint: Endpoint) -> bool:
         renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()

@@ -14,7 +14,6 @@ from drf_mcp.exceptions import UnknownTool
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Exposure, Registration, ToolChoice
 from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
@@ -98,7 +97,12 @@ class Registry:
             defaults: the options of tools that have none of their own by that name.
         """
         if defaults:
-            return self._get_variant(urlconf, defaults)
+            tools = self.tools(urlconf)
+            variant = (id(tools), repr(sorted(defaults.items())))
+            if variant not in self._indexes:
+                options = ToolOptions.of(**defaults)
+                self._indexes[variant] = {n: tool.under(options) for n, tool in tools.items()}
+            return self._indexes[variant]
         urlconf = urlconf or settings.ROOT_URLCONF
         key = (urlconf, self.exposure.get_variant())
         index = self._indexes.get(key)
@@ -109,14 +113,6 @@ class Registry:
                     index = self._indexes[key] = self._build(urlconf)
         return index
 
-    def _get_variant(self, urlconf: Any, defaults: Mapping[str, Any]) -> Mapping[str, Tool]:
-        tools = self.tools(urlconf)
-        key = (id(tools), repr(sorted(defaults.items())))
-        if key not in self._indexes:
-            options = ToolOptions.of(**defaults)
-            self._indexes[key] = {name: tool.under(options) for name, tool in tools.items()}
-        return self._indexes[key]
-
     def narrow(self, tools: Mapping[str, Tool], narrowings: tuple[Any, ...]) -> Mapping[str, Tool]:
         """Return those of some tools that each `Narrowing` allows, none of which names others."""
         if not narrowings:
@@ -126,23 +122,20 @@ class Registry:
         if known is tools:
             return narrowed
         left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
+        kept = frozenset(left.values())
         with self._lock:
-            narrowed = self._describe_among_themselves(left)
+            if len(self._narrowed) >= MOST_NARROWED:
+                self._narrowed.clear()
+            # However they were narrowed, the same tools are described once.
+            if kept not in self._narrowed:
+                related = RelatedTools({name: tool.endpoint for name, tool in left.items()})
+                described = {name: tool.among(related) for name, tool in left.items()}
+                self._narrowed[kept] = left, described
+            narrowed = self._narrowed[kept][1]
             # A server's own choice of tools is another dict in each request.
             if any(tools is index for index in self._indexes.values()):
                 self._narrowed[key] = tools, narrowed
         return narrowed
-
-    def _describe_among_themselves(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
-        # However they were narrowed, the same tools are described once.
-        if len(self._narrowed) >= MOST_NARROWED:
-            self._narrowed.clear()
-        kept = frozenset(tools.values())
-        if kept not in self._narrowed:
-            related = RelatedTools({name: tool.endpoint for name, tool in tools.items()})
-            narrowed = {name: tool.among(related) for name, tool in tools.items()}
-            self._narrowed[kept] = tools, narrowed
-        return self._narrowed[kept][1]
 
     def keep(
         self, key: Any, tools: Mapping[str, Tool], make: Callable[[Mapping[str, Tool]], Kind]
@@ -209,53 +202,35 @@ class Registry:
             if not self._include or choice.matches(self._include)
         ]
         choices = self.exposure.without_repeated_updates(choices, self._include)
-        self._refuse_shared_names(choices)
-        for choice in choices:
-            check_options(choice.options.features)
-            self._refuse_many_of_none(choice)
+        self._refuse_wrong_options(choices)
         own_names = {choice.options.name for choice in choices if choice.options.name}
         unnamed = [choice.endpoint for choice in choices if not choice.options.name]
         names = iter(mcp_settings.NAMING_CLASS().choose_names(unnamed, own_names))
         named = {choice.options.name or next(names): choice for choice in choices}
-        for name, choice in named.items():
-            self._refuse_unportable_name(name, choice.endpoint)
         related = RelatedTools({name: choice.endpoint for name, choice in named.items()})
         tools = {
             name: choice.tool_class(name, choice.endpoint, choice.options, related)
             for name, choice in named.items()
         }
         for feature in features.hooks["get_tools"]:
-            self._add_tools(tools, feature)
+            for tool in [*feature.get_tools(MappingProxyType(tools))]:
+                if tool.name in tools:
+                    place = tools[tool.name].endpoint.place
+                    raise ImproperlyConfigured(
+                        f"A tool of {type(feature).__name__} and {place} share the name "
+                        f"{tool.name!r}."
+                    )
+                tools[tool.name] = tool
+        for name, tool in tools.items():
+            if not NAME.match(name) or len(name) > MAX_LENGTH:
+                raise ImproperlyConfigured(
+                    f"The tool name {name!r} of {tool.endpoint.place} is not portable: use "
+                    f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter "
+                    "first."
+                )
         return tools
 
-    def _add_tools(self, tools: dict[str, Tool], feature: Any) -> None:
-        for tool in [*feature.get_tools(MappingProxyType(tools))]:
-            self._refuse_unportable_name(tool.name, tool.endpoint)
-            if tool.name in tools:
-                place = tools[tool.name].endpoint.place
-                raise ImproperlyConfigured(
-                    f"A tool of {type(feature).__name__} and {place} share the name {tool.name!r}."
-                )
-            tools[tool.name] = tool
-
-    def _refuse_unportable_name(self, name: str, endpoint: Endpoint) -> None:
-        if not NAME.match(name) or len(name) > MAX_LENGTH:
-            raise ImproperlyConfigured(
-                f"The tool name {name!r} of {endpoint.place} is not portable: use "
-                f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
-            )
-
-    def _refuse_many_of_none(self, choice: ToolChoice) -> None:
-        # The option is not for the other methods of a class that is decorated as a whole.
-        endpoint = choice.endpoint
-        is_own = hasattr(endpoint.handler, "mcp_tool") or "get" not in endpoint.route.methods
-        if choice.options.many and endpoint.many is None and (is_own or endpoint.method == "GET"):
-            raise ImproperlyConfigured(
-                f"many=True of {endpoint.place}: only a GET whose path identifies one object can "
-                f"read several, and this is {endpoint.method} {endpoint.route.path}."
-            )
-
-    def _refuse_shared_names(self, choices: list[ToolChoice]) -> None:
+    def _refuse_wrong_options(self, choices: Sequence[ToolChoice]) -> None:
         # Only names in options can clash: the others are chosen to be free.
         places: dict[str, list[str]] = {}
         for choice in choices:
@@ -265,6 +240,17 @@ class Registry:
         for name, at in places.items():
             if len(at) > 1:
                 raise ImproperlyConfigured(f"Tools at {' and '.join(at)} share the name {name!r}.")
+        for choice in choices:
+            check_options(choice.options.features)
+            endpoint, route = choice.endpoint, choice.endpoint.route
+            # The option is not for the other methods of a class that is decorated as a whole.
+            is_own = hasattr(endpoint.handler, "mcp_tool") or "get" not in route.methods
+            is_about = choice.options.many and (is_own or endpoint.method == "GET")
+            if is_about and endpoint.many is None:
+                raise ImproperlyConfigured(
+                    f"many=True of {endpoint.place}: only a GET whose path identifies one object "
+                    f"can read several, and this is {endpoint.method} {route.path}."
+                )
 
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:

@@ -16,7 +16,6 @@ from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
@@ -230,12 +229,7 @@ class Tool:
 
     def matches(self, patterns: Iterable[str]) -> bool:
         """Return whether one of these patterns is about the tool."""
-        endpoint, tags = self.endpoint, self.options.tags
-        method, action = endpoint.method, endpoint.standard_action
-        return any(
-            read_pattern(pattern).matches(method, endpoint.route.path, tags, self.name, action)
-            for pattern in patterns
-        )
+        return self.endpoint.matches(patterns, self.name, self.options.tags)
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:
@@ -244,8 +238,7 @@ class Tool:
 
     @property
     def list_tool(self) -> str | None:
-        nearest: str | None = self.related.get_nearest_list(self.endpoint.route.path)
-        return nearest
+        return self.related.get_nearest_list(self.endpoint.route.path)  # type: ignore[no-any-return]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
