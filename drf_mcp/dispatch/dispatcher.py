@@ -28,9 +28,9 @@ from drf_mcp.dispatch.guards import (
     CallCrashed,
     CallRefused,
     NarrowingGuard,
-    Stopwatch,
     ThrottleGuard,
     TimeLimitGuard,
+    Timer,
     find_refusal,
     pass_guards,
 )
@@ -74,7 +74,7 @@ class Dispatcher(FailureOutcomes):
             APIException: if the caller is not let into the endpoint at all.
         """
         call.request_id, call.dispatcher = new_request_id(), self
-        caller, stopwatch = call.caller, Stopwatch()
+        caller, stopwatch = call.caller, Timer()
         perform: Proceed = self.perform
         # Entering a context costs calls, which only calls whose queries are counted pay.
         if stopwatch.counts_queries:

@@ -30,7 +30,7 @@ from drf_mcp.dispatch.guards import find_refusal
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.dispatch.visibility import Listings
+from drf_mcp.dispatch.visibility import ProtectedRows
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
 from drf_mcp.features import CallState
 from drf_mcp.introspection.field_schema import FieldSchema
@@ -79,7 +79,7 @@ class FailureOutcomes:
 
     def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
-        listings = Listings(tool, getattr(request, "caller", None))
+        listings = ProtectedRows(tool, getattr(request, "caller", None))
         failure = self.get_error_mapper(call, request).from_exception(
             exc, request_id, listings.name_blockers
         )

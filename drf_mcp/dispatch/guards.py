@@ -201,7 +201,7 @@ READS = ("SELECT", "WITH")
 COUNTED = (*READS, "INSERT", "UPDATE", "DELETE")
 
 
-class Stopwatch:
+class Timer:
     """Measures one call from its making on, for its telemetry where TELEMETRY or DEBUG is on."""
 
     def __init__(self) -> None:

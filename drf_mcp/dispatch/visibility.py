@@ -278,7 +278,7 @@ class Rows:
         return {"model": self.model, **counted}
 
 
-class Listings:
+class ProtectedRows:
     """The list tools, as one caller sees their rows.
 
     Args:

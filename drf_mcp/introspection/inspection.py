@@ -30,7 +30,7 @@ from drf_mcp.introspection.source.members import (
     is_drf_code,
 )
 from drf_mcp.introspection.source.overrides import FLAG
-from drf_mcp.introspection.types import UNSAID, Schema
+from drf_mcp.introspection.types import UNDECLARED, Schema
 
 Value = TypeVar("Value")
 GUARD = gettext_noop(
@@ -73,7 +73,7 @@ class Inspection:
         self.serializers: list[Any] = []  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
         self.describes_class = False  # serializers are described as their classes declare them
-        self.declared_request: Any = UNSAID  # what they wrote, once that is known
+        self.declared_request: Any = UNDECLARED  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"

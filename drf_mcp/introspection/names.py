@@ -57,7 +57,7 @@ QUANTIFIER = r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??"
 ATOM = rf"(?:{SET}|{CHARACTER}|\[\^?{SET_ITEM}+\]|[^\\^$.*+?()\[\]{{}}|]|\.)"
 GROUP = r"\((?:\?(?::|=|!|<=|<!))?"
 
-COMMON = re.compile(
+COMMON_PATTERN = re.compile(
     rf"(?:{ATOM}(?:{QUANTIFIER})?|{GROUP}|\)(?:{QUANTIFIER})?|\||[\^$])*", re.DOTALL
 )
 REPEATED_ASSERTION = re.compile(r"\(\?<?[=!].*\)[*+?{]", re.DOTALL)
@@ -107,7 +107,7 @@ def translate_part(found: re.Match[str], ascii_only: bool) -> str:
 
 
 def is_ecmascript(pattern: str) -> bool:
-    if COMMON.fullmatch(pattern) is None or REPEATED_ASSERTION.search(pattern):
+    if COMMON_PATTERN.fullmatch(pattern) is None or REPEATED_ASSERTION.search(pattern):
         return False
     try:
         re.compile(pattern)

@@ -17,7 +17,7 @@ from drf_mcp.introspection.request_body.serializer import FIELD_HOOKS, find_own_
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_without_flag
-from drf_mcp.introspection.types import UNSAID, Body
+from drf_mcp.introspection.types import UNDECLARED, Body
 
 RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
 DECLARE = gettext_noop(
@@ -45,7 +45,7 @@ class CallerBody:
 
     def get_body(self) -> Body:
         body = self.get_union()
-        if self.inspection.declared_request is UNSAID:
+        if self.inspection.declared_request is UNDECLARED:
             return body
         own = self.inspection.again()
         own.heeds_request = False

@@ -31,7 +31,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 from drf_mcp.introspection.openapi import OpenAPISchema, find_examples
 from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.types import UNSAID, AnyField, Schema
+from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 
 DECORATORS = "drf_spectacular.utils"
 # Its registry of components is shared, and none of it is made for threads.
@@ -162,7 +162,7 @@ class SpectacularAnnotations:
             return [self.convert_parameter(parameter) for parameter in declared]
 
     def request(self) -> Any:
-        # None for no body, `UNSAID` if nothing was declared.
+        # None for no body, `UNDECLARED` if nothing was declared.
         if self.operation:
             content = self.operation.get("requestBody", {}).get("content", {})
             body = self.pick_media_type(content)
@@ -176,7 +176,7 @@ class SpectacularAnnotations:
         if isinstance(declared, OpenApiRequest):
             declared = declared.request
         if declared is own:
-            return UNSAID
+            return UNDECLARED
         return None if declared in (None, OpenApiTypes.NONE) else self.convert_request(declared)
 
     def request_examples(self) -> list[Any]:
@@ -217,8 +217,8 @@ class SpectacularAnnotations:
         homes = [base.__module__ for base in type(self.schema).__mro__ if name in vars(base)]
         is_own = not all(home.partition(".")[0] == "drf_spectacular" for home in homes)
         if not is_own or not hasattr(view, "get_serializer"):
-            return UNSAID
-        return attempt(type(view).__qualname__, view.get_serializer, "", [], UNSAID)
+            return UNDECLARED
+        return attempt(type(view).__qualname__, view.get_serializer, "", [], UNDECLARED)
 
     def convert_request(self, declared: Any) -> Any:
         declared = make_instance(declared)
@@ -234,7 +234,7 @@ class SpectacularAnnotations:
             return self.convert(build_basic_type(declared) or {})
         if is_higher_order_type_hint(declared):
             return self.convert(resolve_hint(declared))
-        return self.convert(declared) if isinstance(declared, dict) else UNSAID
+        return self.convert(declared) if isinstance(declared, dict) else UNDECLARED
 
     def field_schema(self, field: AnyField) -> Schema | None:
         if isinstance(field, BaseSerializer):

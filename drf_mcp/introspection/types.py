@@ -138,7 +138,7 @@ def may_be_text(schema: Schema) -> bool:
 
 
 # No declaration, where None is one.
-UNSAID: Any = object()
+UNDECLARED: Any = object()
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ MANY_ROWS = 100
 # The same of the characters of one text.
 LONG_TEXT = 100_000
 # Envelopes of which all of a successful answer is a part.
-WHOLE = frozenset({OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope})
+EMBEDDING = frozenset({OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope})
 
 
 class ResultWriter:
@@ -96,7 +96,7 @@ class ResultWriter:
 
     def write_long_answer(self, outcome: Outcome, budget: Budget | None) -> str | None:
         """Return the answer as JSON if the envelope need not be written: it is surely too long."""
-        if budget is None or outcome.failure is not None or type(self.envelope) not in WHOLE:
+        if budget is None or outcome.failure is not None or type(self.envelope) not in EMBEDDING:
             return None
         data, seems_long = outcome.data, False
         is_object = isinstance(data, dict)

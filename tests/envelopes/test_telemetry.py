@@ -11,7 +11,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
 
 from drf_mcp import call_context
-from drf_mcp.dispatch.guards import Stopwatch
+from drf_mcp.dispatch.guards import Timer
 from tests.dispatch.views import answering
 from tests.envelopes.conftest import Served
 
@@ -65,7 +65,7 @@ def test_queries_of_every_database_are_counted(monkeypatch, settings):
     before = [list(database.execute_wrappers) for database in databases]
     connections = type("Connections", (), {"all": lambda self: databases})()
     monkeypatch.setattr("drf_mcp.dispatch.guards.connections", connections)
-    stopwatch = Stopwatch()
+    stopwatch = Timer()
     with stopwatch.watching():
         for database in databases:
             with database.cursor() as cursor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from drf_mcp.dispatch.guards import MANY, Stopwatch
+from drf_mcp.dispatch.guards import MANY, Timer
 from tests.observability import views
 
 
@@ -65,7 +65,7 @@ PAIRS = [
 
 
 def test_only_statements_that_differ_in_values_alone_have_one_shape():
-    shape = Stopwatch().get_shape
+    shape = Timer().get_shape
     found = [(one, other, shape(one) == shape(other)) for one, other, _ in PAIRS]
     assert found == PAIRS
 
@@ -87,7 +87,7 @@ def watched(settings, monkeypatch):
     settings.DEBUG = True
 
     def watch(statements: list[str], seconds: float = 0.0) -> str | None:
-        stopwatch = Stopwatch()
+        stopwatch = Timer()
 
         def execute(*args) -> None:
             clock.now += seconds
@@ -111,7 +111,7 @@ def test_a_slow_statement_gives_a_hint(watched):
 
 def test_a_query_that_fails_is_counted(configure, db):
     configure(TELEMETRY=True)
-    stopwatch = Stopwatch()
+    stopwatch = Timer()
     with stopwatch.watching(), connection.cursor() as cursor:
         with pytest.raises(ZeroDivisionError):
             connection.execute_wrappers[-1](lambda *args: 1 / 0, "SELECT 1", (), False, {})

@@ -19,7 +19,7 @@ from drf_mcp.truncation.tokens import is_within
 
 # Of a signature: the optional arguments, and the names of what a tool answers.
 MOST_OPTIONAL, MOST_ANSWERED = 6, 6
-COMMON = ("page_size", "ordering", FIELDS)
+COMMON_ARGUMENTS = ("page_size", "ordering", FIELDS)
 # Hits that have them.
 MOST_SIGNED = 2
 # Tokens of the schemas of a page, and of the first hit's, which comes whole up to here.
@@ -56,7 +56,12 @@ class ShortSignature(Signature):
         needed = [name for name in every if name in required]
         named = [name for name in every if name not in required and mentions(self.words, name)]
         # Most tools have the same ones for pages, fields and safety.
-        common = {*COMMON, *(control.name for control in self.tool.controls), *needed, *named}
+        common = {
+            *COMMON_ARGUMENTS,
+            *(control.name for control in self.tool.controls),
+            *needed,
+            *named,
+        }
         own = [name for name in every if name not in common and name not in PAGING_NAMES]
         shown = [*named, *own[: max(self.most - len(named), 0)]]
         texts = [f"{name}: {write_type(every[name])}" for name in needed]

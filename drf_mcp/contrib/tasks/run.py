@@ -70,7 +70,7 @@ class TaskChannel(Channel):
             self.message = text % params
 
 
-class Watch:
+class Heartbeat:
     """Looks after a running call from a thread with database connections of its own.
 
     The call's own may be in a transaction, which shows nothing outside before its end.
@@ -188,7 +188,7 @@ class Run:
         # Middleware may leave the language of its caller to the next task of the thread.
         with override_language():
             try:
-                with Watch(self):
+                with Heartbeat(self):
                     answer = self.get_answer()
             finally:
                 self.keep(answer)

@@ -17,21 +17,25 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.dispatch.visibility import MOST_ROWS
 
-LEAD = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
+BLANKS_OR_COMMENTS = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
 NAME = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[\w$]+)"
 TABLE = rf"(?P<table>{NAME}(?:\.{NAME})*)"
 INTO = r"(?:INSERT|REPLACE)(?:\s+OR\s+\w+|\s+IGNORE)?\s+INTO"
 WRITES = rf"(?P<verb>{INTO}|UPDATE(?:\s+ONLY)?|DELETE\s+FROM(?:\s+ONLY)?|MERGE\s+INTO)\s+{TABLE}"
-WRITE = re.compile(rf"{LEAD}{WRITES}", re.IGNORECASE | re.DOTALL)
+WRITE_STATEMENT = re.compile(rf"{BLANKS_OR_COMMENTS}{WRITES}", re.IGNORECASE | re.DOTALL)
 # A statement that begins with WITH may write further down, and may only lock rows for it.
-COMMON = re.compile(rf"{LEAD}WITH\b.*?(?<!FOR )(?<!KEY )(?<!DO )\b{WRITES}", WRITE.flags)
+WRITE_BEHIND_WITH = re.compile(
+    rf"{BLANKS_OR_COMMENTS}WITH\b.*?(?<!FOR )(?<!KEY )(?<!DO )\b{WRITES}", WRITE_STATEMENT.flags
+)
 # What changes more than rows, or rows in a way that leaves no trace.
-OTHER = re.compile(
-    rf"{LEAD}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b", WRITE.flags
+OTHER_STATEMENT = re.compile(
+    rf"{BLANKS_OR_COMMENTS}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b",
+    WRITE_STATEMENT.flags,
 )
 # What Django writes, in which nothing else than the rows depends on the verb.
 DELETE = re.compile(
-    rf"\s*DELETE\s+FROM\s+{TABLE}(?P<rest>(?:\s+WHERE\b(?!.*\bRETURNING\b).*)?)", WRITE.flags
+    rf"\s*DELETE\s+FROM\s+{TABLE}(?P<rest>(?:\s+WHERE\b(?!.*\bRETURNING\b).*)?)",
+    WRITE_STATEMENT.flags,
 )
 # Whether rows of a model are counted, or the model is only named.
 Counts: TypeAlias = Callable[[Any], bool]
@@ -58,11 +62,11 @@ class Statement:
     def read(cls, sql: Any) -> Statement | None:
         """Return the statement of an SQL text, None for one that is not known to write."""
         text = str(sql)
-        if (found := WRITE.match(text) or COMMON.match(text)) is not None:
+        if (found := WRITE_STATEMENT.match(text) or WRITE_BEHIND_WITH.match(text)) is not None:
             verb = found["verb"].split()[0].upper()
             table = found["table"].translate(QUOTES).lower()
             return cls("INSERT" if verb == "REPLACE" else verb, table)
-        found = OTHER.match(text)
+        found = OTHER_STATEMENT.match(text)
         return None if found is None else cls(found["verb"].upper(), "")
 
     def count(self, cursor: Any) -> None:

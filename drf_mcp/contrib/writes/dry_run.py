@@ -20,13 +20,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.writes.changes import LEAD, OTHER, Changes, Statement
+from drf_mcp.contrib.writes.changes import BLANKS_OR_COMMENTS, OTHER_STATEMENT, Changes, Statement
 from drf_mcp.contrib.writes.controls import DRY_RUN, NOTE, is_dry_run
 from drf_mcp.contrib.writes.preconditions import CallTarget
 from drf_mcp.contrib.writes.versions import IF_MATCH
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import find_written_databases, undoing
-from drf_mcp.dispatch.visibility import Listings
+from drf_mcp.dispatch.visibility import ProtectedRows
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
@@ -35,7 +35,7 @@ logger = logging.getLogger("drf_mcp")
 
 # A savepoint is part of the transaction.
 CONTROL = re.compile(
-    rf"{LEAD}(?:COMMIT|END|ABORT|BEGIN|START\s+TRANSACTION|PREPARE\s+TRANSACTION"
+    rf"{BLANKS_OR_COMMENTS}(?:COMMIT|END|ABORT|BEGIN|START\s+TRANSACTION|PREPARE\s+TRANSACTION"
     r"|ROLLBACK(?!\s+(?:TRANSACTION\s+|WORK\s+)?TO))\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -134,7 +134,7 @@ class Rollback:
             return execute(sql, params, many, context)
         if connection.alias not in self.aliases:
             self.stop(gettext_noop("writes to a database that no router names for writing"))
-        if OTHER.match(str(sql)) and not connection.features.can_rollback_ddl:
+        if OTHER_STATEMENT.match(str(sql)) and not connection.features.can_rollback_ddl:
             self.stop(gettext_noop("changes tables, which the database does not roll back"))
         if not many:
             self.changes.find_deleted_keys(statement, str(sql), params, connection)
@@ -198,9 +198,9 @@ class ObjectReading(CallTarget):
         return reader is not None and caller.find_narrowing(tool) is None
 
     @property
-    def listings(self) -> Listings:
+    def listings(self) -> ProtectedRows:
         """The lists, as far as the caller may see their rows."""
-        return Listings(self.tool, self.call.caller, self.call.bound.kwargs)
+        return ProtectedRows(self.tool, self.call.caller, self.call.bound.kwargs)
 
     def settle(self, outcome: Outcome) -> Outcome:
         """Return an outcome of JSON values, which no database has to be asked for any more."""

@@ -21,7 +21,7 @@ from drf_mcp.dispatch.errors import find_violation
 from drf_mcp.dispatch.failures import add_hints
 from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.dispatch.visibility import MOST_ROWS, Listings, Rows
+from drf_mcp.dispatch.visibility import MOST_ROWS, ProtectedRows, Rows
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Asked
@@ -196,8 +196,8 @@ class Previewer:
         return Target(instance, said, shown, Cascade(instance), is_plain)
 
     @property
-    def listings(self) -> Listings:
-        return Listings(self.tool, self.call.caller, self.call.bound.kwargs)
+    def listings(self) -> ProtectedRows:
+        return ProtectedRows(self.tool, self.call.caller, self.call.bound.kwargs)
 
     def find_conflict(self, cascade: Cascade | None) -> Outcome | None:
         if cascade is None or cascade.refusal is None:

@@ -39,7 +39,7 @@ from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
-    UNSAID,
+    UNDECLARED,
     AnyField,
     Body,
     Handling,
@@ -68,7 +68,7 @@ FLAT = gettext_noop(
 ASK_FIRST = gettext_noop(
     "Ask before the first write: the view runs again from its start with the answer."
 )
-HAND_OVER = gettext_noop(
+HANDED_ON_ADVICE = gettext_noop(
     "Describe the body with @mcp_tool(body=...), or begin to_internal_value() and"
     " run_validation() with super() and their argument, unchanged."
 )
@@ -88,11 +88,11 @@ class RequestBody:
         # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
             return NONE
-        inspection, declared = self.inspection, UNSAID
+        inspection, declared = self.inspection, UNDECLARED
         if inspection.annotations is not None and inspection.heeds_request:
-            declared = inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
+            declared = inspection.attempt(inspection.annotations.request, ANNOTATE, UNDECLARED)
         inspection.declared_request = declared
-        if declared is UNSAID:
+        if declared is UNDECLARED:
             body = self.get_undeclared_body()
         elif isinstance(declared, BaseSerializer):
             own: Any = copy.deepcopy(declared)
@@ -223,7 +223,7 @@ class SerializerBody:
         is_closed = converts_like_drf(serializer)
         if not is_closed:
             facts = {"serializer": type(serializer).__name__}
-            inspection.find(_("%(serializer)s reads its input itself.") % facts, HAND_OVER)
+            inspection.find(_("%(serializer)s reads its input itself.") % facts, HANDED_ON_ADVICE)
             if not self.is_built_on_fields():
                 return OPEN
         fields = tuple(self.get_fields(is_closed=is_closed))

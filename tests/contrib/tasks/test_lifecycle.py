@@ -13,7 +13,7 @@ from django.utils import timezone
 from django_tasks_db.backend import DatabaseBackend
 
 from drf_mcp.contrib.tasks.models import CallTask
-from drf_mcp.contrib.tasks.run import Run, Watch
+from drf_mcp.contrib.tasks.run import Heartbeat, Run
 from drf_mcp.contrib.tasks.task_store import RENEWAL, TaskStore
 from tests.contrib.tasks import views
 from tests.contrib.tasks.conftest import EXTENSION
@@ -154,7 +154,7 @@ def test_a_worker_that_runs_renews_its_lease(agent):
     task = agent.start("report")
     run = Run.begin(task["taskId"])
     CallTask.objects.update(leased=timezone.now() - timedelta(seconds=1))
-    watch = Watch(run)
+    watch = Heartbeat(run)
     watch.look()
     assert CallTask.objects.get().leased < timezone.now()
     watch.renewed -= RENEWAL
@@ -246,7 +246,7 @@ def test_a_running_task_hears_that_it_is_cancelled(agent):
     agent.result("tasks/cancel", taskId=task["taskId"])
     told = agent.get(task)
     assert (told["status"], told["statusMessage"]) == ("working", "Asked to stop.")
-    Watch(run).look()
+    Heartbeat(run).look()
     assert run.channel.is_cancelled
 
 
@@ -254,7 +254,7 @@ def test_progress_is_the_status_message(agent):
     task = agent.start("report")
     run = Run.begin(task["taskId"])
     run.get_answer()
-    Watch(run).look()
+    Heartbeat(run).look()
     assert agent.get(task)["statusMessage"] == "3 of 10"
 
 
