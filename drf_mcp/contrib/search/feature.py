@@ -41,7 +41,11 @@ class SearchFeature(Feature):
 
     def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
         search = self._open(context, server)
-        return None if search is None else search.listed
+        if search is None:
+            return None
+        # What another feature has added to the list is found by no search.
+        added = [tool for tool in tools if tool.name not in search.every]
+        return [*search.listed, *added]
 
     def get_hints(self, context: Any, server: Any) -> Sequence[str]:
         search = self._open(context, server)

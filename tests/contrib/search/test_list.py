@@ -45,6 +45,10 @@ def test_what_is_listed_of_itself_takes_250_tokens(agent):
     assert len(json.dumps(shown, separators=(",", ":"))) < 1140
 
 
+def test_tools_that_another_feature_lists_stay_in_the_list(serve):
+    assert "tools_compose" in serve(tool_search=True, compose=True).tools()
+
+
 @pytest.mark.slow
 def test_without_the_setting_all_are_listed(alice, configured):
     configured(TOOL_SEARCH=False)
