@@ -20,11 +20,10 @@ LONGEST_WRITTEN = 400
 MEND_EXAMPLE = gettext_noop("Correct or remove it in examples= of the tool's options.")
 
 UNTRUSTED_KEY = "io.github.drf-mcp/untrusted"
-# Keys of hosts in the `_meta` of a tool: docs/clients.md has a table of them. Claude Code and the
-# Agent SDK of Anthropic read these; other hosts leave them alone.
-ALWAYS_LOAD = "anthropic/alwaysLoad"
-SEARCH_HINT = "anthropic/searchHint"
-REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"
+# Keys of hosts in the `_meta` of a tool, and where each was seen, as docs/clients.md has them.
+ALWAYS_LOAD = "anthropic/alwaysLoad"  # Claude Code, Claude Agent SDK (2026-04)
+SEARCH_HINT = "anthropic/searchHint"  # Claude Code (2026-04)
+REQUIRES_USER_INTERACTION = "anthropic/requiresUserInteraction"  # Claude Code 2.1.199 (2026-08)
 
 Example = Mapping[str, Any]
 

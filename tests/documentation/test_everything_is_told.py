@@ -221,3 +221,11 @@ def test_readme_calls_tools_that_exist():
     assert named
     for name in named:
         registry.tool(name)
+
+
+def test_keys_of_hosts_are_in_the_table_as_the_code_has_them():
+    code = (ROOT / "drf_mcp" / "tools" / "hints.py").read_text()
+    table = (ROOT / "docs" / "clients.md").read_text()
+    keys = re.findall(r'"(anthropic/\w+)"  # (.+)', code)
+    assert len(keys) == 3
+    assert keys == re.findall(r"^\| `(anthropic/\w+)` .*\| ([^|]+) \|$", table, re.MULTILINE)
