@@ -35,12 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--transcript", metavar="WORDS", help="print one task, each message")
     parser.add_argument("--search", action="store_true", help="only what tools_search finds")
     parser.add_argument("--programs", action="store_true", help="only tasks in one program")
+    parser.add_argument("--ways", action="store_true", help="only tasks of several steps")
     asked = parser.parse_args(arguments)
     set_up(asked)
     if asked.search:
         return search(asked)
     if asked.programs:
         return run_programs()
+    if asked.ways:
+        return run_ways(asked)
     return show_transcript(asked) if asked.transcript else judge(asked)
 
 
@@ -91,6 +94,15 @@ def run_programs() -> int:
     every = compose_all()
     sys.stdout.write("\n".join([*make_lines(every), ""]))
     return int(any(any(each.failures) for each in every))
+
+
+def run_ways(asked: argparse.Namespace) -> int:
+    from benchmarks.agents.tokens import Tokens
+    from benchmarks.agents.ways import do_all, make_lines
+
+    every = do_all(bool(asked.beside))
+    sys.stdout.write("\n".join([*make_lines(every, Tokens()), ""]))
+    return 0
 
 
 def show_transcript(asked: argparse.Namespace) -> int:

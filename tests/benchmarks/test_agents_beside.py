@@ -24,6 +24,7 @@ from benchmarks.agents.repair import Repair
 from benchmarks.agents.report import ROWS
 from benchmarks.agents.search import Search
 from benchmarks.agents.transcript import Transcript
+from benchmarks.agents.ways import CodeModeWay, ProgramWay
 
 FETCHED = sorted((DATA / "fetched").glob("*.json"))
 REFUSED = "Error calling tool 'orders_create': HTTP error 400: Bad Request - "
@@ -285,3 +286,34 @@ def test_a_fetched_project_has_enough_questions_faults_and_tasks():
         assert all(len(entries[name]) >= count for name, count in least.items()), path
         for fault in entries["faults"]:
             assert {"right", "then", "stop"} & fault.keys(), fault
+
+
+STEPS = [
+    {"tool": "events_list", "search": "find", "arguments": {"search": "Jazz"}},
+    {"tool": "bookings_create", "search": "book", "arguments": {"event": "$0.results.0.id"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("way", "program"),
+    [
+        (
+            ProgramWay,
+            "a0 = events_list(search='Jazz')\n[bookings_create(event=a0[0]['id']), a0[0]['name']]",
+        ),
+        (
+            CodeModeWay,
+            "a0 = await call_tool('events_list', {'search': 'Jazz'})\n"
+            "return [await call_tool('bookings_create', {'event': a0['results'][0]['id']}), "
+            "a0['results'][0]['name']]",
+        ),
+    ],
+)
+def test_programs_of_both_packages_are_written_from_the_same_steps(monkeypatch, way, program):
+    written = []
+    result = SimpleNamespace(text="")
+    monkeypatch.setattr(way, "find", lambda self, step: None)
+    monkeypatch.setattr(way, "send", lambda self, text: written.append(text) or result)
+    task = {"steps": STEPS, "shown": "$0.results.0.name"}
+    way(SimpleNamespace(tools={}, page={"tools": []})).work(task)
+    assert written == [program]

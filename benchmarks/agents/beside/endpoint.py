@@ -30,7 +30,7 @@ class Session:
         names: how its list names what ours has.
     """
 
-    def __init__(self, project: Project, own: Endpoint) -> None:
+    def __init__(self, project: Project, own: Endpoint, code_mode: bool = False) -> None:
         self.live = LiveServer()
         self.process = subprocess.Popen(
             # Isolated: the folder of the script is no place to import from.
@@ -43,7 +43,7 @@ class Session:
         document = self.make_document(project)
         paths = RouteNames.find_common_paths(document["paths"])
         document["paths"] = {path: document["paths"][path] for path in paths}
-        opened = self.ask({"document": document, "url": self.live.url})
+        opened = self.ask({"document": document, "url": self.live.url, "code_mode": code_mode})
         self.version: str = opened["version"]
         self.page: dict[str, Any] = opened["page"]
         self.names = RouteNames(opened["routes"], own.tools)
@@ -110,9 +110,9 @@ class FastMCPEndpoint(Endpoint):
 
     @classmethod
     @contextmanager
-    def opening(cls, own: Endpoint) -> Iterator[FastMCPEndpoint]:
-        """Open FastMCP's endpoint beside ours."""
-        session = Session(own.project, own)
+    def opening(cls, own: Endpoint, code_mode: bool = False) -> Iterator[FastMCPEndpoint]:
+        """Open FastMCP's endpoint beside ours, with its code mode or without."""
+        session = Session(own.project, own, code_mode)
         try:
             yield cls(own.project, own.project.user, session)
         finally:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-REQUIREMENTS = ("fastmcp==4.1.2",)
+REQUIREMENTS = ("fastmcp[code-mode]==4.1.2",)
 PLACE = Path("build") / "fastmcp-venv"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import fastmcp
 import httpx2
 from fastmcp import Client, FastMCP
+from fastmcp.experimental.transforms.code_mode import CodeMode
 
 # The judge serves one request after another.
 TIMEOUT_SECONDS = 60
@@ -25,10 +26,10 @@ def write(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def describe_routes(server: FastMCP, names: list[str]) -> dict[str, Any]:
+def describe_routes(server: FastMCP) -> dict[str, Any]:
     """Return method, path and places of the arguments of each tool."""
     (provider,) = [each for each in server.providers if hasattr(each, "_spec")]
-    routes = {name: provider._tools[name]._route for name in names}
+    routes = {name: tool._route for name, tool in provider._tools.items()}
     return {
         name: {"method": route.method, "path": route.path, "arguments": route.parameter_map}
         for name, route in routes.items()
@@ -49,10 +50,12 @@ async def main() -> None:
     api = httpx2.AsyncClient(base_url=asked["url"], timeout=TIMEOUT_SECONDS)
     # Answers that break their own document are no failures then.
     server = FastMCP.from_openapi(openapi_spec=asked["document"], client=api, validate_output=False)
+    if asked["code_mode"]:
+        server.add_transform(CodeMode())
     async with Client(server) as client:
         page = await client.list_tools_mcp()
         content = page.model_dump(mode="json", by_alias=True, exclude_none=True)
-        routes = describe_routes(server, [tool["name"] for tool in content["tools"]])
+        routes = describe_routes(server)
         write({"version": fastmcp.__version__, "page": content, "routes": routes})
         while line := await asyncio.to_thread(sys.stdin.readline):
             call = json.loads(line)

@@ -1,0 +1,302 @@
+"""Tasks of several steps, in each way in which tools can be offered: what an agent handles."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.test import override_settings
+
+from benchmarks.agents.entries import Entries
+from benchmarks.agents.judge import SHOWN
+from benchmarks.agents.programs import COMPOSE
+from benchmarks.agents.projects import DOMAINS, Endpoint, Project
+from benchmarks.agents.search import Search, split_words
+from benchmarks.agents.tasks import Tasks
+from benchmarks.agents.tokens import Tokens
+from drf_mcp.test import MCPRefused, ToolResult
+
+SEARCH, FOUND = "tools_search", 5
+ROWS = re.compile(r"(a\d+)\['results'\]")
+REFERENCE = re.compile(r"\$(\d+)((?:\.\w+)*)")
+
+
+class Failed(Exception):
+    """A task could not be done."""
+
+
+@dataclass
+class Handled:
+    """What the tasks of a project came to in one way.
+
+    Attributes:
+        shown: what an agent is given before the first task.
+        texts: what it wrote and read, by each task that was done.
+        failures: why tasks could not be done.
+    """
+
+    shown: str
+    texts: list[list[str]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+class Way:
+    """Does tasks at an endpoint, with every tool in view."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.tasks = Tasks(endpoint)
+        self.texts: list[str] = []
+
+    def get_shown(self) -> list[Mapping[str, Any]]:
+        return list(self.endpoint.page["tools"])
+
+    def run(self, tasks: Sequence[Mapping[str, Any]]) -> Handled:
+        shown = self.get_shown()
+        handled = Handled(write([show(tool) for tool in shown]) if shown else "")
+        for task in tasks:
+            self.texts = []
+            with self.endpoint.undoing():
+                try:
+                    missing = [each for each in task["answer"] if each not in self.work(task)]
+                    failure = f"{missing} is missing." if missing else ""
+                except Failed as exc:
+                    failure = str(exc)
+            if failure:
+                handled.failures.append(f"{task['task']}: {failure}")
+            else:
+                handled.texts.append(self.texts)
+        return handled
+
+    def work(self, task: Mapping[str, Any]) -> str:
+        """Return the text in which the answer has to be."""
+        answers: list[Any] = []
+        for step in task["steps"]:
+            self.find(step)
+            arguments = self.tasks.resolve(step["arguments"], answers)
+            answers.append(self.call(*self.address(step, arguments)).data)
+        return "".join(self.texts)
+
+    def find(self, step: Mapping[str, Any]) -> None:
+        """Find the tool of a step, if need be by a second search, for words of its name."""
+        for query in (step["search"], step["tool"].replace("_", " ")):
+            if self.look(query, step["tool"]):
+                return
+        raise Failed(f"{step['search']} does not find {step['tool']}.")
+
+    def look(self, query: str, tool: str) -> bool:
+        """Return whether a search shows a tool; here all are in view."""
+        return True
+
+    def address(self, step: Mapping[str, Any], arguments: Any) -> tuple[str, Mapping[str, Any]]:
+        return step["tool"], arguments
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        result = self.endpoint.call(name, arguments)
+        if isinstance(result, MCPRefused) or result.is_error:
+            raise Failed(getattr(result, "text", str(result)))
+        # A program is text to an agent that writes it.
+        alone = arguments.get("program") or arguments.get("code")
+        self.texts += [alone or write({"name": name, "arguments": arguments}), result.text]
+        return result
+
+
+class DeferredWay(Way):
+    """The client keeps all tools back, and shows those that its own search finds."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.search = Search(endpoint.tools)
+
+    def get_shown(self) -> list[Mapping[str, Any]]:
+        return []
+
+    def work(self, task: Mapping[str, Any]) -> str:
+        self.seen: set[str] = set()
+        return super().work(task)
+
+    def look(self, query: str, tool: str) -> bool:
+        scores = self.search.get_scores(split_words(query))
+        found = sorted(scores, key=lambda name: -scores[name])[:FOUND]
+        # A tool that was found before is in view.
+        new = [name for name in found if name not in self.seen]
+        self.texts += [
+            write({"query": query}),
+            write([show(self.endpoint.tools[name]) for name in new]),
+        ]
+        self.seen.update(found)
+        return tool in self.seen
+
+
+class SearchedWay(Way):
+    """The list has a search and two tools that run what was found."""
+
+    def look(self, query: str, tool: str) -> bool:
+        hits = self.call(SEARCH, {"query": query}).data["tools"]
+        self.found = {hit["signature"].partition("(")[0]: hit["run_with"] for hit in hits}
+        return tool in self.found
+
+    def address(self, step: Mapping[str, Any], arguments: Any) -> tuple[str, Mapping[str, Any]]:
+        return self.found[step["tool"]], {"name": step["tool"], "arguments": arguments}
+
+
+class ProgramWay(Way):
+    """One program for all steps of a task, written with every tool in view.
+
+    All programs are written from the steps in the same manner, in the words of each package.
+    """
+
+    def work(self, task: Mapping[str, Any]) -> str:
+        for step in task["steps"]:
+            self.find(step)
+        *former, last = [self.write_call(step) for step in task["steps"]]
+        lines = [f"a{number} = {call}" for number, call in enumerate(former)]
+        shown = self.write_value(task["shown"]) if "shown" in task else ""
+        lines.append(self.write_result(f"[{last}, {shown}]" if shown else last))
+        return self.send("\n".join(lines)).text
+
+    def send(self, program: str) -> ToolResult:
+        return self.call(COMPOSE, {"program": program})
+
+    def write_call(self, step: Mapping[str, Any]) -> str:
+        arguments = step["arguments"].items()
+        written = (f"{name}={self.write_value(value)}" for name, value in arguments)
+        return f"{step['tool']}({', '.join(written)})"
+
+    def write_result(self, value: str) -> str:
+        return value
+
+    def write_value(self, value: Any) -> str:
+        found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        if found is None:
+            return repr(value)
+        path = self.adapt(found[2].split(".")[1:])
+        keys = "".join(f"[{name}]" if name.isdecimal() else f"[{name!r}]" for name in path)
+        return f"a{found[1]}{keys}"
+
+    def adapt(self, path: list[str]) -> list[str]:
+        # A function gives the rows of all pages.
+        return path[1:] if path[:1] == ["results"] else path
+
+
+class SearchedProgramWay(ProgramWay, SearchedWay):
+    """A search before each step, then one program."""
+
+
+class CodeModeWay(ProgramWay):
+    """FastMCP's code mode: a search before each step, the schemas of all, then one program."""
+
+    def work(self, task: Mapping[str, Any]) -> str:
+        self.names: list[str] = []
+        return super().work(task)
+
+    def look(self, query: str, tool: str) -> bool:
+        found = self.call("search", {"query": query}).text
+        self.names.append(tool)
+        return bool(re.search(rf"^- {re.escape(tool)}\b", found, re.MULTILINE))
+
+    def send(self, program: str) -> ToolResult:
+        self.call("get_schema", {"tools": list(dict.fromkeys(self.names))})
+        try:
+            return self.call("execute", {"code": program})
+        except Failed as exc:
+            # Rows of a list without pages have another name: seen once, it is written for both.
+            self.texts += [program, str(exc)]
+            mended = ROWS.sub(r"(\1.get('results') or \1.get('result'))", program)
+            return self.call("execute", {"code": mended})
+
+    def write_call(self, step: Mapping[str, Any]) -> str:
+        arguments = step["arguments"].items()
+        written = (f"{name!r}: {self.write_value(value)}" for name, value in arguments)
+        return f"await call_tool({step['tool']!r}, {{{', '.join(written)}}})"
+
+    def write_result(self, value: str) -> str:
+        return f"return {value}"
+
+    def adapt(self, path: list[str]) -> list[str]:
+        return path
+
+
+def show(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tool[key] for key in SHOWN if key in tool}
+
+
+def write(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+# --- The ways of both packages ---------------------------------------------------------------
+
+OWN: dict[str, tuple[type[Way], dict[str, Any]]] = {
+    "listed": (Way, {}),
+    "deferred by the client": (DeferredWay, {}),
+    "by search": (SearchedWay, {"TOOL_SEARCH": True}),
+    "composed, listed": (ProgramWay, {"COMPOSE": "writes"}),
+    "composed, by search": (SearchedProgramWay, {"COMPOSE": "writes", "TOOL_SEARCH": True}),
+}
+BESIDE: dict[str, tuple[type[Way], bool]] = {
+    "FastMCP, listed": (Way, False),
+    "FastMCP, deferred by the client": (DeferredWay, False),
+    "FastMCP, code mode": (CodeModeWay, True),
+}
+
+
+def do_all(beside: bool) -> dict[str, dict[str, Handled]]:
+    """Return what came of the tasks of each domain that has any, by the way."""
+    every: dict[str, dict[str, Handled]] = {}
+    for project in DOMAINS:
+        tasks = project.read("tasks")
+        if tasks:
+            every[project.name] = dict(do_one(project, tasks, beside))
+    return every
+
+
+def do_one(
+    project: Project, tasks: Sequence[Mapping[str, Any]], beside: bool
+) -> Iterator[tuple[str, Handled]]:
+    with project.serving():
+        for name, (way, options) in OWN.items():
+            with override_settings(DRF_MCP={**settings.DRF_MCP, **options}):
+                yield name, way(Endpoint(project, project.user)).run(tasks)
+        own = Endpoint(project, project.user)
+        for name, (way, code_mode) in BESIDE.items() if beside else ():
+            with opening(own, code_mode) as endpoint:
+                entries = Entries(project, endpoint.names, [own.names, endpoint.names])
+                yield name, way(endpoint).run(entries.tasks)
+
+
+@contextmanager
+def opening(own: Endpoint, code_mode: bool) -> Iterator[Endpoint]:
+    # FastMCP is not needed for our own ways.
+    from benchmarks.agents.beside.endpoint import FastMCPEndpoint
+
+    with FastMCPEndpoint.opening(own, code_mode) as endpoint:
+        yield endpoint
+
+
+def make_lines(every: Mapping[str, Mapping[str, Handled]], tokens: Tokens) -> Iterator[str]:
+    """Yield the table: tokens before the first task, and of a task that was done."""
+    yield f"Tasks of several steps, written and read; tokens counted by {tokens.encoder}."
+    yield ""
+    yield f"| | done | {' | '.join(every)} | of a task, all |"
+    yield f"|---|--:|{'--:|' * len(every)}--:|"
+    for name in next(iter(every.values())):
+        handled = [ways[name] for ways in every.values()]
+        done = [len(each.texts) for each in handled]
+        failed = sum(len(each.failures) for each in handled)
+        sums = [sum(tokens.count_all([t for ts in each.texts for t in ts])) for each in handled]
+        lists = tokens.count_all([each.shown for each in handled])
+        cells = [
+            f"{listed} + {total // count if count else '-'}"
+            for listed, total, count in zip(lists, sums, done, strict=True)
+        ]
+        ends = [f"{sum(done)} of {sum(done) + failed}", *cells, sum(sums) // max(sum(done), 1)]
+        yield f"| {' | '.join(map(str, [name, *ends]))} |"
+    for project, ways in every.items():
+        for name, each in ways.items():
+            yield from (f"failed, {project}, {name}: {failure}" for failure in each.failures)
