@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
 from django.db import IntegrityError, connections
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
+from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import (
@@ -27,15 +29,14 @@ from drf_mcp.dispatch.errors import (
     get_exception_status,
 )
 from drf_mcp.dispatch.guards import find_refusal
-from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.dispatch.visibility import ProtectedRows
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
 from drf_mcp.features import CallState
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.text import join_values
+from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, RateLimit, Warning
 from drf_mcp.settings import mcp_settings
@@ -47,6 +48,9 @@ from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 
+Found = TypeVar("Found")
+# Of the rows of one model that a caller sees.
+MOST_ROWS = 10_000
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")
 EXISTING = gettext_noop("Use %(tool)s to find existing ids, then call again with one of them.")
@@ -79,9 +83,9 @@ class FailureOutcomes:
 
     def get_crash_outcome(self, call: CallState, request: HttpRequest, exc: Exception) -> Outcome:
         tool, request_id = call.tool, call.request_id
-        listings = ProtectedRows(tool, getattr(request, "caller", None))
+        protected_rows = ProtectedRows(tool, getattr(request, "caller", None))
         failure = self.get_error_mapper(call, request).from_exception(
-            exc, request_id, listings.name_blockers
+            exc, request_id, protected_rows.name_blockers
         )
         if isinstance(exc, IntegrityError):
             failure = name_missing_rows(failure, tool, getattr(request, "body", b""))
@@ -303,3 +307,98 @@ def get_state_advice() -> tuple[str, ...]:
     # What is said where the state of an object may be the reason.
     states = (Category.VALIDATION, Category.CONFLICT)
     return (*(HANDLING[each].remediation for each in states), _(CODE_REMEDIES["CONFLICT"]))
+
+
+# --- Rows in the way ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one model, as far as the caller may see them.
+
+    Attributes:
+        model: the model's name, in the plural.
+        count: how many of them the caller finds in the tool; 0 where it may not be said.
+        tool: the tool that lists them, "" for none.
+    """
+
+    model: str
+    count: int = 0
+    tool: str = ""
+
+    def __str__(self) -> str:
+        if not self.count:
+            return self.model
+        # Translators: the model is the plural of its name, such as "line items".
+        return _("%(model)s (%(count)d of them in %(tool)s)") % vars(self)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        counted = {"count": self.count, "tool": self.tool} if self.count else {}
+        return {"model": self.model, **counted}
+
+
+class ProtectedRows:
+    """The list tools that a tool knows, as one caller sees their rows; None for no known caller.
+
+    Args:
+        kwargs: the path kwargs of the call, for the lists below the same objects.
+    """
+
+    def __init__(
+        self, tool: Any, caller: Caller | None, kwargs: Mapping[str, Any] | None = None
+    ) -> None:
+        self.tool = tool
+        self.caller = caller
+        self.kwargs = kwargs or {}
+
+    def name_blockers(self, blockers: Mapping[type[Model], Collection[Any]]) -> str:
+        return join_values(self.describe(blockers))
+
+    def describe(self, keys: Mapping[type[Model], Collection[Any]]) -> tuple[Rows, ...]:
+        """Return rows by model in words, each model with the tool that lists its rows.
+
+        Args:
+            keys: the primary keys of the rows, by model.
+        """
+        described = []
+        for model, known in keys.items():
+            name, shown = get_plural_name(model), self.find_visible(model, known)
+            tool = self._find_tool(model) if shown else None
+            described.append(Rows(name, len(shown), tool.name) if tool else Rows(name))
+        return tuple(described)
+
+    def find_visible(self, model: type[Model], keys: Collection[Any]) -> set[Any]:
+        """Return the keys of the rows that a list shows the caller, as far as one can say."""
+        if len(keys) > MOST_ROWS:
+            return set()
+        return self._ask_list(model, lambda probe: probe.find_visible_keys(model, keys)) or set()
+
+    def shows_all(self, model: type[Model]) -> bool:
+        """Return whether a list is known to show the caller every row of a model."""
+
+        def compare(rows: QuerySet[Any]) -> bool:
+            every: QuerySet[Any] = QuerySet(model, using=rows.db)
+            return not every.exclude(pk__in=rows.order_by().values("pk")).exists()
+
+        return bool(self._ask_list(model, lambda probe: probe.ask_listed_rows(compare)))
+
+    def _find_tool(self, model: type[Model]) -> Any:
+        related = self.tool.related
+        name = None if related is None else related.find_list(model)
+        if name is None or not related.endpoints[name].route.kwargs.keys() <= self.kwargs.keys():
+            return None
+        return replace(self.tool.for_endpoint(related.endpoints[name]), name=name)
+
+    def _ask_list(self, model: type[Model], ask: Callable[[Probe], Found | None]) -> Found | None:
+        tool, caller = self._find_tool(model), self.caller
+        # What takes the list away from the caller takes its rows as well.
+        if tool is None or caller is None or caller.find_narrowing(tool) is not None:
+            return None
+        kwargs = {name: self.kwargs[name] for name in tool.endpoint.route.kwargs}
+
+        def leave_out(exc: Exception) -> None:
+            if not isinstance(exc, REFUSALS):
+                logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
+
+        return contain(lambda: ask(Probe(caller, tool, kwargs)), leave_out)

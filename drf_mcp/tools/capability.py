@@ -13,9 +13,8 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.dispatch.questions import Audience
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.dispatch.visibility import Audience, Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
 from drf_mcp.features import CallState

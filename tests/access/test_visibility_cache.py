@@ -31,7 +31,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp.access import visibility_cache
 from drf_mcp.access.scopes import HasScopes
 from drf_mcp.access.visibility_cache import clear_visibility_cache
-from drf_mcp.dispatch.questions import get_question
+from drf_mcp.dispatch.visibility import get_question
 from drf_mcp.tools import registry
 from tests.agents import Agent
 from tests.server.views import Word

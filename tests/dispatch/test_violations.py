@@ -158,7 +158,7 @@ def test_counting_takes_nothing_of_a_quota(products):
 
 
 def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
-    monkeypatch.setattr("drf_mcp.dispatch.visibility.MOST_ROWS", 0)
+    monkeypatch.setattr("drf_mcp.dispatch.failures.MOST_ROWS", 0)
     result = products().agent.call("products_destroy", pk=sold().pk)
     assert result.envelope["error"] == REFUSED.format("order lines")
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.operators import argument_rules, rules
 from drf_mcp.contrib.operators.rules import SETTINGS_PLACE, Overlap, OverlapSearch, Rule
@@ -26,8 +27,7 @@ from drf_mcp.contrib.operators.source_lines import (
     join_findings,
 )
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost, measure_tools
-from drf_mcp.dispatch.questions import QuestionFinder, classify, find_leaves, get_question
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.dispatch.visibility import Visibility, classify, find_leaves, get_question
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.settings import mcp_settings
@@ -232,7 +232,8 @@ class ListCosts:
                 self.groups.setdefault(self._name_permissions(tool), []).append(tool)
 
     def _name_permissions(self, tool: Tool) -> str:
-        leaves = find_leaves(QuestionFinder(tool).permissions or ())
+        own = find_view_classes(tool.endpoint.route.callback, "permission_classes")
+        leaves = find_leaves(own or ())
         names = [locate_view(leaf) for leaf in leaves if not classify(leaf)[0]]
         return " and ".join(names) or f"What {locate_view(tool.endpoint.view_class)} asks"
 

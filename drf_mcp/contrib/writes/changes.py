@@ -15,7 +15,7 @@ from django.db import Error
 from django.db.models.signals import post_save, pre_save
 from django.utils.translation import gettext as _
 
-from drf_mcp.dispatch.visibility import MOST_ROWS
+from drf_mcp.dispatch.failures import MOST_ROWS
 
 BLANKS_OR_COMMENTS = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
 NAME = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[\w$]+)"

@@ -25,8 +25,8 @@ from drf_mcp.contrib.writes.controls import DRY_RUN, NOTE, is_dry_run
 from drf_mcp.contrib.writes.preconditions import CallTarget
 from drf_mcp.contrib.writes.versions import IF_MATCH
 from drf_mcp.dispatch.content import AnswerEncoder
+from drf_mcp.dispatch.failures import ProtectedRows
 from drf_mcp.dispatch.probe import find_written_databases, undoing
-from drf_mcp.dispatch.visibility import ProtectedRows
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem

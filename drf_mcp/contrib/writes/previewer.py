@@ -18,10 +18,9 @@ from rest_framework.response import Response
 from drf_mcp.contrib.writes.dry_run import ObjectReading, Rollback
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.errors import find_violation
-from drf_mcp.dispatch.failures import add_hints
+from drf_mcp.dispatch.failures import MOST_ROWS, ProtectedRows, Rows, add_hints
 from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.dispatch.visibility import MOST_ROWS, ProtectedRows, Rows
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Asked
