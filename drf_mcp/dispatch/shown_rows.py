@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -71,8 +71,10 @@ class ShownRows:
     """
 
     def __init__(self, data: Any) -> None:
-        found = list(find_return_lists(data))
-        self.is_whole = data in found if isinstance(data, list) else is_last_page(data)
+        found = [shown for _, shown in find_return_lists(data)]
+        # The last page of REST framework's own paginators has no next one.
+        is_last = isinstance(data, Mapping) and "next" in data and data["next"] is None
+        self.is_whole = data in found if isinstance(data, list) else is_last
         self.rows: list[Model] | None = None
         if found and all(map(is_complete, found)):
             rows = [row for each in found for row in each.serializer.instance]
@@ -87,12 +89,20 @@ class ShownRows:
         return own if own or not self.rows else None
 
 
-def find_return_lists(data: Any, depth: int = 0) -> Iterator[Any]:
+def find_return_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    # Each with its pointer.
     if isinstance(data, ReturnList):
-        yield data
+        yield pointer, data
     elif isinstance(data, Mapping) and depth < DEEPEST:
-        for value in data.values():
-            yield from find_return_lists(value, depth + 1)
+        for name, value in data.items():
+            inner = JSONPointer.from_parent(pointer, str(name))
+            yield from find_return_lists(value, inner, depth + 1)
+
+
+def is_complete(shown: Any) -> bool:
+    # A serializer may write fewer rows than it was given.
+    instance = getattr(shown.serializer, "instance", None)
+    return isinstance(instance, Iterable) and len(list(instance)) == len(shown)
 
 
 @dataclass(frozen=True)
@@ -109,31 +119,16 @@ class ShownList:
     model: str
     keys: Sequence[Any]
 
-    def with_keys(self, keys: Sequence[Any]) -> ShownList:
-        return replace(self, keys=keys)
 
-    def holds(self, pointer: str) -> bool:
-        """Return whether a pointer leads into the list."""
-        return pointer.startswith(f"{self.pointer}/")
-
-    def find_key(self, pointer: str) -> Any:
-        """Return the key of the row that a pointer leads to, or into."""
-        return self.keys[int(self.get_place(pointer)[0])]
-
-    def get_place(self, pointer: str) -> tuple[str, str]:
-        place, _, rest = pointer[len(self.pointer) + 1 :].partition("/")
-        return place, rest
-
-    def get_keys_inside(self, item: Mapping[str, Any]) -> list[Any] | None:
-        """Return the way to the list in an item and its keys there, None where it is not in it."""
-        pointer = item["pointer"]
-        if self.pointer == pointer or self.pointer.startswith(f"{pointer}/"):
-            path = JSONPointer(self.pointer[len(pointer) :]).path
-            return [list(path), list(self.keys)]
-        if "length" in item and self.holds(pointer) and not self.get_place(pointer)[1]:
-            first = int(self.get_place(pointer)[0])
-            return [[], list(self.keys[first : first + item["length"]])]
-        return None
+def find_shown_lists(data: Any) -> Iterator[ShownList]:
+    """Yield the lists of an answer whose rows REST framework made of objects of one model."""
+    for pointer, shown in find_return_lists(data):
+        serializer = shown.serializer
+        if is_complete(shown) and is_drf_code(type(serializer), "to_representation", "data"):
+            rows = list(serializer.instance)
+            models = {getattr(row, "_meta", None) for row in rows}
+            if len(models) == 1 and (meta := models.pop()) is not None:
+                yield ShownList(pointer, meta.label, tuple(str(row.pk) for row in rows))
 
 
 @dataclass(frozen=True)
@@ -153,10 +148,21 @@ class Sealed:
         the way to each list in it, with the keys; None of any other item."""
         if (pointer := item["pointer"]) is None or item["value"] is None:
             return None
-        held = [each.get_keys_inside(item) for each in self.lists]
-        if any(held):
-            return [part for part in held if part]
-        return next((each.find_key(pointer) for each in self.lists if each.holds(pointer)), None)
+        held: list[Any] = []
+        key = None
+        for shown in self.lists:
+            place, _, rest = pointer[len(shown.pointer) + 1 :].partition("/")
+            if shown.pointer == pointer or shown.pointer.startswith(f"{pointer}/"):
+                path = JSONPointer(shown.pointer[len(pointer) :]).path
+                held.append([list(path), list(shown.keys)])
+            elif not pointer.startswith(f"{shown.pointer}/"):
+                continue
+            elif "length" in item and not rest:
+                first = int(place)
+                held.append([[], list(shown.keys[first : first + item["length"]])])
+            elif key is None:
+                key = shown.keys[int(place)]
+        return held or key
 
 
 def find_every_key(rows: Sequence[Any]) -> set[Any]:
@@ -165,31 +171,6 @@ def find_every_key(rows: Sequence[Any]) -> set[Any]:
         lists = (row for row in rows if type(row) is list)
         keys.update(key for row in lists for _, held in row for key in held)
     return keys - {None}
-
-
-def find_shown_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[ShownList]:
-    """Yield the lists of an answer whose rows REST framework made of objects of one model."""
-    serializer: Any = getattr(data, "serializer", None)
-    if isinstance(data, ReturnList):
-        if is_complete(data) and is_drf_code(type(serializer), "to_representation", "data"):
-            rows = list(serializer.instance)
-            models = {getattr(row, "_meta", None) for row in rows}
-            if len(models) == 1 and (meta := models.pop()) is not None:
-                yield ShownList(pointer, meta.label, tuple(str(row.pk) for row in rows))
-    elif isinstance(data, Mapping) and depth < DEEPEST:
-        for name, value in data.items():
-            inner = JSONPointer.from_parent(pointer, str(name))
-            yield from find_shown_lists(value, inner, depth + 1)
-
-
-def is_complete(shown: Any) -> bool:
-    # A serializer may write fewer rows than it was given.
-    instance = getattr(shown.serializer, "instance", None)
-    return isinstance(instance, Iterable) and len(list(instance)) == len(shown)
-
-
-def is_last_page(data: Any) -> bool:
-    return isinstance(data, Mapping) and "next" in data and data["next"] is None
 
 
 # Every method that runs between the filtered queryset and the answer.

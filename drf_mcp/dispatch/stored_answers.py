@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -60,10 +60,8 @@ def get_lifetime(endpoint: Any) -> int | None:
 
 def keeps_answers(tool: Any) -> bool:
     """Return whether what has no room in the results of a tool is kept."""
-    endpoint = tool.endpoint
-    if tool.options.archive is False or getattr(endpoint.view_class, "archive", None) is False:
-        return False
-    return can_be_asked(endpoint)
+    own = (tool.options.archive, getattr(tool.endpoint.view_class, "archive", None))
+    return False not in own and can_be_asked(tool.endpoint)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -75,12 +73,10 @@ def can_be_asked(endpoint: Any) -> bool:
     if is_bare(callback) or (is_asynchronous(callback) and len(layers) == 1):
         return True
     modules = [str(layer.__globals__["__name__"]) for layer in layers if not is_bare(layer)]
-    return bool(layers) and all(map(is_known_package, modules))
-
-
-def is_known_package(module: str) -> bool:
-    is_known = module.partition(".")[0] in PACKAGES
-    return is_known and not module.startswith("django.contrib.auth")
+    return bool(layers) and all(
+        module.partition(".")[0] in PACKAGES and not module.startswith("django.contrib.auth")
+        for module in modules
+    )
 
 
 MADE = gettext_noop(
@@ -164,24 +160,20 @@ class StoredAnswer:
             found = self.look(shown.model, shown.keys, names_object=names_object)
             if found.keys:
                 own = tuple(key if key in found.keys else None for key in shown.keys)
-                return self.make_sealed(rights, [shown.with_keys(own)], names_object)
+                return self.make_sealed(rights, [replace(shown, keys=own)], names_object)
         return self.make_sealed(rights, (), names_object)
 
     def seal_objects(self) -> Sealed:
-        places = range(len(self.kwargs[self.many]))
-        known = get_rights_fingerprint(self.caller.authenticate())
-        found = dict.fromkeys(places, StoredRows(known))
-        if self.has_to_be_asked(()):
-            found = {place: each for place in places for each in self.try_object(place)}
-            known = next((finding.rights for finding in found.values()), known)
-        keys = tuple(place if place in found else None for place in places)
-        return self.make_sealed(known, [ShownList("", "", keys)])
-
-    def try_object(self, place: int) -> Iterator[StoredRows]:
-        try:
-            yield self.look(kwargs=self.get_kwargs_of(place))
-        except REFUSALS:
-            return
+        rights = [get_rights_fingerprint(self.caller.authenticate())]
+        keys: list[int | None] = []
+        for place in range(len(self.kwargs[self.many])):
+            try:
+                if self.has_to_be_asked(()):
+                    rights.append(self.look(kwargs=self.get_kwargs_of(place)).rights)
+                keys.append(place)
+            except REFUSALS:
+                keys.append(None)
+        return self.make_sealed(rights[:2][-1], [ShownList("", "", keys)])
 
     def make_sealed(
         self, rights: str, lists: Sequence[ShownList], names_object: bool = True
@@ -231,9 +223,8 @@ class StoredAnswer:
             RightsChanged: if the rights are others.
             APIException, PermissionDenied, Http404: if the caller may not make the call.
         """
-        self.compare(
-            StoredRows(self.find_rights() if terms["asked"] else self.note_rights()), terms
-        )
+        rights = self.find_rights() if terms["asked"] else self.note_rights()
+        self.compare(StoredRows(rights), terms)
 
     def find_withheld(
         self, terms: Mapping[str, Any], rows: Sequence[Any], archived: Any = None
@@ -297,23 +288,27 @@ class StoredAnswer:
         closed is still theirs.
         """
         if kwargs is None and (self.many or not (names_object or self.get_probe().is_routed)):
-            return self.look_at_none()
+            # Objects that were sent as items are not in the path.
+            own: list[Any] = []
+            self.get_probe().check_permissions_alone(
+                lambda view: own.append(ask_view_for_rights(view, view.request))
+            )
+            return StoredRows(get_rights_fingerprint(self.caller.authenticate(), own[0]))
         question = partial(self.look_at, model=model, names_object=names_object, archived=archived)
         found = self.get_probe(kwargs).ask(partial(question, keys=set(keys)))
         missing = set(keys) - found.keys
         if not missing or not self.query_string:
             return found
-        ask = partial(self.get_probe(kwargs, query_string="").ask, partial(question, keys=missing))
-        other: StoredRows = contain(ask, partial(find_nothing, found))
-        return StoredRows(found.rights, found.keys | other.keys)
 
-    def look_at_none(self) -> StoredRows:
-        # Objects that were sent as items are not in the path.
-        own: list[Any] = []
-        self.get_probe().check_permissions_alone(
-            lambda view: own.append(ask_view_for_rights(view, view.request))
-        )
-        return StoredRows(get_rights_fingerprint(self.caller.authenticate(), own[0]))
+        def find_nothing(exc: Exception) -> StoredRows:
+            # A view may need the query, and a database that is away has said nothing.
+            if isinstance(exc, DatabaseError):
+                raise exc
+            return StoredRows(found.rights)
+
+        probe = self.get_probe(kwargs, query_string="")
+        other = contain(lambda: probe.ask(partial(question, keys=missing)), find_nothing)
+        return StoredRows(found.rights, found.keys | other.keys)
 
     def look_at(
         self,
@@ -356,10 +351,3 @@ def find_rows(view: Any, model: str, keys: set[Any]) -> set[str]:
     if not isinstance(rows, QuerySet) or rows.model._meta.concrete_model is not expected:
         return set()
     return find_keys(rows, keys)
-
-
-def find_nothing(found: StoredRows, exc: Exception) -> StoredRows:
-    # A view may need the query, and a database that is away has said nothing.
-    if isinstance(exc, DatabaseError):
-        raise exc
-    return StoredRows(found.rights)
