@@ -1,4 +1,4 @@
-"""What the body of an error response says, whatever its shape.
+"""What the body of an error response says, whatever its shape, and what can be done about it.
 
 REST framework's own bodies are objects of lists by field; a project's exception
 handler may write anything. Many list objects that each tell of one error: ``{"attr", "detail",
@@ -67,10 +67,6 @@ class ErrorText:
     def code(self) -> str:
         return str(getattr(self.text, "code", None) or "invalid")
 
-    @property
-    def unwrapped_path(self) -> Path:
-        return unwrap_path(self.path)
-
     def is_problem(self, status: int) -> bool:
         if status not in VALIDATING:
             return status < 500 and bool(self.path) and self.has_code
@@ -105,7 +101,7 @@ class ErrorBody:
         # A validation error's texts about the arguments are in lists, those of others alone.
         alone = list(self.data.values()) if isinstance(self.data, (dict, Mapping)) else []
         for entry in self.texts:
-            if entry.has_code and not (validating and entry.unwrapped_path):
+            if entry.has_code and not (validating and unwrap_path(entry.path)):
                 if not validating or entry.code in CAUSES:
                     return entry.code
                 if any(entry.text is value for value in alone):
@@ -292,15 +288,15 @@ UNKNOWN_EFFECT = Advice(
 )
 # By the HTTP status, where neither the arguments nor the code say more.
 STATUS_ADVICE: Mapping[int, Advice] = {
+    **dict.fromkeys((411, 417, 421, 426, 428, 431, 505, 511), NOT_SENT),
+    **dict.fromkeys((408, 502, 504), UNKNOWN_EFFECT),
     402: Advice(_("Do not repeat the call: it needs a payment, or another plan."), False),
     405: Advice(CODE_REMEDIES["METHOD_NOT_ALLOWED"]),
     406: Advice(
         _("Do not repeat the call: the API cannot answer in a form that tools read. Report it."),
         False,
     ),
-    408: UNKNOWN_EFFECT,
     410: Advice(_("It is gone for good: do not ask for it again."), False),
-    411: NOT_SENT,
     412: Advice(
         _(
             "Read the object again: it has changed since it was read. Then call with its new"
@@ -316,20 +312,11 @@ STATUS_ADVICE: Mapping[int, Advice] = {
         )
     ),
     416: Advice(_("Ask for a part that exists.")),
-    417: NOT_SENT,
-    421: NOT_SENT,
     423: Advice(_("Wait until the object is no longer locked, then call again.")),
     424: Advice(_("Mend what failed before, then call again.")),
     425: Advice(_("Wait, then call again.")),
-    426: NOT_SENT,
-    428: NOT_SENT,
-    431: NOT_SENT,
     451: Advice(_("Do not repeat the call: the answer is withheld for legal reasons."), False),
     501: Advice(_("Do not repeat the call: the API does not offer this. Use another tool."), False),
-    502: UNKNOWN_EFFECT,
-    504: UNKNOWN_EFFECT,
-    505: NOT_SENT,
-    511: NOT_SENT,
 }
 # Statuses below 500 for which the advice of their category, or code, is right.
 BY_CATEGORY = frozenset({400, 401, 403, 404, 405, 409, 422, 429})
@@ -348,12 +335,6 @@ UNWRITABLE_TRIAL = Advice(
     ),
     recoverable=False,
 )
-
-
-def get_problem_remedy(code: str, *, is_named: bool) -> str:
-    if is_named:
-        return PROBLEM_REMEDIES.get(code, CORRECT)
-    return WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
 
 
 def get_status_advice(status: int) -> Advice | None:

@@ -31,12 +31,15 @@ from drf_mcp.codes import (
     standard_code,
 )
 from drf_mcp.dispatch.error_texts import (
+    ANOTHER,
     CODE_REMEDIES,
+    CORRECT,
     FILE_REMEDIES,
     OPTIONAL_NULL,
+    PROBLEM_REMEDIES,
+    WHOLE_REMEDIES,
     ErrorBody,
     ErrorText,
-    get_problem_remedy,
     get_status_advice,
     unwrap_path,
 )
@@ -50,6 +53,8 @@ PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 # Codes that say nothing: they leave the cause to the status.
 GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
+# The primary keys of the rows that keep others from being deleted, by model.
+Blockers = Mapping[type[Model], Collection[Any]]
 
 
 class ArgumentLocator(Protocol):
@@ -231,11 +236,14 @@ class ErrorMapper:
         envelope has it next to the sentence, or adds it.
         """
         name = JSONPointer(pointer).dotted
-        text = get_problem_remedy(code, is_named=bool(name))
-        if name and code in FILE_REMEDIES and self.arguments.is_file(pointer):
+        if not name:
+            text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
+        elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
-        elif name and code == "null" and self.arguments.optional(pointer):
+        elif code == "null" and self.arguments.optional(pointer):
             text = OPTIONAL_NULL
+        else:
+            text = PROBLEM_REMEDIES.get(code, CORRECT)
         # Translators: replaces {name} in sentences such as "Correct {name}."
         return translate(text).format(name=f"'{name}'" if name else _("the arguments"))
 
@@ -294,7 +302,7 @@ class ErrorMapper:
             is_nested = isinstance(name, int) and start and unwrap_path(path[:start])
             if not is_nested and arguments.knows(name):
                 return ErrorText(path[start:], entry.text) if start else entry
-        rest = entry.unwrapped_path
+        rest = unwrap_path(path)
         if arguments.pointer(rest):
             return ErrorText(rest, entry.text)
         if not rest or not entry.has_code:
@@ -323,25 +331,6 @@ EXCEPTION_STATUSES: dict[type[BaseException], int] = {
     BadRequest: 400,
     SuspiciousOperation: 400,
 }
-
-
-class Blockers(dict[type[Model], tuple[Any, ...]]):
-    """The primary keys of the rows that keep others from being deleted, by model."""
-
-    @classmethod
-    def from_exception(cls, exc: ProtectedError | RestrictedError) -> Blockers:
-        objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
-        rows: dict[type[Model], list[Any]] = {}
-        # A view of the project's own may raise it with anything, such as a queryset not yet run.
-        for row in objects if isinstance(objects, Collection) else ():
-            if isinstance(row, Model):
-                rows.setdefault(type(row), []).append(row.pk)
-        models = sorted(rows, key=lambda model: model._meta.label)
-        return cls({model: tuple(rows[model]) for model in models})
-
-    @property
-    def names(self) -> str:
-        return join_values(map(get_plural_name, self))
 
 
 class DatabaseRule(enum.Enum):
@@ -412,13 +401,13 @@ def find_violation(
     exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
 ) -> Failure | None:
     if isinstance(exc, (ProtectedError, RestrictedError)):
-        blockers = Blockers.from_exception(exc)
+        blockers = find_blockers(exc)
         message = _("The deletion was refused: other objects depend on what would be deleted.")
         remediation = _(
             "Delete the other objects first or let them refer to something else, if that is wanted;"
             " then call again."
         )
-        if names := blockers.names:
+        if names := join_values(map(get_plural_name, blockers)):
             message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
                 "rows": (name_blockers and name_blockers(blockers)) or names
             }
@@ -431,6 +420,16 @@ def find_violation(
     else:
         return None
     return Failure("CONFLICT", Category.CONFLICT, message, remediation)
+
+
+def find_blockers(exc: ProtectedError | RestrictedError) -> Blockers:
+    objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
+    rows: dict[type[Model], list[Any]] = {}
+    # A view of the project's own may raise it with anything, such as a queryset not yet run.
+    for row in objects if isinstance(objects, Collection) else ():
+        if isinstance(row, Model):
+            rows.setdefault(type(row), []).append(row.pk)
+    return {model: tuple(rows[model]) for model in sorted(rows, key=lambda m: m._meta.label)}
 
 
 def get_exception_status(exc: BaseException) -> int:

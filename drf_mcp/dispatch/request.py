@@ -1,4 +1,8 @@
-"""The request that a tool's view sees: the caller's own, for another resource."""
+"""The request that a tool's view sees: the caller's own, for another resource.
+
+Around it runs ``CALL_MIDDLEWARE``, by Django's own handler: the middleware of each call, which
+sees the path of the tool.
+"""
 
 from __future__ import annotations
 
@@ -79,22 +83,8 @@ def parse_accept() -> Any:
 PARSED_ACCEPT = parse_accept()
 
 
-def names_an_object(view: Any) -> bool:
-    if not isinstance(view, GenericAPIView):
-        return False
-    has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
-        type(view), "get_queryset"
-    )
-    return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
-
-
-def get_named_object(view: Any) -> Any:
-    """Return the object that a view's URL names, None for a view of no object."""
-    return view.get_object() if names_an_object(view) else None
-
-
 class ToolRequest(HttpRequest):
-    """The request a tool's view sees: the caller's, for another resource.
+    """The request of a tool's view.
 
     It carries everything that middleware put on the request to the endpoint, and
     method, path, query and body of its own. ``is_mcp_request`` is True, ``caller`` the `Caller`.
@@ -230,14 +220,11 @@ class CallPassage:
     rendered: bytes = b""
 
     def __init__(
-        self,
-        request: ToolRequest,
-        match: ResolverMatch,
-        callback: Callable[..., HttpResponseBase] | None = None,
+        self, request: ToolRequest, match: ResolverMatch, callback: Callable[..., HttpResponseBase]
     ) -> None:
         self.request = request
         self.match = match
-        self.callback = callback or match.func
+        self.callback = callback
         self.requested = self.resource
         request.passage = self
         # Django resolves within the middleware.
@@ -246,10 +233,6 @@ class CallPassage:
     @property
     def resource(self) -> tuple[str, Any]:
         return self.request.path_info, getattr(self.request, "urlconf", None)
-
-    def keep(self, response: HttpResponseBase) -> None:
-        if isinstance(response, Response) and response.is_rendered:
-            self.response, self.rendered = response, response.content
 
     def is_altered(self, response: HttpResponseBase) -> bool:
         return response is not self.response or response.content != self.rendered
@@ -318,7 +301,9 @@ class CallHandler(BaseHandler):
 
     def _get_response(self, request: ToolRequest) -> HttpResponseBase:
         response: HttpResponseBase = super()._get_response(request)  # type: ignore[misc]
-        request.passage.keep(response)
+        if isinstance(response, Response) and response.is_rendered:
+            passage = request.passage
+            passage.response, passage.rendered = response, response.content
         return response
 
     def resolve_request(self, request: ToolRequest) -> tuple[Any, Any, Any]:  # type: ignore[override]
@@ -411,17 +396,9 @@ class BareCallback:
             if "get" in self.actions:
                 self.actions.setdefault("head", self.actions["get"])
             view.action_map = self.actions
-        return self.run(view, request, *args, **kwargs)
-
-    def by(self, make_view: Callable[[], Any]) -> Callable[..., HttpResponseBase]:
-        """Return what answers by another instance, in the transactions of the callback."""
-
-        def respond(request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            return self.run(make_view(), request, *args, **kwargs)
-
-        vars(respond).update(vars(self))
-        atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(respond)
-        return atomic
+        self.bind(view, request, *args, **kwargs)
+        response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
+        return response
 
     def bind(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> None:
         """Give an instance of the view a request, and its handlers."""
@@ -432,8 +409,19 @@ class BareCallback:
             setattr(view, method, getattr(view, action))
         view.request, view.args, view.kwargs = request, args, kwargs
 
-    def run(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Return the response of an instance of the view."""
-        self.bind(view, request, *args, **kwargs)
-        response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
-        return response
+
+# --- The object of a URL ------------------------------------------------------------------------
+
+
+def names_an_object(view: Any) -> bool:
+    if not isinstance(view, GenericAPIView):
+        return False
+    has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
+        type(view), "get_queryset"
+    )
+    return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
+
+
+def get_named_object(view: Any) -> Any:
+    """Return the object that a view's URL names, None for a view of no object."""
+    return view.get_object() if names_an_object(view) else None

@@ -23,7 +23,7 @@ from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Outcome, Pagination, RateLimit, Warning
+from drf_mcp.outcomes import Outcome, Pagination, Warning
 
 NO_NOTES = CallContext()
 Recognizer = Callable[[Any, int], "Outcome | None"]
@@ -115,9 +115,18 @@ class OutcomeBuilder:
 
     def build(self, response: ViewResponse) -> Outcome:
         outcome = self.from_envelope(response) or self.from_data(response)
-        quota = outcome.rate_limit or self.get_rate_limit(response)
-        notes = notes_of(response.request) or NO_NOTES
-        version, content_hash = self.get_version(outcome, notes, response.view)
+        notes, view = notes_of(response.request) or NO_NOTES, response.view
+        quota = outcome.rate_limit
+        if quota is None and view is not None and (view.throttle_classes or response.status == 429):
+            quota = QuotaReader(view).get_rate_limit(response.status, response.headers)
+        # The view's own envelope says them, else the call context, else attributes of the view.
+        version, content_hash = outcome.version, outcome.content_hash
+        if not version:
+            version, own_hash = notes.content_version, notes.content_hash
+            if not version and (own := getattr(view, "mcp_version", None)):
+                # A hash of one version is not taken for that of another.
+                version, own_hash = str(own), str(getattr(view, "mcp_content_hash", None) or "")
+            content_hash = content_hash or own_hash
         return outcome.changed(
             tool=self.tool,
             content=response.content.blocks + notes.content
@@ -157,36 +166,15 @@ class OutcomeBuilder:
             detail = response.soft_detail
             failure = self.get_error_mapper(self.arguments).from_soft_failure(detail)
             return Outcome("", status, data=detail.answer, failure=failure, body=data)
-        reader = self.get_page_reader(response)
-        page = None if reader is None else reader.read(self.arguments.replace_query)
-        if reader is None or page is None:
-            return Outcome("", status, data=data)
-        warnings = tuple(reader.find_warnings(page))
-        return Outcome("", status, data=data, pagination=page, warnings=warnings)
-
-    def get_page_reader(self, response: ViewResponse) -> PageReader | None:
-        data = response.content.data
-        if not isinstance(data, OBJECTS) or not is_page(data):
-            return None
         # Not before: reading the paginator of a view makes one.
-        paginator = getattr(response.view, "paginator", None)
-        return None if paginator is None else PageReader(paginator, data, response.query_string)
-
-    def get_version(self, outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
-        # The view's own envelope says them, else the call context, else attributes of the view.
-        if outcome.version:
-            return outcome.version, outcome.content_hash
-        version, content_hash = notes.content_version, notes.content_hash
-        if not version and (own := getattr(view, "mcp_version", None)):
-            version, content_hash = str(own), str(getattr(view, "mcp_content_hash", None) or "")
-        # A hash of one version is not taken for that of another.
-        return version, outcome.content_hash or content_hash
-
-    def get_rate_limit(self, response: ViewResponse) -> RateLimit | None:
-        view = response.view
-        if view is None or not (view.throttle_classes or response.status == 429):
-            return None
-        return QuotaReader(view).get_rate_limit(response.status, response.headers)
+        has_pages = isinstance(data, OBJECTS) and is_page(data)
+        paginator = getattr(response.view, "paginator", None) if has_pages else None
+        if paginator is None:
+            return Outcome("", status, data=data)
+        reader = PageReader(paginator, data, response.query_string)
+        page = reader.read(self.arguments.replace_query)
+        warnings = () if page is None else tuple(reader.find_warnings(page))
+        return Outcome("", status, data=data, pagination=page, warnings=warnings)
 
 
 def has_plain_data(response: HttpResponseBase) -> bool:
