@@ -44,7 +44,7 @@ from drf_mcp.dispatch.request import (
     get_named_object,
     keep_thread_state,
 )
-from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
+from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
@@ -271,5 +271,5 @@ class Dispatcher(FailureOutcomes):
         response: ViewResponse,
         call: CallState | None = None,
     ) -> Outcome:
-        get_error_mapper = partial(self.get_error_mapper, call, response.request)
-        return OutcomeBuilder(tool, arguments, get_error_mapper, self.recognize).build(response)
+        map_errors = partial(self.get_error_mapper, call, response.request)
+        return build_outcome(response, tool, arguments, map_errors, self.recognize)

@@ -26,6 +26,7 @@ from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, Warning
 
 NO_NOTES = CallContext()
+PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
 Recognizer = Callable[[Any, int], "Outcome | None"]
 """Reads the outcome out of a body and its HTTP status; None if the body is no envelope."""
 
@@ -98,83 +99,71 @@ class ViewResponse:
         return next(nested, None) or SoftDetail(dict(body), None, "")
 
 
-class OutcomeBuilder:
-    """Makes outcomes of the responses to one call."""
+MapErrors = Callable[[ArgumentLocator], ErrorMapper]
 
-    def __init__(
-        self,
-        tool: str,
-        arguments: ArgumentLocator,
-        get_error_mapper: Callable[[ArgumentLocator], ErrorMapper],
-        recognize: Recognizer | None = None,
-    ) -> None:
-        self.tool = tool
-        self.arguments = arguments
-        self.get_error_mapper = get_error_mapper
-        self.recognize = recognize
 
-    def build(self, response: ViewResponse) -> Outcome:
-        outcome = self.from_envelope(response) or self.from_data(response)
-        notes, view = notes_of(response.request) or NO_NOTES, response.view
-        quota = outcome.rate_limit
-        if quota is None and view is not None and (view.throttle_classes or response.status == 429):
-            quota = QuotaReader(view).get_rate_limit(response.status, response.headers)
-        # The view's own envelope says them, else the call context, else attributes of the view.
-        version, content_hash = outcome.version, outcome.content_hash
-        if not version:
-            version, own_hash = notes.content_version, notes.content_hash
-            if not version and (own := getattr(view, "mcp_version", None)):
-                # A hash of one version is not taken for that of another.
-                version, own_hash = str(own), str(getattr(view, "mcp_content_hash", None) or "")
-            content_hash = content_hash or own_hash
-        return outcome.changed(
-            tool=self.tool,
-            content=response.content.blocks + notes.content
-            if notes.blocks
-            else response.content.blocks,
-            fidelity=response.content.fidelity or outcome.fidelity,
-            rate_limit=quota,
-            warnings=(
-                *outcome.warnings,
-                *response.content.warnings,
-                *notes.warnings,
-                *(warn_of_quota(quota) if quota and outcome.failure is None else ()),
-            ),
-            suggestions=(*outcome.suggestions, *notes.suggestions),
-            telemetry={**outcome.telemetry, **notes.telemetry},
-            meta={**outcome.meta, **notes.meta} if notes.meta else outcome.meta,
-            version=version,
-            content_hash=content_hash,
-            media_type=response.media_type,
-        )
+def build_outcome(
+    response: ViewResponse,
+    tool: str,
+    arguments: ArgumentLocator,
+    map_errors: MapErrors,
+    recognize: Recognizer | None = None,
+) -> Outcome:
+    """Return the outcome of a view's response, with what the view said while it ran."""
+    status, content, view = response.status, response.content, response.view
+    own = recognize(content.data, status) if recognize is not None else None
+    # A success counts for nothing where the HTTP status says otherwise.
+    is_wrong = own is not None and own.failure is None and status >= 400
+    outcome = read_data(response, arguments, map_errors) if own is None or is_wrong else own
+    notes = notes_of(response.request) or NO_NOTES
+    quota = outcome.rate_limit
+    if quota is None and view is not None and (view.throttle_classes or status == 429):
+        quota = QuotaReader(view).get_rate_limit(status, response.headers)
+    # The view's own envelope says them, else the call context, else attributes of the view.
+    version, content_hash = outcome.version, outcome.content_hash
+    if not version:
+        version, own_hash = notes.content_version, notes.content_hash
+        if not version and (attribute := getattr(view, "mcp_version", None)):
+            # A hash of one version is not taken for that of another.
+            version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
+        content_hash = content_hash or own_hash
+    return outcome.changed(
+        tool=tool,
+        content=content.blocks + notes.content if notes.blocks else content.blocks,
+        fidelity=content.fidelity or outcome.fidelity,
+        rate_limit=quota,
+        warnings=(
+            *outcome.warnings,
+            *content.warnings,
+            *notes.warnings,
+            *(warn_of_quota(quota) if quota and outcome.failure is None else ()),
+        ),
+        suggestions=(*outcome.suggestions, *notes.suggestions),
+        telemetry={**outcome.telemetry, **notes.telemetry},
+        meta={**outcome.meta, **notes.meta} if notes.meta else outcome.meta,
+        version=version,
+        content_hash=content_hash,
+        media_type=response.media_type,
+    )
 
-    def from_envelope(self, response: ViewResponse) -> Outcome | None:
-        if self.recognize is None:
-            return None
-        outcome = self.recognize(response.content.data, response.status)
-        # A success counts for nothing where the HTTP status says otherwise.
-        is_wrong = outcome is not None and outcome.failure is None and response.status >= 400
-        return None if is_wrong else outcome
 
-    def from_data(self, response: ViewResponse) -> Outcome:
-        data, status = response.content.data, response.status
-        if status >= 400:
-            mapper = self.get_error_mapper(self.arguments)
-            failure = mapper.from_response(status, data, response.headers)
-            return Outcome("", status, data=data, failure=failure)
-        if response.excepted and status < 300 and data is not None:
-            detail = response.soft_detail
-            failure = self.get_error_mapper(self.arguments).from_soft_failure(detail)
-            return Outcome("", status, data=detail.answer, failure=failure, body=data)
-        # Not before: reading the paginator of a view makes one.
-        has_pages = isinstance(data, OBJECTS) and is_page(data)
-        paginator = getattr(response.view, "paginator", None) if has_pages else None
-        if paginator is None:
-            return Outcome("", status, data=data)
-        reader = PageReader(paginator, data, response.query_string)
-        page = reader.read(self.arguments.replace_query)
-        warnings = () if page is None else tuple(reader.find_warnings(page))
-        return Outcome("", status, data=data, pagination=page, warnings=warnings)
+def read_data(response: ViewResponse, arguments: ArgumentLocator, map_errors: MapErrors) -> Outcome:
+    data, status = response.content.data, response.status
+    if status >= 400:
+        failure = map_errors(arguments).from_response(status, data, response.headers)
+        return Outcome("", status, data=data, failure=failure)
+    if response.excepted and status < 300 and data is not None:
+        detail = response.soft_detail
+        failure = map_errors(arguments).from_soft_failure(detail)
+        return Outcome("", status, data=detail.answer, failure=failure, body=data)
+    # Not before: reading the paginator of a view makes one.
+    has_pages = isinstance(data, OBJECTS) and is_page(data)
+    paginator = getattr(response.view, "paginator", None) if has_pages else None
+    if paginator is None:
+        return Outcome("", status, data=data)
+    page = read_page(paginator, data, response.query_string, arguments)
+    warnings = () if page is None else tuple(find_limit(paginator, page, response.query_string))
+    return Outcome("", status, data=data, pagination=page, warnings=warnings)
 
 
 def has_plain_data(response: HttpResponseBase) -> bool:
@@ -201,71 +190,59 @@ def new_request_id() -> str:
     return f"req_{int.from_bytes(os.urandom(8), 'big') % 10**12:012}"
 
 
-PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
-ReplaceQuery = Callable[[Mapping[str, str]], "Mapping[str, Any] | None"]
-"""Returns the call's arguments with other query parameters, None if one has no argument."""
+# --- The position of a page in its list, read from the paginator's own answer --------------------
 
 
-class PageReader:
-    """Reads the position of a page of one of REST framework's shapes."""
+def read_page(
+    paginator: Any, data: Mapping[str, Any], query_string: str, arguments: ArgumentLocator
+) -> Pagination | None:
+    # None where the link to the next page leads nowhere that is known.
+    link, count = data["next"], data.get("count")
+    if not isinstance(link, (str, type(None))):
+        return None
+    changes = find_changes(link, query_string) if link else {}
+    if link is not None and not changes:
+        return None
+    page = getattr(paginator, "page", None)
+    size: Any
+    if page is not None and hasattr(page, "paginator"):
+        size = int(page.paginator.per_page)
+    else:
+        size = getattr(paginator, "limit", None) or getattr(paginator, "page_size", None)
+    attributes = ("cursor_query_param", "page_query_param", "offset_query_param")
+    names = (getattr(paginator, attribute, "") for attribute in attributes)
+    cursor = next((changes[name] for name in names if name in changes), None)
+    return Pagination(
+        has_more=link is not None,
+        total_count=count if isinstance(count, int) else None,
+        page_size=size if isinstance(size, int) else None,
+        page=getattr(page, "number", None),
+        cursor=next(iter(changes.values()), None) if cursor is None else cursor,
+        next=arguments.replace_query(changes) if changes else None,
+    )
 
-    def __init__(self, paginator: Any, data: Mapping[str, Any], query_string: str) -> None:
-        self.paginator = paginator
-        self.data = data
-        self.query_string = query_string
 
-    def read(self, replace_query: ReplaceQuery) -> Pagination | None:
-        # None where the link to the next page leads nowhere that is known.
-        link, count = self.data["next"], self.data.get("count")
-        if not isinstance(link, (str, type(None))):
-            return None
-        changes = self.find_changes(link) if link else {}
-        if link is not None and not changes:
-            return None
-        return Pagination(
-            has_more=link is not None,
-            total_count=count if isinstance(count, int) else None,
-            page_size=self.get_page_size(),
-            page=getattr(getattr(self.paginator, "page", None), "number", None),
-            cursor=self.get_cursor(changes),
-            next=replace_query(changes) if changes else None,
-        )
+def find_changes(link: str, query_string: str) -> dict[str, str]:
+    known = set(query_string.split("&"))
+    pairs = [pair for pair in link.partition("?")[2].split("&") if pair not in known]
+    parts = [pair.partition("=") for pair in pairs]
+    there = {name: value for name, _, value in parts}
+    if "%" in link or "+" in link:
+        there = {unquote_plus(name): unquote_plus(value) for name, value in there.items()}
+    # Of several, some may only be encoded in another way.
+    here = parse_qs(query_string, keep_blank_values=True) if len(there) > 1 else {}
+    return {name: value for name, value in there.items() if value not in here.get(name, ())}
 
-    def find_changes(self, link: str) -> dict[str, str]:
-        known = set(self.query_string.split("&"))
-        pairs = [pair for pair in link.partition("?")[2].split("&") if pair not in known]
-        parts = [pair.partition("=") for pair in pairs]
-        there = {name: value for name, _, value in parts}
-        if "%" in link or "+" in link:
-            there = {unquote_plus(name): unquote_plus(value) for name, value in there.items()}
-        # Of several, some may only be encoded in another way.
-        here = parse_qs(self.query_string, keep_blank_values=True) if len(there) > 1 else {}
-        return {name: value for name, value in there.items() if value not in here.get(name, ())}
 
-    def find_warnings(self, page: Pagination) -> Iterator[Warning]:
-        """Yield the warning of a page that has fewer rows than were asked for."""
-        paginator = self.paginator
-        name = getattr(paginator, "page_size_query_param", None)
-        name = name or getattr(paginator, "limit_query_param", None)
-        if not page.has_more or not name or name not in self.query_string:
-            return
-        pairs = [pair.partition("=") for pair in self.query_string.split("&")]
-        asked = [value for parameter, _equals, value in pairs if parameter == name]
-        if page.page_size and asked and asked[-1].isdecimal() and int(asked[-1]) > page.page_size:
-            facts = {"name": name, "count": page.page_size, "asked": asked[-1]}
-            text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.")
-            yield Warning(PAGE_SIZE_LIMITED, text % facts, PLAIN_WARNINGS[PAGE_SIZE_LIMITED])
-
-    def get_page_size(self) -> int | None:
-        page = getattr(self.paginator, "page", None)
-        if page is not None and hasattr(page, "paginator"):
-            return int(page.paginator.per_page)
-        size = getattr(self.paginator, "limit", None) or getattr(self.paginator, "page_size", None)
-        return size if isinstance(size, int) else None
-
-    def get_cursor(self, changes: Mapping[str, str]) -> str | None:
-        for attribute in ("cursor_query_param", "page_query_param", "offset_query_param"):
-            name = getattr(self.paginator, attribute, "")
-            if name in changes:
-                return changes[name]
-        return next(iter(changes.values()), None)
+def find_limit(paginator: Any, page: Pagination, query_string: str) -> Iterator[Warning]:
+    # The warning of a page that has fewer rows than were asked for.
+    name = getattr(paginator, "page_size_query_param", None)
+    name = name or getattr(paginator, "limit_query_param", None)
+    if not page.has_more or not name or name not in query_string:
+        return
+    pairs = [pair.partition("=") for pair in query_string.split("&")]
+    asked = [value for parameter, _equals, value in pairs if parameter == name]
+    if page.page_size and asked and asked[-1].isdecimal() and int(asked[-1]) > page.page_size:
+        facts = {"name": name, "count": page.page_size, "asked": asked[-1]}
+        text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.")
+        yield Warning(PAGE_SIZE_LIMITED, text % facts, PLAIN_WARNINGS[PAGE_SIZE_LIMITED])
