@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.access.limits import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.features import CallState
-from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
+from drf_mcp.outcomes import Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
 
 PARTIAL = "PARTIAL_FAILURE"
@@ -69,10 +69,10 @@ class Batch:
     def fail(self) -> Outcome:
         # Objects that were looked for and not found are an answer; that nothing may be looked for,
         # or that looking fails, is none.
-        failures = [outcome.failure for outcome in self.outcomes if outcome.failure is not None]
-        soft = all(failure.soft or is_not_found(failure) for failure in failures)
-        hard = (o for o in self.outcomes if o.failure and not is_not_found(o.failure))
-        main = next(hard, self.outcomes[0])
+        failed = [(outcome, outcome.failure) for outcome in self.outcomes if outcome.failure]
+        found = [(o, f) for o, f in failed if f.category is not Category.NOT_FOUND]
+        soft = all(failure.soft for _, failure in found)
+        main = found[0][0] if found else self.outcomes[0]
         several = len(self.groups) > 1
         if main.failure is None or not (soft or several):
             return main
@@ -105,19 +105,17 @@ class Batch:
                 # One advice for all of them is read once.
                 advice = "" if failure.remediation in advised else failure.remediation
                 advised.add(failure.remediation)
-                misses.append(self.get_problem(failure, f"{pointer}/{index}", id, advice))
+                problem = Problem(
+                    failure.code,
+                    f"{id}: {failure.message}",
+                    f"{pointer}/{index}",
+                    received=id,
+                    remediation=advice,
+                    recoverable=failure.recoverable,
+                    context=failure.context,
+                )
+                misses.append(problem)
         return tuple(misses)
-
-    def get_problem(self, failure: Failure, pointer: str, id: Any, advice: str) -> Problem:
-        return Problem(
-            failure.code,
-            f"{id}: {failure.message}",
-            pointer,
-            received=id,
-            remediation=advice,
-            recoverable=failure.recoverable,
-            context=failure.context,
-        )
 
     def describe_misses(self) -> str:
         groups = self.groups.items()
@@ -167,8 +165,10 @@ class Batch:
         joined: dict[str, Any] = {}
         for outcome in self.distinct:
             for name, value in outcome.telemetry.items():
-                both = is_number(value) and is_number(joined.get(name))
-                joined[name] = joined[name] + value if both else value
+                both = (value, joined.get(name))
+                are_numbers = all(isinstance(each, (int, float)) for each in both)
+                is_sum = are_numbers and not any(isinstance(each, bool) for each in both)
+                joined[name] = sum(both) if is_sum else value
         return joined
 
     def get_common(self, name: str) -> str:
@@ -180,11 +180,3 @@ def is_miss(outcome: Outcome) -> bool:
     # A view that refuses may do so next to an answer.
     failure = outcome.failure
     return failure is not None and not (failure.soft and outcome.data is not None)
-
-
-def is_not_found(failure: Failure) -> bool:
-    return failure.category is Category.NOT_FOUND
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""The guards of every call: what takes its tool away, its throttles, its time limit."""
+"""What is around every call: what takes its tool away, its throttles, its time, what it costs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 
-STATUS = 403
-
 
 class NarrowingGuard(Guard):
     """Refuses a tool that something takes away from the caller: the setting READ_ONLY for one."""
@@ -51,16 +49,11 @@ def find_refusal(tool: Any, caller: Caller) -> Outcome | None:
         "tools/list shows, or tell the user what is missing."
     )
     failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, advice, recoverable=False)
-    return Outcome(tool.name, STATUS, failure=failure)
+    return Outcome(tool.name, 403, failure=failure)
 
 
 class CallRefused(Exception):
-    """A guard refuses a call, as a view would by raising the exception.
-
-    Args:
-        exc: the exception.
-        rate_limit: what is left of the quota that refuses it.
-    """
+    """A guard refuses a call, as a view would by raising the exception."""
 
     def __init__(self, exc: APIException, rate_limit: RateLimit | None = None) -> None:
         super().__init__(exc)
@@ -71,8 +64,7 @@ class CallRefused(Exception):
 class CallCrashed(Exception):
     """Something failed around a view, such as the end of its transaction.
 
-    Args:
-        cause: the exception, which is reported and answered as one of the view's own.
+    The cause is reported and answered as an exception of the view's own.
     """
 
     def __init__(self, cause: Exception) -> None:
@@ -99,17 +91,7 @@ class ThrottleGuard(Guard):
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         if call.is_rerun:
             return proceed(call)
-        limits = self.get_limits(call)
-        waits = list(limits.find_waits())
-        quota = Quotas.get_tightest(limits.left)
-        if waits:
-            known = [seconds for seconds in waits if seconds is not None]
-            raise CallRefused(Throttled(max(known, default=None)), quota)
-        return self.add_quota(proceed(call), quota)
-
-    def get_limits(self, call: CallState) -> EndpointLimits:
-        tool = call.tool
-        known = call.caller.authenticate()
+        tool, known = call.tool, call.caller.authenticate()
         # Throttles that let reads pass look at the method.
         inner = copy.copy(known._request)
         inner.method = tool.endpoint.method
@@ -117,9 +99,13 @@ class ThrottleGuard(Guard):
         copy_identity(request, known)
         view = tool.endpoint.view(request)
         view.kwargs = call.bound.kwargs
-        return EndpointLimits(call.throttles, view, request, tool.options.throttle_scope)
-
-    def add_quota(self, outcome: Outcome, quota: RateLimit | None) -> Outcome:
+        limits = EndpointLimits(call.throttles, view, request, tool.options.throttle_scope)
+        waits = list(limits.find_waits())
+        quota = Quotas.get_tightest(limits.left)
+        if waits:
+            seconds = [wait for wait in waits if wait is not None]
+            raise CallRefused(Throttled(max(seconds, default=None)), quota)
+        outcome = proceed(call)
         tightest = Quotas.get_tightest((outcome.rate_limit, quota))
         if quota is None or tightest is not quota:
             return outcome
