@@ -169,7 +169,7 @@ class Demo:
         """The first server of the JSON document among what was printed."""
         printed = self.log.read_text()
         try:
-            document, _ = json.JSONDecoder().raw_decode(printed[printed.index("{\n") :])
+            document, _ = json.JSONDecoder().raw_decode(printed[printed.index('{"mcpServers"') :])
             (server,) = document["mcpServers"].values()
         except (LookupError, ValueError) as exc:
             raise DemoFailed("it prints no configuration for a client") from exc

@@ -34,7 +34,7 @@ def test_prints_how_to_reach_the_shop():
     assert "http://127.0.0.1:8123/mcp" in printed
     for token in Token.objects.select_related("user"):
         assert f"{token.user.username:<6} {token.key}" in printed
-    start = printed.index("{\n")
+    start = printed.index('{"mcpServers"')
     configuration, _ = json.JSONDecoder().raw_decode(printed[start:])
     token = Token.objects.get(user__username="alice").key
     assert configuration["mcpServers"]["shop"] == {

@@ -22,7 +22,7 @@ README = "# A project\n\n```console\n$ make demo     # a shop\n```\n"
 # Speaks HTTP at the port that it is given, and no MCP.
 SERVER = "python3 -m http.server --bind 127.0.0.1 $(PORT)"
 CONFIGURATION = (
-    '@printf \'{\\n"mcpServers": {"shop": {"url": "http://127.0.0.1:%s/mcp", "headers": {}}}}\\n\''
+    '@printf \'{"mcpServers": {"shop": {"url": "http://127.0.0.1:%s/mcp", "headers": {}}}}\\n\''
     ' "$(PORT)"'
 )
 

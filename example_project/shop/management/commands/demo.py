@@ -16,17 +16,17 @@ from rest_framework.authtoken.models import Token
 HOST = "127.0.0.1"
 
 GUIDE = """
-The shop's MCP endpoint:  {url}
+The shop's MCP endpoint:  {url}  (in a browser: log in as alice, alice)
 Its REST API:             {api}
 
 Tokens (the password of each user is the user's name):
 {tokens}
 
-Configuration for an MCP client:
-{configuration}
-
 Claude Code:
 claude mcp add --transport http shop {url} --header "{authorization}"
+
+Other clients:
+{configuration}
 
 By hand:
 curl -s {url} -H '{authorization}' -H 'Content-Type: application/json' \
@@ -96,7 +96,7 @@ def guide(port: int) -> str:
         url=url,
         api=f"http://{HOST}:{port}/api/",
         tokens="\n".join(f"  {name:<6} {tokens[name]}  {role}" for name, role in ROLES.items()),
-        configuration=json.dumps({"mcpServers": {"shop": server}}, indent=2),
+        configuration=json.dumps({"mcpServers": {"shop": server}}),
         authorization=f"Authorization: {authorization}",
         call=json.dumps(CALL),
     )
