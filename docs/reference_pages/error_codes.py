@@ -52,7 +52,9 @@ def error_codes_page() -> str:
         "Error codes",
         CODES_HEAD,
         "## Failures",
-        table(["`error_code`", "`error_type`", "When"], failure_rows()),
+        table(
+            ["`error_code`", "`error_type`", "From, or an exception with the code"], failure_rows()
+        ),
         FAILURES_FOOT,
         "## Categories",
         table(
@@ -88,7 +90,7 @@ def when(error_code: str) -> str:
     said = [f"HTTP {', '.join(statuses)}"] if statuses else []
     if error_code in WHEN:
         said.append(WHEN[error_code])
-    return "; ".join(said + ([f"the exception's code {', '.join(causes)}"] if causes else []))
+    return "; ".join(said + ([", ".join(causes)] if causes else []))
 
 
 def category_rows() -> Iterator[list[str]]:

@@ -170,7 +170,8 @@ def default_and_values(known: Any) -> str:
     default = f"Default: {default_of(known.default)}"
     if accepted.startswith("a subclass of") or accepted == "True or False":
         return default
-    return paragraph(f"{default}. Takes: {as_markdown(accepted)}.")
+    shown = as_markdown(accepted.replace("a whole number of ", ""))
+    return paragraph(f"{default}. Takes: {shown}.")
 
 
 # Names of settings in the docstrings of options.

@@ -24,8 +24,11 @@ const Finder = (() => {
     return text === undefined ? "" : text.length > 80 ? `${text.slice(0, 80)}…` : text;
   }
 
-  function detailsOf(row, key) {
-    const shown = Object.entries(row).filter(([name, value]) => name !== key && value !== null && typeof value !== "object" && plain(value).length <= 40);
+  /** What tells rows apart that have one label: no address, and nothing twice. */
+  function detailsOf(row, key, label) {
+    const isTold = ([name, value]) => name !== key && value !== label && value !== null && typeof value !== "object";
+    const isShort = (value) => plain(value).length <= 40 && !/^https?:/.test(value);
+    const shown = Object.entries(row).filter((entry) => isTold(entry) && isShort(entry[1]));
     return shown.slice(0, 5).map(([name, value]) => `${name}: ${plain(value)}`).join(" · ");
   }
 
@@ -117,7 +120,7 @@ const Finder = (() => {
         say(`${name}: ${plain(row[key])} ${label}`);
       };
       const choose = button("", { class: "row" }, does);
-      choose.append(make("strong", {}, key === undefined ? "?" : plain(row[key])), make("span", {}, label), make("small", {}, detailsOf(row, key)));
+      choose.append(make("strong", {}, key === undefined ? "?" : plain(row[key])), make("span", {}, label), make("small", {}, detailsOf(row, key, label)));
       return make("li", {}, choose);
     }
 
