@@ -53,7 +53,7 @@ def error_codes_page() -> str:
         CODES_HEAD,
         "## Failures",
         table(
-            ["`error_code`", "`error_type`", "From, or an exception with the code"], failure_rows()
+            ["`error_code`", "`error_type`", "From, or a code of exceptions"], failure_rows()
         ),
         FAILURES_FOOT,
         "## Categories",
