@@ -52,9 +52,7 @@ def error_codes_page() -> str:
         "Error codes",
         CODES_HEAD,
         "## Failures",
-        table(
-            ["`error_code`", "`error_type`", "From, or a code of exceptions"], failure_rows()
-        ),
+        table(["`error_code`", "`error_type`", "From, or a code of exceptions"], failure_rows()),
         FAILURES_FOOT,
         "## Categories",
         table(

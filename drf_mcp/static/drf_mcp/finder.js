@@ -26,7 +26,7 @@ const Finder = (() => {
 
   /** What tells rows apart that have one label: no address, and nothing twice. */
   function detailsOf(row, key, label) {
-    const isTold = ([name, value]) => name !== key && value !== label && value !== null && typeof value !== "object";
+    const isTold = ([name, value]) => name !== key && ![label, "", null].includes(value) && typeof value !== "object";
     const isShort = (value) => plain(value).length <= 40 && !/^https?:/.test(value);
     const shown = Object.entries(row).filter((entry) => isTold(entry) && isShort(entry[1]));
     return shown.slice(0, 5).map(([name, value]) => `${name}: ${plain(value)}`).join(" · ");
