@@ -68,7 +68,8 @@ def takes_value(action: Action) -> bool:
 
 def plain(text: str | None) -> str:
     """Return a help text as it follows a colon."""
-    words = text or ""
+    # The head of the page says so once.
+    words = (text or "").replace(", by USERNAME_FIELD", "")
     first = words.partition(" ")[0]
     is_name = not first.isalpha() or (first.isupper() and len(first) > 1)
     return words if is_name else words[:1].lower() + words[1:]

@@ -469,6 +469,28 @@ def test_curl_is_the_request_that_the_call_stands_for(visit, shop_page, name, ar
         assert expected.method == words[words.index("-X") + 1]
 
 
+def test_one_click_copies_a_call_for_a_terminal(visit):
+    watched = visit("alice", "?tool=stats")
+    watched.call("stats")
+    watched.verdict()
+    watched.page.get_by_role("button", name="Copy as curl").click()
+    watched.page.wait_for_function(
+        "async () => (await navigator.clipboard.readText()).startsWith('curl')"
+    )
+    copied = watched.page.evaluate("() => navigator.clipboard.readText()")
+    assert copied == watched.page.locator("#curl-mcp").text_content()
+
+
+def test_rows_to_pick_from_show_no_addresses_and_nothing_empty(visit):
+    page = visit("carol", "?tool=orders_refund").page
+    page.get_by_role("button", name="Find").first.click()
+    rows = page.get_by_role("dialog").locator("small")
+    rows.first.wait_for()
+    told = [part for row in rows.all_inner_texts() for part in row.split(" · ")]
+    assert [part for part in told if "http" in part or part.endswith(":")] == []
+    assert any(part.startswith("status: ") for part in told)
+
+
 def test_copying_takes_the_whole_envelope(visit):
     watched = visit("alice", "?tool=stats")
     watched.call("stats")
