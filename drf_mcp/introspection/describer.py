@@ -11,16 +11,16 @@ from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.input_serializer import find_own_hooks
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.request_body.describer import RequestBody, add_form_fields
-from drf_mcp.introspection.request_body.serializer import find_own_hooks
+from drf_mcp.introspection.request_body import RequestBody, add_form_fields
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.trees import FunctionSource

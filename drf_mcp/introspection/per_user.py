@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer
 
+from drf_mcp.introspection.handling import walk_fields
+from drf_mcp.introspection.input_serializer import FIELD_HOOKS, find_own_hooks
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.request_body.describer import complete_body
-from drf_mcp.introspection.request_body.handling import walk_fields
-from drf_mcp.introspection.request_body.serializer import FIELD_HOOKS, find_own_hooks
+from drf_mcp.introspection.request_body import complete_body
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_without_flag

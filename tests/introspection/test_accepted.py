@@ -13,8 +13,8 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import make_example
-from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.text import describe_accepted
 from drf_mcp.tools import registry

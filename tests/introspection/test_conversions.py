@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
 
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from tests.introspection.inspected import by_name, described, schemas
 

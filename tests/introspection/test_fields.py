@@ -23,10 +23,9 @@ from jsonschema import Draft202012Validator
 from rest_framework import fields, relations, serializers
 from rest_framework.renderers import JSONRenderer
 
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields import FieldDescriber
-from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.fields.describers import DecimalDescriber
+from drf_mcp.introspection.fields import DecimalDescriber, FieldDescriber
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.text import describe_accepted
 from tests.introspection.inspected import bare, form

@@ -13,8 +13,8 @@ from hypothesis import assume, given, provisional, settings
 from hypothesis import strategies as st
 from rest_framework import serializers as s
 
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import PATTERNS
-from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.names import is_ecmascript
 from drf_mcp.introspection.portable import PortableWriter
 

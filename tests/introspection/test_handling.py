@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.core.validators import FileExtensionValidator
 from rest_framework import generics, serializers
 
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
+from drf_mcp.introspection.handling import find_handling
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.request_body.handling import find_handling
 from drf_mcp.introspection.types import PLAIN, Handling, Relation, Upload
 from tests.introspection.inspected import by_name, described
 

@@ -9,7 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.text import describe_accepted
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from rest_framework import serializers
 from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
 
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable

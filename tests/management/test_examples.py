@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FORMATS, make_example, make_example_arguments
-from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
 

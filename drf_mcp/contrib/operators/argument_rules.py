@@ -21,8 +21,8 @@ from drf_mcp.contrib.operators.source_lines import (
 )
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.field_schema import FieldSchema
+from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.json_text import encode_plain
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.tool import Tool

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.contrib.resources.feature import Annotations
 from drf_mcp.contrib.resources.routes import URISpace
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.option_types.kinds import ICON, Kind, ListOf, MetaMembers, Text, refuse_wrong_values
 
 KINDS: Mapping[str, Kind] = {

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 from django_filters import filters
 from django_filters.utils import label_for_filter
 
-from drf_mcp.introspection.fields.model_fields import find_model_field
+from drf_mcp.introspection.model_fields import find_model_field
 from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import Schema
 

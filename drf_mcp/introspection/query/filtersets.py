@@ -19,8 +19,8 @@ from drf_mcp.introspection.closed_sets import (
     OrderingTerms,
 )
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
-from drf_mcp.introspection.fields.describers import Choices, flatten_choices
-from drf_mcp.introspection.fields.model_fields import describe_input, find_model_field
+from drf_mcp.introspection.fields import Choices, flatten_choices
+from drf_mcp.introspection.model_fields import describe_input, find_model_field
 from drf_mcp.introspection.query.filter_words import PACKAGES, FilterWords
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text

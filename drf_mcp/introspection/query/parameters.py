@@ -13,7 +13,7 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.paths import find_version_parameters

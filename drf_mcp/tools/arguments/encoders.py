@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.request_body.parsers import ViewParsers, is_json_parser
+from drf_mcp.introspection.parsers import ViewParsers, is_json_parser
 from drf_mcp.introspection.types import ANY, Body, Place
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.call import FilesBody

@@ -8,7 +8,7 @@ import pytest
 from rest_framework import serializers
 
 from drf_mcp.contrib.operators.lock import LockFile, SchemaMembers, compare_tools
-from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 
 ENTRY = {

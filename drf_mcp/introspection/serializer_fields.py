@@ -12,13 +12,9 @@ from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
-from drf_mcp.introspection.fields.describers import FieldDescriber, make_array
-from drf_mcp.introspection.fields.model_fields import (
-    describe_input,
-    describe_stored,
-    find_model_field,
-)
+from drf_mcp.introspection.fields import FieldDescriber, make_array
 from drf_mcp.introspection.inspection import find_hidden_fields
+from drf_mcp.introspection.model_fields import describe_input, describe_stored, find_model_field
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name, join_values
 from drf_mcp.introspection.types import AnyField, Schema

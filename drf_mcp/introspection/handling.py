@@ -13,18 +13,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework import fields, relations, serializers
 
+from drf_mcp.introspection.described_field import DescribedField, is_extension_validator
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.described import DescribedField, is_extension_validator
-from drf_mcp.introspection.fields.serializers import (
+from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.parsers import ViewParsers
+from drf_mcp.introspection.serializer_fields import (
     find_enclosing,
     find_related_model,
     find_sendable,
     find_source_field,
     is_recursive,
 )
-from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.request_body.parsers import ViewParsers
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
 from drf_mcp.introspection.types import (

@@ -1,4 +1,4 @@
-"""The hooks that describe a class of serializer fields."""
+"""Serializer fields by class: the hooks that describe them, and those of the stock fields."""
 
 from __future__ import annotations
 

@@ -12,26 +12,26 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.fields.serializers import (
-    describe_uniqueness,
-    find_listed,
-    find_sendable,
-    is_required,
-)
 from drf_mcp.introspection.forms import Form
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
-from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.request_body.handling import (
+from drf_mcp.introspection.handling import (
     ANY_FILE,
     KeyParameters,
     find_further_keys,
     find_handling,
     make_file_parameter,
 )
-from drf_mcp.introspection.request_body.parsers import ViewParsers
-from drf_mcp.introspection.request_body.serializer import InputSerializer, find_added_names
+from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
+from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.introspection.parsers import ViewParsers
+from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.serializer_fields import (
+    describe_uniqueness,
+    find_listed,
+    find_sendable,
+    is_required,
+)
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf

@@ -17,8 +17,9 @@ from rest_framework.fields import RegexField, SlugField, empty
 from rest_framework.serializers import Serializer
 from rest_framework.validators import UniqueValidator
 
+from drf_mcp.introspection import serializer_fields
 from drf_mcp.introspection.field_schema import FieldSchema, Limit, explain, join_sentences
-from drf_mcp.introspection.fields import describers, serializers
+from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.safe_call import attempt
@@ -33,8 +34,8 @@ from drf_mcp.introspection.text import (
 )
 from drf_mcp.introspection.types import AnyField
 
-# Importing these modules registers the describers of REST framework's own fields.
-DESCRIBERS = (describers, serializers)
+# Importing the module registers its describers.
+DESCRIBERS = serializer_fields
 COMPOSITE = frozenset({"object", "array"})
 JSON_TYPES: dict[str, Any] = {
     "string": str,
@@ -44,8 +45,6 @@ JSON_TYPES: dict[str, Any] = {
     "array": list,
     "object": dict,
 }
-
-
 # A member of an object that is described in words, where only its name is known.
 NAMED = SimpleNamespace(input_schema=FieldSchema())
 
@@ -56,9 +55,9 @@ class DescribedField:
 
     def __init__(self, field: AnyField) -> None:
         self.field: Any = field
-        registry = describers.FieldDescriber.registry
+        registry = FieldDescriber.registry
         owner = next((base for base in type(field).__mro__ if base in registry), object)
-        self.describer = registry.get(owner, describers.FieldDescriber)(field, type(self))
+        self.describer = registry.get(owner, FieldDescriber)(field, type(self))
         self.described_class = owner
 
     @property
@@ -98,7 +97,7 @@ class DescribedField:
             return FieldSchema.of(self.describer.get_output_schema())
         return FieldSchema()
 
-    def describe_class(self, describer: describers.FieldDescriber) -> FieldSchema:
+    def describe_class(self, describer: FieldDescriber) -> FieldSchema:
         schema = ConstraintReader(self.field, describer.get_input_schema()).read()
         # A method of the project's own may read more forms than REST framework's.
         return schema if converts_like_drf(self.field) else schema.without_pattern()

@@ -1,1 +1,0 @@
-"""Request bodies: who reads them, and the members they take."""
