@@ -23,7 +23,7 @@ Place: TypeAlias = tuple[str, ...]
 ANY = "*"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Upload:
     """What a file has to be.
 
@@ -40,7 +40,7 @@ class Upload:
     by_name: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Relation:
     """The model of the object that a value identifies, and the model field that holds it."""
 
@@ -48,7 +48,7 @@ class Relation:
     key: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MemberNames:
     """The members of an object that a serializer reads, and those that it only writes."""
 
@@ -56,7 +56,7 @@ class MemberNames:
     read_only: frozenset[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Handling:
     """What has to be known of an argument's values besides their schema, by place.
 
@@ -141,7 +141,7 @@ def may_be_text(schema: Schema) -> bool:
 UNDECLARED: Any = object()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """One thing a caller may send.
 
@@ -206,7 +206,7 @@ def join_parameters(*groups: Parameters) -> Parameters:
     return tuple(joined.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Body:
     """What the view takes as its request body.
 
@@ -305,7 +305,7 @@ class EndpointSchema:
         return replace(self, output={"type": "array", "items": one})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PathKwarg:
     """One kwarg of a route.
 

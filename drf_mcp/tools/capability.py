@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import functools
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -23,7 +24,7 @@ from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import Capability, Encoded, Era
+from drf_mcp.protocol import ERAS, Capability, Encoded, Era
 from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.input import Unfinished
@@ -42,6 +43,7 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 
 logger = logging.getLogger("drf_mcp")
+LINE = b"\n"
 
 # Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
@@ -169,26 +171,37 @@ class ToolsCapability(Capability):
             key = (tuple(tools), era.revision, *chosen)
         joined = DEFINITIONS.find(key) if key else None
         if joined is None:
-            joined = b"[%b]" % b",".join(self.get_definition(tool, era) for tool in tools)
+            joined = b"[%b]" % b",".join(self.list_definition(tool, era) for tool in tools)
             if key:
                 DEFINITIONS.keep(key, joined)
         return joined
 
+    def list_definition(self, tool: Tool, era: Era) -> bytes:
+        known = len(tool.definitions)
+        definition = self.get_definition(tool, era)
+        if len(tool.definitions) > known:
+            tool.forget()
+        return definition
+
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         envelope = self.get_envelope(tool)
-        key = (era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA)
-        encoded: bytes | None = tool.definitions.get(key)
-        if encoded is None:
+        kind: Any = type(envelope)
+        keys = get_definition_keys(kind, mcp_settings.OUTPUT_SCHEMA)
+        definition: bytes | None = tool.definitions.get(keys[era.revision])
+        if definition is None:
 
             def describe() -> bytes:
-                members = era.tool_members(tool.definition(get_output_schema(tool, envelope)))
-                return to_bytes(encode_data(members))
+                return write_definitions(tool.definition(get_output_schema(tool, envelope)))
 
             # In the project's own language, not in that of the first caller.
             with override_language():
-                encoded = kept_descriptions.get(tool, ("definition", *key), describe)
-            tool.definitions[key] = encoded
-        return encoded
+                text = kept_descriptions.get(tool, keys["kind"], describe)
+            written = dict(read_definitions(text))
+            definition = written[era.revision]
+            # Clients speak one revision or the next, which mostly write the same.
+            alike = (revision for revision in written if written[revision] is definition)
+            tool.definitions.update({keys[revision]: definition for revision in alike})
+        return definition
 
     # --- tools/call -----------------------------------------------------------------------
 
@@ -298,3 +311,29 @@ class ToolsCapability(Capability):
         return (
             self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
         )
+
+
+@functools.lru_cache(maxsize=64)
+def get_definition_keys(envelope_class: Any, kind: Any) -> Mapping[str, tuple[Any, ...]]:
+    """Return the keys of a tool's definitions by revision, which all tools share."""
+    keys = {revision: (revision, envelope_class, kind) for revision in ERAS}
+    return {**keys, "kind": ("definitions", envelope_class, kind)}
+
+
+def write_definitions(definition: Mapping[str, Any]) -> bytes:
+    """Return a line of JSON for each revision, an empty one where it has that of the last."""
+    lines: list[bytes] = []
+    last: Any = None
+    for era in ERAS.values():
+        members = era.tool_members(definition)
+        lines.append(b"" if members == last else to_bytes(encode_data(members)))
+        last = members
+    return LINE.join(lines)
+
+
+def read_definitions(text: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield each revision with its definition."""
+    definition = b""
+    for revision, line in zip(ERAS, text.split(LINE), strict=True):
+        definition = line or definition
+        yield revision, definition

@@ -39,6 +39,18 @@ from drf_mcp.tools.related_tools import ArgumentSources, StateFields
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
+# What is made of `Tool.view_schema`, and the view that it was read off.
+OF_DEFINITION = (
+    "view",
+    "schema",
+    "endpoint_schema",
+    "arguments",
+    "controls",
+    "input_schema",
+    "hints",
+    "untrusted_fields",
+    "description",
+)
 ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
 
 
@@ -235,6 +247,17 @@ class Tool:
     def definitions(self) -> dict[Any, bytes]:
         # As JSON, by revision and envelope, once it was listed.
         return {}
+
+    def forget(self) -> None:
+        """Drop what the definition was made of, to be made again when the tool is called.
+
+        Of many tools that are listed few are called.
+        """
+        with DESCRIBING:
+            for name in OF_DEFINITION:
+                vars(self).pop(name, None)
+            if self.origin is not None:
+                vars(self.origin).pop("view", None)
 
     @property
     def list_tool(self) -> str | None:

@@ -64,9 +64,6 @@ def describe_endpoint(endpoint: LocalEndpoint) -> PreloadedEndpoint:
     capability, tools = server.tools_capability, endpoint.tools
     for tool in tools.values():
         size += max(len(capability.get_definition(tool, era)) for era in ERAS.values())
-        # Most revisions write the same bytes.
-        once = {definition: definition for definition in tool.definitions.values()}
-        tool.definitions.update({key: once[value] for key, value in tool.definitions.items()})
     for feature in features.hooks["prepare_endpoint"]:
         feature.prepare_endpoint(server, tools)
     seconds = round(time.perf_counter() - started, 3)

@@ -42,8 +42,11 @@ def describe_words(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
     def describe() -> bytes:
         return to_bytes(encode_data(ToolWords(tool, language).describe()))
 
-    kind = ("search", language.code)
-    described: dict[str, Any] = json.loads(kept_descriptions.get(tool, kind, describe))
+    is_new = "view" not in vars(tool)
+    text = kept_descriptions.get(tool, ("search", language.code), describe)
+    if is_new:
+        tool.forget()
+    described: dict[str, Any] = json.loads(text)
     return described
 
 

@@ -59,11 +59,11 @@ class HandlerReading:
         self.view_class = view_class
         self.calls: set[str] = set()
         self.reads_body = self.reads_whole = self.reads_parts = self.hands_on = False
-        self.serializer_calls: set[SerializerCall] = set()
+        self.serializer_calls: dict[SerializerCall, None] = {}
         self.keys: dict[str, None] = {}
         self.files: dict[str, None] = {}
-        self.lists: set[str] = set()
-        self.seen: set[CodeType] = set()
+        self.lists: dict[str, None] = {}
+        self.seen: dict[CodeType, None] = {}
         self.asked: dict[type[Serializer[Any]], None] = {}
         self.writes_before_asking = False
 
@@ -82,7 +82,7 @@ class HandlerReading:
             owner = self.find_home(layer) or owner
             if layer.__code__ in self.seen:
                 continue
-            self.seen.add(layer.__code__)
+            self.seen[layer.__code__] = None
             source = FunctionSource(layer)
             if source.tree is None or len(self.seen) > MOST_FUNCTIONS:
                 self.hands_on = True
@@ -98,7 +98,7 @@ class HandlerReading:
         keys, files, lists = find_body_keys(function)
         self.keys.update(keys)
         self.files.update(files)
-        self.lists.update(lists)
+        self.lists.update(dict.fromkeys(lists))
 
     def read_expressions(
         self, source: FunctionSource, owner: type | None, is_wrapper: bool
@@ -180,9 +180,9 @@ class HandlerReading:
         if unchanged is not None:
             partial = None if None in keywords else self.find_truth(keywords.get("partial"))
             many = self.find_truth(keywords.get("many"))
-            self.serializer_calls.add(
-                SerializerCall(serializer_class, many, attribute, partial if unchanged else True)
-            )
+            partial = partial if unchanged else True
+            call = SerializerCall(serializer_class, many, attribute, partial)
+            self.serializer_calls[call] = None
         elif "data" in keywords and serializer_class is None:
             self.reads_parts = True
 
@@ -223,4 +223,5 @@ def read_handler(view_class: type, name: str) -> HandlerReading | None:
 def follow_handler(view_class: type, name: str) -> HandlerReading:
     reading = HandlerReading(view_class)
     reading.follow(*find_member(view_class, name))
+    reading.seen.clear()
     return reading
