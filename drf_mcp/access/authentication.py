@@ -287,12 +287,7 @@ SENT_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,19}")
 
 
 class AccessErrorResponse:
-    """The response to a caller whom the endpoint refuses.
-
-    Args:
-        caller: the caller.
-        exc: why the endpoint refuses the caller.
-    """
+    """The response to a caller whom the endpoint refuses."""
 
     def __init__(self, caller: Caller, exc: APIException) -> None:
         self.caller = caller

@@ -95,11 +95,7 @@ class UnreadBody(BaseParser):
 
 
 class PreAuthenticator:
-    """Authenticates the request of a view before any code of the view runs.
-
-    Args:
-        request: the `ToolRequest`, whose caller is admitted or refused meanwhile.
-    """
+    """Authenticates the request of a view before any code of the view runs."""
 
     def __init__(self, request: Any) -> None:
         self.request = request

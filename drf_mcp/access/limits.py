@@ -18,6 +18,8 @@ from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.exceptions import Refused, contain
 from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
+logger = logging.getLogger("drf_mcp")
+
 # Returns the address of a request as REST framework's throttles see it.
 get_address = BaseThrottle().get_ident
 APPROACHING = "RATE_LIMIT_APPROACHING"
@@ -25,12 +27,7 @@ LOW_SHARE = 0.1
 
 
 class Quotas:
-    """Reads the histories of throttles that count a request at a view, and counts nothing.
-
-    Args:
-        view: the view, whose ``throttle_scope`` a scoped throttle takes.
-        request: REST framework's request, with the caller's user; None for the view's.
-    """
+    """Reads the histories of throttles that count a request at a view, and counts nothing."""
 
     def __init__(self, view: Any, request: Any = None) -> None:
         self.view = view
@@ -83,13 +80,7 @@ class EndpointLimits:
     """The endpoint's throttles at one call, as if they were the view's.
 
     Where the view has a throttle with the same cache key, this one is read and the view's counts,
-    so that no call counts twice.
-
-    Args:
-        throttles: instances of the endpoint's throttles.
-        view: an instance of the view, not called.
-        request: REST framework's request, with the caller's user and the view's method.
-        scope: the ``throttle_scope`` that the tool has at the endpoint, None for the view's own.
+    so that no call counts twice. The scope is the tool's at the endpoint, None for the view's own.
     """
 
     def __init__(
@@ -162,9 +153,6 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
     yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)
 
 
-logger = logging.getLogger("drf_mcp")
-
-
 class QuotaReader(Quotas):
     """Reads the quotas that REST framework's own throttles keep of a view's request.
 
@@ -173,16 +161,16 @@ class QuotaReader(Quotas):
     """
 
     def get_rate_limit(self, status: int, headers: Mapping[str, str]) -> RateLimit | None:
+        def leave_out(exc: Exception) -> None:
+            # The call was made, and its answer is worth more than what is left.
+            logger.warning("The quota of a caller could not be read: %s", exc)
+
         has_quotas = bool(self.view.throttle_classes)
-        tightest = contain(self.get_tightest_quota, self.tell_nothing) if has_quotas else None
+        tightest = contain(self.get_tightest_quota, leave_out) if has_quotas else None
         seconds = headers.get("Retry-After", "") if status == 429 else ""
         if not seconds.isdigit():
             return tightest
         return replace(tightest or RateLimit(), retry_after=int(seconds))
-
-    def tell_nothing(self, exc: Exception) -> None:
-        # The call was made, and its answer is worth more than what is left.
-        logger.warning("The quota of a caller could not be read: %s", exc)
 
     def get_tightest_quota(self) -> RateLimit | None:
         # A view that chooses its throttles itself may ask a database which.

@@ -99,12 +99,7 @@ def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
 
 
 class Toolsets:
-    """The sets of tools that a URL or a header names: those of a dict, and the tags of tools.
-
-    Args:
-        named: patterns by the name of a set.
-        tools: the tools, whose tags are names as well.
-    """
+    """The sets of tools that a URL or a header names: those of a dict, and the tags of tools."""
 
     def __init__(self, named: Mapping[str, Sequence[str]], tools: Iterable[Any]) -> None:
         self.named = named

@@ -176,25 +176,14 @@ def is_gone(user: Any) -> bool:
 
 
 def get_principal(user: Any, request: Any) -> str:
-    """Return a key of a user within the tenant of the request, "" for an anonymous user.
-
-    Args:
-        user: who is calling.
-        request: the request to the endpoint, on which middleware may have set ``tenant``.
-    """
+    """Return a key of a user within the tenant of the request, "" for an anonymous user."""
     key = get_user_key(user)
     tenant = get_tenant_key(request) if key else ""
     return f"{tenant}/{key}" if tenant else key
 
 
 def get_caller_key(user: Any, auth: Any, request: Any) -> str:
-    """Return a key of an authenticated caller, "" for an anonymous one.
-
-    Args:
-        user: who is calling.
-        auth: the credential that authentication found, None for none.
-        request: Django's request.
-    """
+    """Return a key of an authenticated caller, "" for an anonymous one."""
     # A worker that makes the call of a caller again does not have the credential.
     if known := getattr(request, "mcp_principal", None):
         return known  # type: ignore[no-any-return]
@@ -231,10 +220,6 @@ def get_rights_fingerprint(request: Any, own: Any = None) -> str:
 
     The rights are the user's flags, groups and permissions, the credential's scopes and narrowing,
     and the tenant. A stored answer is not sent again to a caller whose rights have changed.
-
-    Args:
-        request: REST framework's request.
-        own: what the view adds, see `ask_view_for_rights`.
     """
     user, auth = request.user, request.auth
     narrowing = getattr(auth, "narrowing", None)

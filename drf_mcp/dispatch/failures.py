@@ -132,11 +132,7 @@ class FailureOutcomes:
         return self.get_failed_outcome(tool, 400, failure)
 
     def find_permission_refusal(self, call: CallState) -> Outcome | None:
-        """Return the outcome of a caller who may not call a tool, None for any other caller.
-
-        Raises:
-            APIException: if the caller is not let into the endpoint at all.
-        """
+        """Return the outcome of a caller who may not call a tool, None for any other caller."""
         tool, arguments, caller = call.tool, call.arguments, call.caller
         if caller.find_narrowing(tool):
             return find_refusal(tool, caller)
@@ -234,11 +230,7 @@ def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
 
 
 def name_missing_rows(failure: Failure, tool: Tool, content: bytes) -> Failure:
-    """Return the failure of a broken reference with the arguments whose rows do not exist.
-
-    Args:
-        content: the body of the request.
-    """
+    """Return the failure of a broken reference with the arguments whose rows do not exist."""
     if failure.message != _(DatabaseRule.REFERENCE.value[0]):
         return failure
     # The connection may be unusable, and a body need not be JSON.
@@ -356,11 +348,7 @@ class ProtectedRows:
         return join_values(self.describe(blockers))
 
     def describe(self, keys: Mapping[type[Model], Collection[Any]]) -> tuple[Rows, ...]:
-        """Return rows by model in words, each model with the tool that lists its rows.
-
-        Args:
-            keys: the primary keys of the rows, by model.
-        """
+        """Return rows by model in words, each model with the tool that lists its rows."""
         described = []
         for model, known in keys.items():
             name, shown = get_plural_name(model), self.find_visible(model, known)

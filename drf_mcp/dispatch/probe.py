@@ -113,7 +113,8 @@ class Probe:
     """Asks the view of a tool on behalf of a caller. Nothing that changes data is run.
 
     The view gets the request of the call, through CALL_MIDDLEWARE and by the same identity. No
-    throttle counts it.
+    throttle counts it. Where the view refuses the caller, questions raise what it raises: an
+    APIException, PermissionDenied or Http404.
 
     Args:
         kwargs: the path kwargs.
@@ -160,22 +161,14 @@ class Probe:
     # --- Questions ------------------------------------------------------------------------------
 
     def check_permissions(self) -> None:
-        """Ask the view's permissions, but for those of an object.
-
-        Raises:
-            APIException, PermissionDenied, Http404: as the view does.
-        """
+        """Ask the view's permissions, but for those of an object."""
         if self.is_routed:
             self.ask(lambda view, request, *args, **kwargs: None)
         else:
             self.check_permissions_alone()
 
     def check_permissions_alone(self, prepare: Callable[[Any], object] | None = None) -> None:
-        """Ask the view's permissions and run no other step of it: its arguments are not known.
-
-        Args:
-            prepare: gets the view before.
-        """
+        """Ask the view's permissions and run no other step of it: its arguments are not known."""
 
         def answer(inner: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             view = self.view
@@ -194,19 +187,11 @@ class Probe:
             raise Intercepted(response)
 
     def get_object(self) -> Any:
-        """Return the object that the view finds for the caller; None for a view of none.
-
-        Raises:
-            APIException, PermissionDenied, Http404: as the view does.
-        """
+        """Return the object that the view finds for the caller; None for a view of none."""
         return self.ask(lambda view, *args, **kwargs: get_named_object(view))
 
     def ask(self, look: Look[Found]) -> Found:
-        """Return what is found in the place of the view's handler.
-
-        Raises:
-            APIException, PermissionDenied, Http404: as the view does, or what is called.
-        """
+        """Return what is found in the place of the view's handler."""
         found: list[Found] = []
         raised: list[Exception] = []
 
@@ -255,9 +240,6 @@ class Probe:
         """Return those of some primary keys whose rows the list shows the caller.
 
         No rows where the list refuses the caller; None where it cannot be said.
-
-        Args:
-            model: the model of the keys.
         """
 
         def find(rows: QuerySet[Any]) -> set[str] | None:
@@ -281,12 +263,6 @@ class Probe:
         """Return what is taken of the rows that the list shows the caller, None where it cannot be.
 
         Of a list with a handler of the project's own, these are the rows of its first page.
-
-        Args:
-            take: gets the queryset of the rows, within CALL_MIDDLEWARE.
-
-        Raises:
-            APIException, PermissionDenied, Http404: as the list does.
         """
         found = self.ask_listed_rows(take)
         if found is not None:

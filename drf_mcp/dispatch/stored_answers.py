@@ -102,7 +102,8 @@ class StoredAnswer:
     """An answer of a tool that is kept for its caller.
 
     No handler is run for it. Asked are the guards of the handler, and the view's
-    filtered queryset.
+    filtered queryset. A caller who may have nothing of it gets an APIException, PermissionDenied
+    or Http404, and RightsChanged where the rights are others.
 
     Args:
         kwargs: the path kwargs of the call; for a call about several objects one is a list.
@@ -137,11 +138,7 @@ class StoredAnswer:
     # --- Keeping --------------------------------------------------------------------------------
 
     def seal(self, lists: Sequence[ShownList] = ()) -> Sealed:
-        """Return what is kept with the answer: of its terms those that hold now.
-
-        Raises:
-            APIException, PermissionDenied, Http404: if the caller could not read the answer.
-        """
+        """Return what is kept with the answer: of its terms those that hold now."""
         if self.many:
             return self.seal_objects()
         if not self.has_to_be_asked(lists):
@@ -202,12 +199,7 @@ class StoredAnswer:
         return contain(lambda: get_rights_fingerprint(known), lambda exc: "")
 
     def find_rights(self) -> str:
-        """Return a hash of the caller's rights.
-
-        Raises:
-            APIException, PermissionDenied, Http404: if the caller may not make the call, whatever
-                became of its object.
-        """
+        """Return a hash of the caller's rights."""
         return self.look(names_object=False).rights
 
     def note_terms(self) -> dict[str, Any]:
@@ -217,12 +209,7 @@ class StoredAnswer:
         return {**call, "rights": self.note_rights(), "asked": asked}
 
     def check(self, terms: Mapping[str, Any]) -> None:
-        """Ask whether the caller may have an answer of these terms.
-
-        Raises:
-            RightsChanged: if the rights are others.
-            APIException, PermissionDenied, Http404: if the caller may not make the call.
-        """
+        """Ask whether the caller may have an answer of these terms."""
         rights = self.find_rights() if terms["asked"] else self.note_rights()
         self.compare(StoredRows(rights), terms)
 
@@ -234,10 +221,6 @@ class StoredAnswer:
         Args:
             rows: what `Sealed.find_row` returned for each item.
             archived: the entry of the archive, for ``may_retrieve(request, archived)`` of the view.
-
-        Raises:
-            RightsChanged: if the rights are others.
-            APIException, PermissionDenied, Http404: if the caller may read nothing.
         """
         keys = find_every_key(rows)
         if self.many:

@@ -371,11 +371,7 @@ class Visibility:
         return contain(ask, judge)
 
     def identify(self, classes: Any, tool: Any) -> Request:
-        """Return an authenticated request for authentication classes.
-
-        Args:
-            tool: the tool at whose view they are asked.
-        """
+        """Return an authenticated request for authentication classes."""
         known = self.identities.known.get(classes)
         if known is None:
             inner = ToolRequest(self.caller, tool.endpoint.method, tool.endpoint.route.path)
