@@ -208,42 +208,50 @@ def unwrap_path(path: Path) -> Path:
     return tuple(dropwhile(lambda part: isinstance(part, int) or part in WRAPPERS, path))
 
 
-# Each is translated where it is used.
-CORRECT = _("Correct {name}.")
+# Each is translated where it is used. The message names the argument.
+CORRECT = _("Correct it.")
 PROBLEM_REMEDIES = {
-    "required": _("Provide {name}."),
-    "null": _("Send a value other than null for {name}."),
-    "blank": _("Send a non-empty text for {name}."),
-    "empty": _("Do not send {name} empty."),
-    "invalid_choice": _("Use one of the accepted values for {name}."),
-    "not_shown": _("Use one of the values that the message names for {name}."),
-    "max_length": _("Shorten {name}."),
-    "min_length": _("Lengthen {name}."),
-    "max_value": _("Use a smaller value for {name}."),
-    "min_value": _("Use a larger value for {name}."),
-    "max_digits": _("Use fewer digits for {name}."),
-    "max_whole_digits": _("Use fewer digits before the decimal point for {name}."),
-    "max_decimal_places": _("Use fewer decimal places for {name}."),
-    "max_string_length": _("Use fewer digits for {name}."),
-    "invalid_image": _("Send an image for {name}."),
-    "invalid_extension": _("Send a file of an accepted type for {name}."),
-    "unique": _("Use another value for {name}; this one is taken."),
-    "does_not_exist": _("Use the identifier of an existing object for {name}."),
-    "incorrect_type": _("Send an identifier of the accepted type for {name}."),
-    "not_a_list": _("Send a JSON array for {name}."),
-    "not_a_dict": _("Send a JSON object for {name}."),
+    "required": _("Provide it."),
+    "null": _("Send a value other than null."),
+    "blank": _("Send a non-empty text."),
+    "empty": _("Do not send it empty."),
+    "invalid_choice": _("Use an accepted value."),
+    "not_shown": _("Use one of the values that the message names."),
+    "max_length": _("Shorten it."),
+    "min_length": _("Lengthen it."),
+    "max_value": _("Use a smaller value."),
+    "min_value": _("Use a larger value."),
+    "max_digits": _("Use fewer digits."),
+    "max_whole_digits": _("Use fewer digits before the decimal point."),
+    "max_decimal_places": _("Use fewer decimal places."),
+    "max_string_length": _("Use fewer digits."),
+    "invalid_image": _("Send an image."),
+    "invalid_extension": _("Send a file of an accepted type."),
+    "unique": _("Use another value; this one is taken."),
+    "does_not_exist": _("Use one that exists."),
+    "incorrect_type": _("Send an identifier of the accepted type."),
+    "not_a_list": _("Send a JSON array."),
+    "not_a_dict": _("Send a JSON object."),
 }
+# Codes that leave no doubt that the value is not what is accepted. "invalid" does where the value
+# is of another type: a view refuses values for any reason of its own as "invalid".
+FORMAT_CODES = frozenset(
+    {"required", "null", "invalid_choice", "incorrect_type", "not_a_list", "not_a_dict"}
+)
 # Where no argument alone is wrong: several may be, or the state of an object.
 ANOTHER = HANDLING[Category.VALIDATION].advice
 WHOLE_REMEDIES = {
+    "required": _("Provide the arguments."),
     "null": _("Provide the arguments."),
     "unique": _("Use another combination of values; this one is taken."),
 }
+
 FILE_REMEDIES = {
-    "max_length": _("Shorten the file name of {name}."),
-    "empty": _("Send a file that is not empty for {name}."),
+    "max_length": _("Shorten the file name."),
+    "empty": _("Send a file that is not empty."),
 }
-OPTIONAL_NULL = _("Send a value other than null for {name}, or leave it out.")
+OPTIONAL_NULL = _("Send a value other than null, or leave it out.")
+
 CODE_REMEDIES = {
     "INVALID_FORMAT": _("Correct the format of the arguments and call again."),
     "METHOD_NOT_ALLOWED": _("This operation does not exist here; use another tool."),

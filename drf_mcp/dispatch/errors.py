@@ -35,6 +35,7 @@ from drf_mcp.dispatch.error_texts import (
     CODE_REMEDIES,
     CORRECT,
     FILE_REMEDIES,
+    FORMAT_CODES,
     OPTIONAL_NULL,
     PROBLEM_REMEDIES,
     WHOLE_REMEDIES,
@@ -44,8 +45,7 @@ from drf_mcp.dispatch.error_texts import (
     unwrap_path,
 )
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
-from drf_mcp.introspection.text import get_plural_name, join_values, translate
-from drf_mcp.json_text import JSONPointer
+from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.outcomes import MISSING, Failure, Problem
 
 # Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
@@ -75,6 +75,10 @@ class ArgumentLocator(Protocol):
 
     def accepted(self, pointer: str) -> str | None:
         return None
+
+    def misfits(self, pointer: str) -> bool:
+        """Return whether the value is certainly of no accepted type or pattern."""
+        return False
 
     def optional(self, pointer: str) -> bool:
         return False
@@ -233,19 +237,21 @@ class ErrorMapper:
         """Return one sentence that says what the caller can do about one argument.
 
         A pointer of "" is all arguments. What is accepted need not be repeated: every
-        envelope has it next to the sentence, or adds it.
+        envelope that lacks it in the sentence has it next to it, or adds it.
         """
-        name = JSONPointer(pointer).dotted
-        if not name:
+        is_misfit = code in FORMAT_CODES or (code == "invalid" and self.arguments.misfits(pointer))
+        if code == "null" and self.arguments.optional(pointer):
+            return _(OPTIONAL_NULL)
+        if accepted and is_misfit:
+            # Translators: such as "Send one of low, high." and "Send an email address."
+            return (_("Send %(accepted)s.") % {"accepted": accepted}).replace("….", "…")
+        if not pointer:
             text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
         elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
-        elif code == "null" and self.arguments.optional(pointer):
-            text = OPTIONAL_NULL
         else:
             text = PROBLEM_REMEDIES.get(code, CORRECT)
-        # Translators: replaces {name} in sentences such as "Correct {name}."
-        return translate(text).format(name=f"'{name}'" if name else _("the arguments"))
+        return _(text)
 
     def make_failure(
         self,

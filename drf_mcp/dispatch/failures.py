@@ -251,7 +251,7 @@ def find_missing_rows(tool: Tool, content: bytes) -> Iterator[Problem]:
         model = getattr(column, "related_model", None)
         if value is None or model is None or model._base_manager.filter(pk=value).exists():
             continue
-        remediation = _(PROBLEM_REMEDIES["does_not_exist"]).format(name=f"'{argument.name}'")
+        remediation = _(PROBLEM_REMEDIES["does_not_exist"])
         if finder := tool.related.find_list(model):
             remediation = _(EXISTING) % {"tool": finder}
         yield Problem(

@@ -106,31 +106,42 @@ class ResponseV2Envelope(ContractEnvelope):
         has_pointer = not is_plain and JSONPointer.from_dotted(first.path) != first.pointer
         further = {
             "pointer": first.pointer if has_pointer else "",
-            "accepted": first.accepted,
-            "problems": list(map(self._render_problem, others)),
+            "problems": [self._render_problem(each, first) for each in others],
         }
         return {
             **drop_empty({"field": first.path}),
             "constraint": first.code,
-            **self._describe_received(first),
+            **self._describe_value(first),
             **drop_empty(further),
             **failure.details,
         }
 
-    def _render_problem(self, problem: Problem) -> dict[str, Any]:
+    def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
+        # What the first problem says of an argument needs no second time.
+        is_known = first is not None and first.pointer == problem.pointer
+        value = self._describe_value(problem)
+        further = {"remediation": problem.remediation, "context": problem.context}
         return {
             "pointer": problem.pointer,
             "code": problem.code,
             "message": problem.message,
-            **self._describe_received(problem),
-            **drop_empty(
-                {
-                    "accepted": problem.accepted,
-                    "remediation": problem.remediation,
-                    "context": problem.context,
-                }
-            ),
+            **({} if is_known else value),
+            **drop_empty(further),
         }
+
+    def _describe_value(self, problem: Problem) -> dict[str, Any]:
+        """Return what was received and would be accepted, without what the sentences say."""
+        members = self._describe_received(problem)
+        value = members.get("received")
+        item = value[0] if isinstance(value, list) and len(value) == 1 else value
+        is_said = isinstance(item, (str, int)) and re.search(
+            rf"(?<!\w){re.escape(str(item))}(?!\w)", problem.message
+        )
+        if item not in ("", True, False) and is_said:
+            members = {}
+        if problem.accepted and problem.accepted not in problem.remediation:
+            members = {**members, "accepted": problem.accepted}
+        return members
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         success = {

@@ -73,14 +73,21 @@ class StatusEnvelope(ContractEnvelope):
         errors += map(self._render_warning, filter(self._is_error, outcome.warnings))
         entries = [warning for warning in outcome.warnings if not self._is_error(warning)]
         warnings = [warning.summary or warning.message for warning in entries]
-        suggestions = [error.get("suggestion") for error in errors]
+        # Of several, "Provide it." would not say what.
+        is_one = len(errors) == 1
+        suggestions = [
+            text if is_one or not field else f"{field}: {text}"
+            for error in errors
+            if (text := error.get("suggestion"))
+            for field in [error.get("context", {}).get("field")]
+        ]
         status = "partial_success" if errors or warnings else "success"
         rendered = {
             "status": status if failure is None else "failure",
             "success": failure is None,
             "errors": errors,
             "warnings": warnings,
-            "suggestions": list(dict.fromkeys(filter(None, [*suggestions, *outcome.suggestions]))),
+            "suggestions": list(dict.fromkeys([*suggestions, *filter(None, outcome.suggestions)])),
             "metadata": self._get_metadata(outcome),
         }
         data: Any

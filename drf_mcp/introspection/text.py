@@ -163,9 +163,10 @@ def describe_value(schema: FieldSchema, json_type: str) -> str:
     name = name_kind(schema) if json_type in ("string", "number") else ""
     words = name or translate(NOUNS.get(json_type, f"a {json_type}"))
     words = bound(words, schema.get("minimum"), schema.get("maximum"), VALUE_BOUNDS)
-    # What has a kind of its own is never empty.
-    shortest = None if name else schema.get("minLength")
-    words = bound(words, shortest, schema.get("maxLength"), LENGTH_BOUNDS)
+    # What has a kind of its own is never empty, and few texts may be.
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    shortest = None if name or (least == 1 and most is None) else least
+    words = bound(words, shortest, most, LENGTH_BOUNDS)
     # The words of a kind say what its pattern says.
     kind, pattern = schema.kind, schema.get("pattern")
     if "pattern" in schema and (kind is None or kind.pattern != pattern):

@@ -270,9 +270,8 @@ class StateFields:
         tools = self.find_tools([str(problem.received)]) or self.find_tools(self.get_words(name))
         if not tools:
             return problem
-        text = _("Leave '%(name)s' out. %(tool)s may change it.")
-        facts = {"name": name, "tool": join_alternatives(tools)}
-        return replace(problem, remediation=text % facts)
+        text = _("Leave it out. %(tool)s may change it.")
+        return replace(problem, remediation=text % {"tool": join_alternatives(tools)})
 
     def explain(self, message: str) -> str:
         """Return a sentence with the tools that change the field in an error, "" for none."""

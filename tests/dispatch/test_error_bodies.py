@@ -327,7 +327,7 @@ def test_the_code_of_an_error_object_is_the_cause(serve, said, code):
     result = refused(serve, said)
     assert result.code == code
     if code == "MISSING_REQUIRED" and "attr" in said:
-        assert result.data["remediation"] == "Provide 'body.size'."
+        assert result.data["remediation"] == "Provide it."
 
 
 def test_the_code_of_an_error_object_decides_where_it_names_no_place(serve):

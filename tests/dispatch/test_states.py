@@ -105,7 +105,7 @@ def test_the_problem_of_an_argument_says_what_to_do_about_the_argument(expose, a
     router = SimpleRouter()
     router.register("orders", Notes, basename="orders")
     expose(*router.urls)
-    assert alice.call("orders_update", id=1, note="x").data["remediation"] == "Correct 'note'."
+    assert alice.call("orders_update", id=1, note="x").data["remediation"] == "Correct it."
 
 
 def test_a_field_that_the_server_sets_names_the_actions_that_change_it(subtests, expose, alice):
@@ -118,7 +118,7 @@ def test_a_field_that_the_server_sets_names_the_actions_that_change_it(subtests,
             router.register("orders", Orders, basename="orders")
             expose(*router.urls)
             refused = alice.call("orders_partial_update", id=1, status=value)
-            assert refused.data["remediation"] == f"Leave 'status' out. {tools} may change it."
+            assert refused.data["remediation"] == f"Leave it out. {tools} may change it."
 
 
 def test_a_tool_about_no_object_names_none(expose, alice):

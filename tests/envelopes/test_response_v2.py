@@ -303,7 +303,7 @@ def test_the_example_of_an_error(serve):
     }
     assert envelope["data"]["error_code"] == "MISSING_REQUIRED"
     assert envelope["data"]["error_type"] == "validation"
-    assert envelope["data"]["remediation"].startswith("Provide 'spec_id'.")
+    assert envelope["data"]["remediation"].startswith("Send a string")
     assert envelope["error"].startswith("spec_id: ")
 
 

@@ -267,15 +267,15 @@ def find_ignored(values: Values) -> list[Problem]:
                 pointer = f"{argument.pointer}/{index}" if several else argument.pointer
                 for part in closed.ignored(write_query_text(item)):
                     nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
-                    otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
                     words = describe_accepted(closed.get_schema())
+                    advice = _("Send %(accepted)s.") % {"accepted": words}
                     yield Problem(
                         code=closed.code,
                         message=closed.get_message(part),
                         pointer=pointer,
                         received=mask_secrets(part),
                         accepted=words or pgettext("accepted names", "none"),
-                        remediation=suggest(part, nearest, otherwise),
+                        remediation=advice if words and not nearest else suggest(nearest, ""),
                     )
 
     return list(islice(find(), MAX_UNKNOWN))

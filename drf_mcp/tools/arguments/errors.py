@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext, pgettext
+from django.utils.translation import ngettext, pgettext
 
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.json_text import JSONPointer, parse_json_text
@@ -64,14 +64,16 @@ def shorten_value(value: Any) -> Any:
 # The most problems of unknown arguments in one error.
 MAX_UNKNOWN = 20
 MAX_NAMES = 40
-LEAVE_OUT = gettext_noop("Else leave '%(name)s' out.")
 
 
-def suggest(name: str, nearest: str | None, otherwise: str) -> str:
-    """Return the advice to use the nearest name or value, else other advice."""
-    if not nearest:
-        return _(otherwise) % {"name": name}
-    return f"{ask_nearest([put_in_quotes(nearest)])} {_(LEAVE_OUT) % {'name': name}}"
+def suggest(nearest: str | None, names: str) -> str:
+    """Return the advice to use the nearest name or value, else one of those that are accepted."""
+    if nearest:
+        return ask_nearest([put_in_quotes(nearest)])
+    if not names:
+        return _("Leave it out.")
+    # Translators: such as "Use one of status, customer."
+    return _("Use one of %(names)s.") % {"names": names}
 
 
 def put_in_quotes(name: str) -> str:
@@ -148,26 +150,24 @@ class ArgumentErrors:
         same = [self.renamed[name]] if name in self.renamed else []
         nearest = same or find_nearest(name, taken)
         rest = len(self.known) - MAX_NAMES
-        names = ", ".join(islice(self.known, MAX_NAMES)) or pgettext("accepted names", "none")
+        names = ", ".join(islice(self.known, MAX_NAMES))
         if rest > 0:
             text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
             names = text % {"names": names, "count": rest}
-        facts = {"name": name, "holder": self.holder}
+        meant, facts = next(iter(nearest), ""), {"holder": self.holder}
         if not self.holder:
-            otherwise = gettext_noop("Correct its name, or leave '%(name)s' out.")
-            remediation = suggest(name, next(iter(nearest), ""), otherwise)
+            remediation = suggest(meant, names)
         elif nearest:
-            asked = ask_nearest([put_in_quotes(nearest[0])])
-            otherwise = _("Else put '%(name)s' into '%(holder)s'.") % facts
-            remediation = f"{asked} {otherwise}"
+            otherwise = _("Else put it into '%(holder)s'.") % facts
+            remediation = f"{suggest(meant, '')} {otherwise}"
         else:
-            remediation = _("Correct its name, or put '%(name)s' into '%(holder)s'.") % facts
+            remediation = _("Correct its name, or put it into '%(holder)s'.") % facts
         return Problem(
             code="unknown",
             message=_("Unknown argument."),
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
-            accepted=nearest[0] if nearest else names,
+            accepted=meant or names or pgettext("accepted names", "none"),
             remediation=remediation,
         )
 
@@ -177,7 +177,7 @@ class ArgumentErrors:
             message=_("This argument is read-only."),
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
-            remediation=_("Leave '%(name)s' out: the server sets it.") % {"name": name},
+            remediation=_("Leave it out: the server sets it."),
         )
 
     def missing_argument(self, name: str) -> Problem:
@@ -185,7 +185,7 @@ class ArgumentErrors:
             code="required",
             message=_("This argument is required."),
             pointer=self.get_pointer(name),
-            remediation=_("Provide '%(name)s'.") % {"name": name},
+            remediation=_("Provide it."),
         )
 
     def differing_names(self, name: str, other: str) -> Problem:

@@ -134,14 +134,13 @@ class FieldsArgument(Argument):
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
-        otherwise = gettext_noop("Use an accepted field, or leave '%(name)s' out.")
         return Problem(
             code="unknown",
             message=_("Unknown field."),
             pointer=pointer,
             received=path,
             accepted=nearest or names,
-            remediation=suggest(path, nearest, otherwise),
+            remediation=suggest(nearest, names),
         )
 
 

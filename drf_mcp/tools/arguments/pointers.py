@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
 from drf_mcp.tools.arguments.errors import MASK
 from drf_mcp.tools.arguments.layout import ArgumentLayout
+
+NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
 
 
 class ArgumentPointers:
@@ -161,6 +164,18 @@ class ArgumentPointers:
 
     def accepted(self, pointer: str) -> str | None:
         return describe_accepted(self.get_schema(pointer), self.received(pointer))
+
+    def misfits(self, pointer: str) -> bool:
+        value, schema = self.received(pointer), FieldSchema.of(self.get_schema(pointer))
+        if not isinstance(value, str) or value == MASK:
+            return False
+        try:
+            pattern = re.compile(schema.get("pattern") or "")
+        except re.error:
+            # ECMAScript knows other patterns.
+            return False
+        is_number = bool({"integer", "number"}.intersection(schema.types[:1]))
+        return not pattern.search(value) or (is_number and not NUMBER.fullmatch(value))
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")

@@ -63,7 +63,7 @@ def test_fifty_ids_are_taken(groups, ids):
 
 def test_the_key_of_one_object_leads_to_the_argument(groups, ids):
     (problem,) = groups().call(TOOL, pk=ids[0]).problems
-    assert (problem["pointer"], problem["accepted"]) == ("/pk", "ids")
+    assert (problem["pointer"], problem["remediation"]) == ("/pk", "Did you mean 'ids'?")
 
 
 @mcp_viewset(many=True)

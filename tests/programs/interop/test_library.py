@@ -71,7 +71,7 @@ async def test_client_is_refused_an_unknown_argument_in_band(library):
         result = await connection.client.call_tool("bm25_retriever", {"query": "test"})
     assert result.is_error
     assert result.content[0].text.startswith("Error executing tool: ")
-    assert "Provide 'question'." in result.content[0].text
+    assert "question: This argument is required." in result.content[0].text
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
