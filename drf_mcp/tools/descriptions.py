@@ -14,7 +14,6 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.text import clean_text
-from drf_mcp.introspection.types import Parameter
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
@@ -31,7 +30,8 @@ SENTENCES = {
 }
 # Clients cut longer ones.
 MAX_LENGTH = 2048
-MAX_CHOICES = 6
+# Choices: of one filter, and the characters of all. The schema has them as well.
+MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50
 MAX_NAMES = 8
 # Fields that any answer may have.
 COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
@@ -208,14 +208,20 @@ class Description:
         if self.endpoint.method != "GET" or self.endpoint.standard_action == "retrieve":
             return []
         # The arguments for search and order describe themselves.
-        known = (p for p in self.tool.schema.query if p.role == "filter" and p.listed)
-        return [self.describe_filter(p) for p in known if p.name not in SHAPING]
-
-    def describe_filter(self, parameter: Parameter) -> str:
-        schema = parameter.schema.get("items", parameter.schema)
-        choices = [c for c in schema.get("enum", ()) if isinstance(c, str)]
-        name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
-        return f"{name} ({join_names(choices, MAX_CHOICES)})" if choices else name
+        texts: list[str] = []
+        room = MAX_CHOICES_LENGTH
+        for parameter in self.tool.schema.query:
+            if parameter.role != "filter" or not parameter.listed or parameter.name in SHAPING:
+                continue
+            name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
+            schema = parameter.schema.get("items", parameter.schema)
+            choices = [choice for choice in schema.get("enum", ()) if isinstance(choice, str)]
+            shown = join_names(choices, MAX_CHOICES)
+            if shown and len(shown) <= room:
+                room -= len(shown)
+                name = f"{name} ({shown})"
+            texts.append(name)
+        return texts
 
 
 def speak(name: str) -> str:

@@ -234,7 +234,7 @@ class AggregateTool(Tool):
 
     def compose_description(self) -> str:
         listing = self.related.by_path.get(self.endpoint.route.path.rstrip("/"))
-        text = _("Of the rows that %(tool)s gives with the same filters.")
+        text = _("Filters as of %(tool)s.")
         return f"{self.describe_figures()} {text % {'tool': listing} if listing else ''}".strip()
 
     @property
@@ -254,11 +254,10 @@ class AggregateTool(Tool):
             groups.insert(0, parts % {"names": join_alternatives(dates)})
         text = {
             (False, False): _("Count %(rows)s."),
-            (False, True): _("Count %(rows)s, in all or by %(groups)s."),
+            (False, True): _("Count %(rows)s, by %(groups)s."),
             (True, False): _("Count %(rows)s, or sum up, average or compare %(numbers)s."),
             (True, True): _(
-                "Count %(rows)s, or sum up, average or compare %(numbers)s, in all or by "
-                "%(groups)s."
+                "Count %(rows)s, or sum up, average or compare %(numbers)s, by %(groups)s."
             ),
         }[bool(numbers), bool(groups)]
         names = {"numbers": join_names(numbers), "groups": join_names(groups)}
