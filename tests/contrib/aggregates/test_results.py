@@ -97,10 +97,9 @@ def test_the_tool_is_a_read(journeys):
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
     assert tool.annotations == {**hints, "openWorldHint": False}
     assert tool.description == (
-        "Count journeys, or sum up, average or compare price, distance, passengers, duration, in "
-        "all or by day, week, month, quarter or year of day or left at, kind, stars, is return, "
-        "code, owner, station, station name and 2 more. Of the rows that journeys_list gives with "
-        "the same filters."
+        "Count journeys, or sum up, average or compare price, distance, passengers, duration, by "
+        "day, week, month, quarter or year of day or left at, kind, stars, is return, code, owner, "
+        "station, station name and 2 more. Filters as of journeys_list."
     )
 
 

@@ -92,7 +92,7 @@ def test_a_call_says_what_the_check_says_of_a_field_that_is_not_shown_as_it_is_s
     (problem,) = ask(group_by=["kind"]).problems
     assert problem["accepted"] == "none"
     (problem,) = ask(metrics=["sum_passengers"]).problems
-    assert problem["accepted"] == "one of count"
+    assert problem["remediation"] == "Send one of count."
 
 
 def test_initial_runs_before_anything_is_worked_out(serve):

@@ -121,7 +121,7 @@ def test_a_wrong_key_is_located_where_it_was_sent(serve):
 
 def test_a_list_with_a_wrong_name_is_answered_with_the_nearest(serve):
     result = serve()(tool="journey_list")
-    assert result.problems[0]["accepted"] == "journeys_list"
+    assert result.problems[0]["remediation"] == "Did you mean journeys_list?"
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_a_switch_is_refused_where_http_ignores_it(listed):
             result = orders.call(active=value)
             assert result.is_error == (ignored and bool(text.strip())), (filterset_class, value)
             if result.is_error:
-                assert only_problem(result)["accepted"] == "one of true, false"
+                assert only_problem(result)["remediation"] == "Send one of true, false."
             else:
                 assert result.data["results"] == orders.get(active=text).json()["results"]
 
@@ -340,7 +340,7 @@ def test_a_number_is_refused_where_http_ignores_it(listed):
             if result.is_error:
                 problem = only_problem(result)
                 assert problem["pointer"] == f"/{name}"
-                assert problem["accepted"] == f"an integer of at least {least}"
+                assert problem["remediation"] == f"Send an integer of at least {least}."
             else:
                 assert result.data["results"] == orders.get(**{name: text}).json()["results"]
 

@@ -88,7 +88,7 @@ def test_an_error_of_a_range_points_at_the_end_that_is_wrong(call):
     ]:
         (problem,) = call(**arguments).problems
         assert (problem["pointer"], problem["received"]) == ("/placed_after", "01.10.2026")
-        assert "YYYY-MM-DD" in problem["accepted"], arguments
+        assert "YYYY-MM-DD" in problem["remediation"], arguments
 
 
 # --- Texts that no row can have ------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_a_text_that_is_longer_than_the_column_is_refused(call):
         (problem,) = call(**arguments).problems
         assert (problem["code"], problem["pointer"]) == ("max_length", pointer)
         assert problem["received"] == received
-        assert problem["accepted"] == "a string of at most 2 characters", arguments
+        assert problem["remediation"] == "Send a string of at most 2 characters.", arguments
 
 
 def test_a_text_that_fits_without_its_hyphens_is_meant_so(call):
