@@ -87,6 +87,7 @@ class CallAnswer:
     Attributes:
         tool: the name of the tool.
         arguments: the hash of what the program sent.
+        source: the tool that answered: the tool itself, or the one whose call it made.
         following: the arguments of the next page of rows.
         terms: what has to hold for the answer to be given again, once it was kept.
         call: what the terms are made of.
@@ -95,6 +96,7 @@ class CallAnswer:
 
     tool: str
     arguments: str
+    source: str
     value: Any = None
     error: str = ""
     following: Mapping[str, Any] | None = None
@@ -230,7 +232,7 @@ class ProgramCalls:
         if number >= self.limits["calls"]:
             message = _("The program made %(most)d calls, which is the most that it may make.")
             raise self.limit(message % {"most": number})
-        answer = CallAnswer(tool.name, hash_json(arguments))
+        answer = CallAnswer(tool.name, hash_json(arguments), tool.name)
         if number < len(self.earlier):
             answer = self.replay(tool, answer, self.earlier[number])
         else:
@@ -246,7 +248,7 @@ class ProgramCalls:
     def replay(self, tool: Tool, asked: CallAnswer, earlier: CallAnswer) -> CallAnswer:
         self.check_same(asked, earlier)
         try:
-            self.keeper.check_terms(tool, earlier.terms or {})
+            self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})
         except Gone:
             message = _("An answer from before the stop cannot be given again: rights changed.")
             failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, self.advice)
@@ -285,6 +287,8 @@ class ProgramCalls:
         if outcome.questions or self.lacks_control(tool, outcome):
             raise ProgramStopped(tool, arguments, outcome, reopened)
         answer.call = outcome.call
+        if outcome.tool in self.tools:
+            answer.source = outcome.tool
         if outcome.failure is not None:
             answer.error = self.describe(outcome)
             return
@@ -366,6 +370,6 @@ class ProgramCalls:
         yield from self.borrowed
         for answer in self.answers:
             if answer.terms is None:
-                made = StoredAnswer(self.call.caller, self.tools[answer.tool], **answer.call)
+                made = StoredAnswer(self.call.caller, self.tools[answer.source], **answer.call)
                 answer.terms = made.note_terms()
-            yield answer.tool, answer.terms
+            yield answer.source, answer.terms

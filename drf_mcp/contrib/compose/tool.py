@@ -18,7 +18,7 @@ from drf_mcp.outcomes import Problem
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
-from drf_mcp.tools.server_tools import ServerTool, ServerToolView
+from drf_mcp.tools.server_tools import RedirectingTool, ServerTool, ServerToolView
 from drf_mcp.tools.tool import Tool
 
 MAX_PROGRAM = 20_000
@@ -82,7 +82,11 @@ def get_mode(view_attributes: Mapping[str, Any]) -> bool | str:
 def get_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
     """Return the tools that programs of a caller can call."""
     tools: Mapping[str, Tool] = server.tools_capability.get_offered_tools(context)
-    return {name: tool for name, tool in tools.items() if not tool.endpoint.is_built_in}
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if isinstance(tool, RedirectingTool) or not tool.endpoint.is_built_in
+    }
 
 
 def find_tool(server: Any, context: RequestContext) -> Tool | None:
@@ -90,7 +94,8 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
     mode = get_mode(server.view_attributes)
     if not mode:
         return None
-    functions = list(get_functions(server, context).values())
+    # What makes calls of others is of use where there are others.
+    functions = [t for t in get_functions(server, context).values() if not t.endpoint.is_built_in]
     reading = [tool for tool in functions if tool.reads]
     writing = [tool for tool in functions if not tool.reads] if mode == "writes" else []
     options: dict[str, Any] = {"read_only": True}

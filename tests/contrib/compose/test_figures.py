@@ -1,0 +1,51 @@
+"""Figures of lists that declare none, asked for by programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from example_project.shop.models import Customer
+
+pytestmark = pytest.mark.django_db
+FIGURES = 'lists_aggregate(tool="customers_list", group_by=["tier"])'
+
+
+@pytest.fixture(autouse=True)
+def undeclared(configure):
+    configure(AGGREGATES="auto")
+
+
+def test_a_program_asks_for_figures_of_a_list(composer, calls):
+    own = Customer.objects.filter(owner__username="alice")
+    value = composer.value(FIGURES)
+    assert value["total"]["count"] == own.count()
+    assert {group["tier"]: group["count"] for group in value["groups"]} == {
+        tier: own.filter(tier=tier).count() for tier in own.values_list("tier", flat=True)
+    }
+    assert calls == ["customers_list", "tools_compose"]
+
+
+def test_its_signature_is_among_those_of_the_tools(composer):
+    assert composer.value("signatures('lists_*')").startswith("lists_aggregate(tool: str")
+
+
+def test_a_list_that_the_caller_does_not_have_gives_no_figures(composer):
+    program = """
+try:
+    lists_aggregate(tool="users_list")
+except ToolError as error:
+    text = str(error)
+text
+"""
+    assert composer.value(program).startswith("VALIDATION_ERROR /tool: No list has this name")
+
+
+def test_a_program_that_goes_on_has_the_figures_from_before(staff, configure, calls):
+    configure(CONFIRM=True)
+    pk = Customer.objects.exclude(orders__isnull=False).first().pk
+    stopped = staff.run(f"before = {FIGURES}\ncustomers_destroy(id={pk})\nbefore['total']['count']")
+    before = Customer.objects.count()
+    calls.clear()
+    gone_on = staff.go_on(stopped)
+    assert gone_on.data["result"] == before
+    assert "customers_list" not in calls
