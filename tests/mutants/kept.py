@@ -914,7 +914,7 @@ MUTANTS = (
     Mutant(
         "who may have the answers from before a stop",
         "contrib/compose/calls.py",
-        "            self.keeper.check_terms(tool, earlier.terms or {})",
+        "            self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})",
         "            pass",
         ("contrib/compose/test_guards.py",),
     ),
