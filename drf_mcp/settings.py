@@ -223,7 +223,9 @@ ENDPOINT_KINDS: Mapping[str, Kind] = {
     },
 }
 # Packages of settings and URLs whose names say nothing of the project.
-LAYOUT = frozenset({"config", "conf", "core", "project", "settings", "src", "app", "urls", ""})
+LAYOUT = frozenset(
+    {"api", "app", "backend", "conf", "config", "core", "project", "settings", "src", "urls", ""}
+)
 FALLBACK_NAME = "drf-mcp-server"
 
 
@@ -286,9 +288,9 @@ def find_project_name() -> str:
     """Return the name of the project's package, or of its folder, as clients take names."""
     urlconf = getattr(settings, "ROOT_URLCONF", None)
     package = urlconf.partition(".")[0] if isinstance(urlconf, str) else ""
-    folder = str(getattr(settings, "BASE_DIR", "") or "")
-    names = [] if package in LAYOUT else [package]
-    for name in (*names, Path(folder).name, package):
+    folder = Path(str(getattr(settings, "BASE_DIR", "") or ""))
+    names = (package, folder.name, folder.parent.name)
+    for name in (*(name for name in names if name not in LAYOUT), folder.name, package):
         if portable := re.sub(r"[^A-Za-z0-9_-]+", "-", str(name)).strip("-"):
             return portable
     return FALLBACK_NAME

@@ -291,6 +291,8 @@ def test_a_server_without_a_name_has_that_of_the_project(settings):
     for urlconf, folder, name in (
         ("shop.urls", "/srv/www", "shop"),
         ("config.urls", Path("/srv/web shop"), "web-shop"),
+        ("config.urls", "/srv/blog/src", "blog"),
+        ("backend.urls", "/srv/proshop", "proshop"),
         ("config.urls", "", "config"),
         (type("URLConf", (), {}), "/srv/www", "www"),
         (None, None, "drf-mcp-server"),
