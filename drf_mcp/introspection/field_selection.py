@@ -19,57 +19,57 @@ class SelectableFields:
         members = output_schema.get("properties", {})
         rows = members["results"] if is_page(members) else output_schema
         self.are_many = "items" in rows
-        self.row = self.find_row(rows)
+        self.row = find_row(rows)
 
     def get_paths(self) -> list[str]:
-        return list(self.walk(self.row, ""))
+        return list(walk_members(self.row, ""))
 
     def names_all(self) -> bool:
-        return self.is_closed(self.row)
+        return is_closed(self.row)
 
     def find_unknown(self, paths: Iterable[str]) -> Iterator[str]:
         # Where the schema leaves open what a member holds, every path inside may lead somewhere.
         return (path for path in paths if not self.leads_somewhere(path))
 
-    @classmethod
-    def find_row(cls, schema: Schema) -> Schema:
-        while "items" in schema:
-            schema = schema["items"]
-        return schema
-
-    @classmethod
-    def walk(cls, schema: Schema, prefix: str) -> Iterator[str]:
-        for name, member in schema.get("properties", {}).items():
-            # Such a name would be read as a path, or as several names.
-            if name == name.strip() != "" and "." not in name and "," not in name:
-                yield f"{prefix}{name}"
-                yield from cls.walk(cls.find_row(member), f"{prefix}{name}.")
-
-    @classmethod
-    def is_closed(cls, schema: Schema) -> bool:
-        members = schema.get("properties", {}).values()
-        closed = schema.get("additionalProperties") is not True
-        return closed and all(cls.is_closed(cls.find_row(member)) for member in members)
-
     def leads_somewhere(self, path: str) -> bool:
         schema = self.row
         for name in path.split("."):
-            schema = self.find_row(schema)
+            schema = find_row(schema)
             members = schema.get("properties", {})
             if name in members:
                 schema = members[name]
-            elif not name or not self.may_have_others(schema):
+                continue
+            if not name or not may_have_others(schema):
                 return False
-            else:
-                schema = {}
+            schema = {}
         return True
 
-    @classmethod
-    def may_have_others(cls, schema: Schema) -> bool:
-        if "properties" in schema:
-            return schema.get("additionalProperties") is True
-        types = schema.get("type", "object")
-        return "object" in types or "array" in types
+
+def find_row(schema: Schema) -> Schema:
+    while "items" in schema:
+        schema = schema["items"]
+    return schema
+
+
+def may_have_others(schema: Schema) -> bool:
+    if "properties" in schema:
+        return schema.get("additionalProperties") is True
+    types = schema.get("type", "object")
+    return "object" in types or "array" in types
+
+
+def walk_members(schema: Schema, prefix: str) -> Iterator[str]:
+    for name, member in schema.get("properties", {}).items():
+        # Such a name would be read as a path, or as several names.
+        if name == name.strip() != "" and "." not in name and "," not in name:
+            yield f"{prefix}{name}"
+            yield from walk_members(find_row(member), f"{prefix}{name}.")
+
+
+def is_closed(schema: Schema) -> bool:
+    members = schema.get("properties", {}).values()
+    closed = schema.get("additionalProperties") is not True
+    return closed and all(is_closed(find_row(member)) for member in members)
 
 
 class FieldSelection:

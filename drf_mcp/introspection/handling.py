@@ -26,7 +26,7 @@ from drf_mcp.introspection.serializer_fields import (
     is_recursive,
 )
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
+from drf_mcp.introspection.source.trees import MappingReads, is_name, is_own_member, parse_function
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
@@ -192,24 +192,20 @@ def find_keys_of_method(function: Any) -> tuple[str, ...]:
     found = list(MappingReads(walked.nodes, is_initial_data).keys)
     if tree.name in CONVERSIONS and len(tree.args.args) > 1:
         data = tree.args.args[1].arg
-        if not is_validated(tree, data):
+        # Where the variable is assigned what `super` made of the body, it is no body any more.
+        is_validated = any(
+            isinstance(node, ast.Assign)
+            and any(is_name(target, data) for target in node.targets)
+            and any(is_name(part, "super") for part in ast.walk(node.value))
+            for node in ast.walk(tree)
+        )
+        if not is_validated:
             found += MappingReads(walked.nodes, lambda node: is_name(node, data)).keys
     return tuple(found)
 
 
 def is_initial_data(node: ast.AST) -> bool:
-    own = isinstance(node, ast.Attribute) and is_name(node.value, "self")
-    return own and getattr(node, "attr", "") == "initial_data"
-
-
-def is_validated(tree: ast.AST, data: str) -> bool:
-    # From there on the variable holds what `super` made of the body.
-    return any(
-        isinstance(node, ast.Assign)
-        and any(is_name(target, data) for target in node.targets)
-        and any(is_name(part, "super") for part in ast.walk(node.value))
-        for node in ast.walk(tree)
-    )
+    return is_own_member(node) and node.attr == "initial_data"
 
 
 class KeyParameters:

@@ -75,10 +75,8 @@ class InputSerializer:
         call, inspection = self.call, self.inspection
         if inspection.describes_class and (call is not None or self.is_inherited):
             return self.make_from_class()
-        if call is not None and call.serializer_class is not None:
+        if call is not None and (call.serializer_class is not None or call.many):
             return inspection.attempt(lambda: self.construct(call), GUARD, None)
-        if call is not None and call.many:
-            return inspection.attempt(lambda: self.view.get_serializer(many=True), GUARD, None)
         if call is None and not self.is_inherited:
             if self.reading is None or not self.reading.ignores_body:
                 inspection.find(_(UNKNOWN), DECLARE)
@@ -127,7 +125,7 @@ class InputSerializer:
         if isinstance(serializer, ListSerializer) or inspection.method != "POST":
             return None
         if call is not None and call.many is None:
-            return inspection.attempt(lambda: self.construct_many(call), GUARD, None)
+            return inspection.attempt(lambda: self.construct(call, many=True), GUARD, None)
         own = getattr(self.view, "get_serializer", None)
         if own is None or is_drf_code(type(self.view), "get_serializer"):
             return None
@@ -137,17 +135,14 @@ class InputSerializer:
         rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
         return rows if isinstance(rows, ListSerializer) else None
 
-    def construct(self, call: SerializerCall) -> Any:
-        options = {"many": True} if call.many else {}
+    def construct(self, call: SerializerCall, *, many: bool = False) -> Any:
+        options = {"many": True} if many or call.many else {}
+        if call.serializer_class is None:
+            return self.view.get_serializer(**options)
         return self.get_class(call)(context=self.context, **options)
 
     def get_class(self, call: SerializerCall) -> Any:
         return getattr(self.view, call.attribute) if call.attribute else call.serializer_class
-
-    def construct_many(self, call: SerializerCall) -> Any:
-        if call.serializer_class is None:
-            return self.view.get_serializer(many=True)
-        return self.construct(replace(call, many=True))
 
     @property
     def context(self) -> dict[str, Any]:

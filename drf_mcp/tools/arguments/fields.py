@@ -17,6 +17,7 @@ from drf_mcp.introspection.field_selection import (
     SelectableFields,
     find_nearest_path,
     infer_schema,
+    may_have_others,
 )
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
@@ -55,7 +56,7 @@ class FieldsArgument(Argument):
             is_flat = len(known) <= MAX_SHORT and not any("." in path for path in known)
             # Selecting from one flat row of few fields saves less than their names cost.
             listed = fields.are_many or not enumerated or not is_flat
-        elif fields.may_have_others(fields.row):
+        elif may_have_others(fields.row):
             schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
             output, enumerated, listed = {}, False, True
         else:
