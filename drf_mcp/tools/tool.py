@@ -20,7 +20,7 @@ from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.encoders import BodyNegotiation
+from drf_mcp.tools.arguments.encoders import choose_encoder
 from drf_mcp.tools.arguments.errors import (
     MASK,
     ArgumentErrors,
@@ -130,7 +130,7 @@ class Tool:
     def arguments(self) -> Arguments:
         arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
             self.schema,
-            BodyNegotiation(self.view, self.schema.body).get_encoder(),
+            choose_encoder(self.view, self.schema.body),
             extra_query=self.extra_query,
             fields=FieldsArgument.for_endpoint(self.schema) if self.selects else None,
             many=self.endpoint.many or "",

@@ -140,14 +140,14 @@ class MultiPartBody(FormBody):
     def get_part(
         self, name: str, content: str | UploadedFile[Any]
     ) -> list[bytes | UploadedFile[Any]]:
-        disposition = f'Content-Disposition: form-data; name="{self.quote(name)}"'
+        disposition = f'Content-Disposition: form-data; name="{self.escape_name(name)}"'
         if isinstance(content, str):
             return [disposition.encode(), b"", content.encode("utf-8", "surrogatepass")]
-        disposition += f'; filename="{self.quote(content.name or "upload")}"'
+        disposition += f'; filename="{self.escape_name(content.name or "upload")}"'
         media_type = f"Content-Type: {content.content_type}"
         return [disposition.encode(), media_type.encode(), b"", content]
 
-    def quote(self, name: str) -> str:
+    def escape_name(self, name: str) -> str:
         for character, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\r", "%0D"), ("\n", "%0A")):
             name = name.replace(character, escaped)
         return name
@@ -184,45 +184,31 @@ class TextBody(BodyEncoder):
         return value.encode() if isinstance(value, str) else super().encode(value)
 
 
-class BodyNegotiation:
-    """Chooses the encoder of a view's bodies, by the parsers of the view.
+def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
+    """Return the encoder of a view's bodies, by the parsers of the view.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
     neither JSON nor a form gets a text as the caller sent it.
     """
-
-    def __init__(self, view: APIView, body: Body) -> None:
-        self.view = view
-        self.body = body
-        self.handling = body.all_handling
-        self.expected = body.kind in ("object", "either")
-
-    def get_encoder(self) -> BodyEncoder:
-        readers = ViewParsers(self.view)
-        text = readers.text
-        if readers.reads_whole_file or () in self.handling.uploads:
-            return FileBody("" if text is None or "*" in text.media_type else text.media_type)
-        forms, parsers = self.get_forms(), self.view.parser_classes
-        files = self.get_file_encoder(MultiPartBody(self.expected, forms))
-        for parser in parsers:
-            if is_json_parser(parser):
-                # A body that cannot hold files is never searched for them.
-                files = files if self.handling.uploads else None
-                return BodyEncoder(parser.media_type, self.expected, files)
-        for parser in parsers:
-            if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
-                return files
-            if issubclass(parser, FormParser):
-                return FormBody(parser.media_type, self.expected, files, forms=forms)
-        return BodyEncoder(expected=self.expected) if text is None else TextBody(text.media_type)
-
-    def get_file_encoder(self, multipart: MultiPartBody) -> BodyEncoder | None:
-        parsers = self.view.parser_classes
-        if any(issubclass(parser, MultiPartParser) for parser in parsers):
-            return multipart
-        raw = any(issubclass(parser, FileUploadParser) for parser in parsers)
-        return FileBody("") if raw else None
-
-    def get_forms(self) -> Mapping[Place, str]:
-        rows: dict[Place, str] = {(): "parts"} if self.body.kind in ("list", "either") else {}
-        return {**rows, **self.handling.forms}
+    readers, parsers, handling = ViewParsers(view), view.parser_classes, body.all_handling
+    text, expected = readers.text, body.kind in ("object", "either")
+    if readers.reads_whole_file or () in handling.uploads:
+        return FileBody("" if text is None or "*" in text.media_type else text.media_type)
+    forms: dict[Place, str] = {(): "parts"} if body.kind in ("list", "either") else {}
+    forms |= handling.forms
+    files: BodyEncoder | None = None
+    if any(issubclass(parser, MultiPartParser) for parser in parsers):
+        files = MultiPartBody(expected, forms)
+    elif any(issubclass(parser, FileUploadParser) for parser in parsers):
+        files = FileBody("")
+    for parser in parsers:
+        if is_json_parser(parser):
+            # A body that cannot hold files is never searched for them.
+            files = files if handling.uploads else None
+            return BodyEncoder(parser.media_type, expected, files)
+    for parser in parsers:
+        if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
+            return files
+        if issubclass(parser, FormParser):
+            return FormBody(parser.media_type, expected, files, forms=forms)
+    return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)

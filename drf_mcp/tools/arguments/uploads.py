@@ -146,11 +146,15 @@ class FileReader:
         if not isinstance(value, str):
             raise self.not_base64(_("The file is not a string."))
         if (find := FINDER.get()) and (found := self.find(value, find)):
-            return self.take(found)
+            name = found.name or ""
+            media_type = found.content_type or detect_media_type(next(found.chunks(), b""))
+            self.check_type(name, media_type)
+            found.content_type = media_type or guess_type(name)
+            return found
         if not self.upload.sure and DATA_URI.match(value) is None:
             return self.read_text(value)
         media_type, name, file = self.parse(value)
-        media_type = media_type or self.detect_media_type(next(file.chunks(), b""))
+        media_type = media_type or detect_media_type(next(file.chunks(), b""))
         name = name or self.get_default_name(media_type)
         self.check_type(name, media_type)
         file.name, file.content_type = name, media_type or guess_type(name)
@@ -163,14 +167,14 @@ class FileReader:
             problems = [replace(problem, pointer=self.pointer) for problem in exc.problems]
             raise ArgumentsRefused(problems) from exc
 
-    def take(self, file: UploadedFile[Any]) -> UploadedFile[Any]:
-        media_type = file.content_type or self.detect_media_type(next(file.chunks(), b""))
-        self.check_type(file.name or "", media_type)
-        file.content_type = media_type or guess_type(file.name or "")
-        return file
-
     def read_text(self, value: str) -> str:
-        if self.looks_like_base64(value):
+        # Padding, or a long run of letters in both cases and digits: a text hardly has them.
+        content = value.strip().replace("\r", "").replace("\n", "")
+        size = len(content)
+        is_base64 = size >= SHORTEST_FILE and size % 4 == 0 and BASE64.match(content)
+        if is_base64 and (
+            content.endswith("=") or (size >= LONG and all(k.search(content) for k in LETTERS))
+        ):
             raise self.refuse(
                 "invalid",
                 _("The value reads like a file as base64, but would arrive as text."),
@@ -184,8 +188,8 @@ class FileReader:
         if match is None:
             return "", "", self.open(value, 0)
         parameters = match["parameters"].split(";")
-        names = (p[5:] for p in parameters if p.lower().startswith("name="))
-        name = next(map(self.decode_name, names), "")
+        named = next((p[5:] for p in parameters if p.lower().startswith("name=")), "")
+        name = clean_file_name(html.unescape(unquote(named)))
         if "base64" in map(str.lower, parameters):
             return match["type"] or "", name, self.open(value, match.end(), unquote)
         content = unquote_to_bytes(value[match.end() :])
@@ -264,18 +268,8 @@ class FileReader:
             % FORM,
         )
 
-    def looks_like_base64(self, text: str) -> bool:
-        # Padding, or a long run of letters in both cases and digits: a text hardly has them.
-        content = text.strip().replace("\r", "").replace("\n", "")
-        if len(content) < SHORTEST_FILE or len(content) % 4 or not BASE64.match(content):
-            return False
-        mixed = len(content) >= LONG and all(kind.search(content) for kind in LETTERS)
-        return content.endswith("=") or mixed
 
-    def decode_name(self, encoded: str) -> str:
-        return clean_file_name(html.unescape(unquote(encoded)))
-
-    def detect_media_type(self, content: bytes) -> str:
-        if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-            return "image/webp"
-        return next((name for start, name in SIGNATURES if content.startswith(start)), "")
+def detect_media_type(content: bytes) -> str:
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((name for start, name in SIGNATURES if content.startswith(start)), "")

@@ -19,7 +19,7 @@ from rest_framework.test import APIClient
 
 from drf_mcp.introspection.types import Body, Upload
 from drf_mcp.tools import ArgumentsRefused, registry
-from drf_mcp.tools.arguments.encoders import BodyNegotiation
+from drf_mcp.tools.arguments.encoders import choose_encoder
 from drf_mcp.tools.arguments.uploads import FileReader
 from tests.introspection.nasty import files
 from tests.introspection.nasty.files import encoded, png
@@ -254,7 +254,7 @@ def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
 @given(name=names, content=st.binary(min_size=1, max_size=50))
 def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
-    encoder = BodyNegotiation(files.Whole(), Body("object")).get_encoder()
+    encoder = choose_encoder(files.Whole(), Body("object"))
     upload = FileReader(Upload()).read(uri)
     upload_name, encoder = upload.name, encoder.get_encoder({"file": upload}, [upload])
     request = RequestFactory().generic(
