@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,9 @@ from django.utils.module_loading import import_string
 
 # Which app of this package brings a setting or an option: python -m docs.reference_pages --write.
 KNOWN = Path(__file__).parents[1] / "contrib" / "settings.json"
+
+
+DECLARED = frozenset({"settings", "tool_options", "view_attributes"})
 
 
 class Setting(NamedTuple):
@@ -44,72 +47,48 @@ class Features:
     """The features of the installed apps; none before Django has loaded the apps.
 
     Attributes:
+        installed: the features, in the order of INSTALLED_APPS.
         hooks: the features that have a hook, by its name.
+        settings, tool_options, view_attributes: what they declare, by name.
     """
 
+    installed: Sequence[Any]
     hooks: Hooks
+    settings: Mapping[str, Setting]
+    tool_options: Mapping[str, Setting]
+    view_attributes: Mapping[str, Setting]
 
-    @property
-    def installed(self) -> Sequence[Any]:
-        """The features, in the order of INSTALLED_APPS."""
-        return self._installed if apps.apps_ready else ()
-
-    @property
-    def settings(self) -> Mapping[str, Setting]:
-        return self._settings if apps.apps_ready else {}
-
-    @property
-    def tool_options(self) -> Mapping[str, Setting]:
-        return self._tool_options if apps.apps_ready else {}
-
-    @property
-    def view_attributes(self) -> Mapping[str, Setting]:
-        return self._view_attributes if apps.apps_ready else {}
+    def __getattr__(self, name: str) -> Any:
+        found: Any
+        if name == "installed":
+            configs = apps.get_app_configs() if apps.apps_ready else ()
+            paths = (path for config in configs for path in getattr(config, "mcp_features", ()))
+            found = [import_string(path)() for path in paths]
+        elif name == "hooks":
+            found = Hooks(self.installed)
+        elif name in DECLARED:
+            declared = (getattr(feature, name).items() for feature in self.installed)
+            found = {key: setting for group in declared for key, setting in group}
+        else:
+            raise AttributeError(name)
+        if apps.apps_ready:
+            # An attribute from then on: each call reads some of them several times.
+            vars(self)[name] = found
+        return found
 
     @functools.cached_property
     def capability_classes(self) -> Sequence[type]:
-        paths = (path for feature in self._installed for path in feature.capability_classes)
+        paths = (path for feature in self.installed for path in feature.capability_classes)
         return [import_string(path) for path in paths]
 
     @functools.cached_property
     def tool_reports(self) -> Mapping[str, str]:
-        return {option: path for f in self._installed for option, path in f.tool_reports.items()}
-
-    def __getattr__(self, name: str) -> Any:
-        # An attribute from then on: each call reads it several times.
-        if name != "hooks":
-            raise AttributeError(name)
-        hooks = Hooks(self.installed)
-        if apps.apps_ready:
-            vars(self)["hooks"] = hooks
-        return hooks
-
-    @functools.cached_property
-    def _installed(self) -> Sequence[Any]:
-        configs = apps.get_app_configs()
-        paths = (path for config in configs for path in getattr(config, "mcp_features", ()))
-        return [import_string(path)() for path in paths]
-
-    @functools.cached_property
-    def _settings(self) -> Mapping[str, Setting]:
-        return join(feature.settings for feature in self._installed)
-
-    @functools.cached_property
-    def _tool_options(self) -> Mapping[str, Setting]:
-        return join(feature.tool_options for feature in self._installed)
-
-    @functools.cached_property
-    def _view_attributes(self) -> Mapping[str, Setting]:
-        return join(feature.view_attributes for feature in self._installed)
+        return {option: path for f in self.installed for option, path in f.tool_reports.items()}
 
     def forget(self, *, setting: str = "INSTALLED_APPS", **kwargs: Any) -> None:
         """Find the features anew, as when the apps of a test are others."""
         if setting == "INSTALLED_APPS":
             vars(self).clear()
-
-
-def join(groups: Iterable[Mapping[str, Setting]]) -> Mapping[str, Setting]:
-    return {name: setting for group in groups for name, setting in group.items()}
 
 
 def find_apps(kind: str) -> Mapping[str, str]:

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_noop
 from drf_mcp.introspection.field_schema import make_example_arguments
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.settings import mcp_settings
 
 # The most characters of an example of @extend_schema: each costs tokens.
 LONGEST_WRITTEN = 400
@@ -37,10 +36,15 @@ class ToolHints:
     @functools.cached_property
     def examples(self) -> tuple[Example, ...]:
         """The arguments of example calls, without those that would be refused."""
-        if not self.tool.options.examples:
-            return tuple(self.find_written())
-        own = map(self.tool.arguments.use_own_names, self.tool.options.examples)
-        return tuple(example for example in own if not self.find_fault(example))
+        arguments, tool = self.tool.arguments, self.tool
+        if tool.options.examples:
+            own = map(arguments.use_own_names, tool.options.examples)
+            return tuple(example for example in own if not self.find_fault(example))
+        for body in map(arguments.get_arguments_of_body, tool.schema.examples):
+            # One is enough: each costs tokens.
+            if body and len(self.write(body)) <= LONGEST_WRITTEN:
+                return (body,)
+        return ()
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -53,13 +57,6 @@ class ToolHints:
         arguments = self.tool.arguments
         problems = arguments.find_problems(arguments.use_own_names(example))
         return f"{problems[0].path}: {problems[0].message}" if problems else ""
-
-    def find_written(self) -> Iterator[Example]:
-        # One is enough: each costs tokens.
-        bodies = map(self.tool.arguments.get_arguments_of_body, self.tool.schema.examples)
-        found = (body for body in bodies if body and len(self.write(body)) <= LONGEST_WRITTEN)
-        first = next(found, None)
-        return iter(() if first is None else (first,))
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -74,9 +71,7 @@ class ToolHints:
     @property
     def are_words(self) -> bool:
         # Gemini refuses the keyword ``examples``, and an input_schema is sent unchanged.
-        options = self.tool.options
-        portable = options.get_flag("portable", mcp_settings.PORTABLE)
-        return bool(portable or options.input_schema is not None)
+        return bool(self.tool.is_portable or self.tool.options.input_schema is not None)
 
     def add_to_description(self, description: str) -> str:
         """Return a description with the keywords, and the examples unless the schema has them."""
@@ -121,17 +116,13 @@ class UntrustedFields:
 
     @functools.cached_property
     def paths(self) -> tuple[str, ...]:
-        # The option of a view holds for all of its tools, also for those without the field.
-        unknown = self.find_unknown()
-        return tuple(path for path in self.tool.options.untrusted if path not in unknown)
-
-    def find_unknown(self) -> list[str]:
-        """Return the paths that lead to no field of the tool's answer."""
-        declared = self.tool.options.untrusted
+        declared: tuple[str, ...] = self.tool.options.untrusted
         # A create answers with what its caller wrote, and a destroy with nothing.
-        if self.tool.endpoint.standard_action in ("create", "destroy"):
-            return list(declared)
-        return list(self.tool.find_unanswered(declared)) if declared else []
+        if not declared or self.tool.endpoint.standard_action in ("create", "destroy"):
+            return ()
+        # The option of a view holds for all of its tools, also for those without the field.
+        unknown = set(self.tool.find_unanswered(declared))
+        return tuple(path for path in declared if path not in unknown)
 
     @functools.cached_property
     def meta(self) -> dict[str, Any]:

@@ -131,6 +131,8 @@ class Title:
         self.subject = subject
         self.action = endpoint.standard_action or ""
         self.words = [word for word in self.action.split("_") if word]
+        is_of_one = self.action in VERBS or endpoint.route.initkwargs.get("detail", True)
+        self.is_of_many = is_of_one is False
 
     def get_text(self) -> str:
         if self.subject.model is None or not self.words:
@@ -142,60 +144,35 @@ class Title:
         # `str.capitalize` would lower the other letters.
         return f"{title[:1].upper()}{title[1:]}"
 
-    def fill(self, text: str) -> str:
-        subject = self.subject
-        name = " ".join(self.words)
-        return _(text).format(
-            name=name, one=self.objects, single=subject.single, plural=subject.plural
-        )
-
     @property
     def objects(self) -> str:
         return self.subject.plural if self.is_of_many else self.subject.one
 
-    @property
-    def is_of_many(self) -> bool:
-        if self.action in VERBS:
-            return False
-        return self.endpoint.route.initkwargs.get("detail", True) is False
-
     def get_phrase(self) -> str:
-        method, words = self.endpoint.method, self.words
+        subject, endpoint, words = self.subject, self.endpoint, self.words
+        method, field = endpoint.method, subject.find_field(self.action)
+        is_noun = field is not None or endpoint.action_has_other_methods
         if words[0] in OWN and len(words) == 1:
-            return self.fill(OWN_VERBS.get(method, gettext_noop("Change the caller's {single}")))
-        if self.uploads:
-            return self.fill(gettext_noop("Upload the {name} of {one}"))
-        if not self.is_noun:
+            text = OWN_VERBS.get(method, gettext_noop("Change the caller's {single}"))
+        elif isinstance(field, models.FileField) and method in ("POST", "PUT", "PATCH"):
+            text = gettext_noop("Upload the {name} of {one}")
+        elif not is_noun and (method != "GET" or words[0] in READ_VERBS):
             return self.get_verb_phrase()
-        if method == "GET" and self.is_of_many and self.subject.inspection.calls & ROWS:
+        elif method == "GET" and self.is_of_many and subject.inspection.calls & ROWS:
             # Translators: the name is that of an action, such as "overdue".
-            return self.fill(gettext_noop("{name} {plural}"))
-        if method == "GET" and words[-1] in ADJECTIVES:
+            text = gettext_noop("{name} {plural}")
+        elif method == "GET" and words[-1] in ADJECTIVES:
             # Translators: the name is that of an action, such as "free" or "next".
             words_of_one = gettext_noop("what is {name} of {one}")
-            return self.fill("{name} {plural}" if self.is_of_many else words_of_one)
-        if method == "POST" and not self.endpoint.action_has_other_methods and not self.is_many:
-            method = "PUT"
-        return self.fill(METHOD_VERBS.get(method, METHOD_VERBS["GET"]))
-
-    @functools.cached_property
-    def field(self) -> Any:
-        return self.subject.find_field(self.action)
-
-    @property
-    def uploads(self) -> bool:
-        is_file = isinstance(self.field, models.FileField)
-        return is_file and self.endpoint.method in ("POST", "PUT", "PATCH")
-
-    @property
-    def is_many(self) -> bool:
-        return bool(getattr(self.field, "many_to_many", 0) or getattr(self.field, "one_to_many", 0))
-
-    @property
-    def is_noun(self) -> bool:
-        if self.field is not None or self.endpoint.action_has_other_methods:
-            return True
-        return self.endpoint.method == "GET" and self.words[0] not in READ_VERBS
+            text = "{name} {plural}" if self.is_of_many else words_of_one
+        else:
+            is_many = getattr(field, "many_to_many", 0) or getattr(field, "one_to_many", 0)
+            if method == "POST" and not endpoint.action_has_other_methods and not is_many:
+                method = "PUT"
+            text = METHOD_VERBS.get(method, METHOD_VERBS["GET"])
+        return _(text).format(
+            name=" ".join(words), one=self.objects, single=subject.single, plural=subject.plural
+        )
 
     def get_verb_phrase(self) -> str:
         verb, *rest = self.words
