@@ -272,12 +272,13 @@ class ToolsCapability(Capability):
             return ResultWriter(writer.envelope, context.era).write(failure), failure
 
         result, outcome = contain(lambda: (writer.write(outcome, budget), outcome), write_failure)
+        if outcome.is_error:
+            return result, outcome
         tool = call.tool
         if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
             # What a result left out keeps the labels of the tool that gave it.
             tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
-        is_labelled = tool.options.untrusted and not outcome.is_error
-        if is_labelled and (labels := tool.untrusted_fields.meta):
+        if tool.options.untrusted and (labels := tool.untrusted_fields.meta):
             result["_meta"] = {**result.get("_meta", {}), **labels}
         return result, outcome
 
