@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import generics, serializers
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.per_user import CallerBody
+from drf_mcp.introspection.request_body import RequestBody
 from drf_mcp.introspection.types import Body, Parameter
 from tests.introspection.inspected import by_name, described
 
@@ -122,9 +122,10 @@ def test_a_superuser_who_cannot_be_asked_changes_nothing():
 
 
 def test_a_serializer_that_depends_on_nobody_is_described_once(monkeypatch):
-    described_for, get_own = [], CallerBody.get_own
+    described_for = []
+    get_body = RequestBody.get_body
     monkeypatch.setattr(
-        CallerBody, "get_own", lambda self: described_for.append(self) or get_own(self)
+        RequestBody, "get_body", lambda self: described_for.append(self) or get_body(self)
     )
     described(type("View", (generics.CreateAPIView,), {"serializer_class": Note}), "POST")
     assert len(described_for) == 1

@@ -1,25 +1,13 @@
-"""What no caller changes is described once; where that is in doubt, for several callers."""
+"""What no caller changes is described once; code that speaks of the user, for two callers."""
 
 from __future__ import annotations
 
-import django_filters.rest_framework as django_filters
 import pytest
-from rest_framework import filters, generics, serializers, viewsets
+from rest_framework import generics, serializers
 
-from drf_mcp.introspection.source.callers import asks_no_caller
-from example_project.shop.models import Product
-from tests.introspection.inspected import by_name, described
+from tests.introspection.inspected import described
 
 MADE: list[str] = []
-
-
-def find_team() -> str:
-    """Return something of who is calling, which the name does not say."""
-    return local_user()
-
-
-def local_user() -> str:
-    return "nobody"
 
 
 class Parcel(serializers.Serializer):
@@ -41,19 +29,9 @@ class Parcel(serializers.Serializer):
         return {**attrs, "owner": self.context["request"].user}
 
 
-class ByTeam(Parcel):
+class ByUser(Parcel):
     def get_fields(self):
-        return super().get_fields() if find_team() else {}
-
-
-class ByValidators(Parcel):
-    def get_validators(self):
-        return [] if self.context["request"].user.is_staff else super().get_validators()
-
-
-class OwnRelated(serializers.PrimaryKeyRelatedField):
-    def get_queryset(self):
-        return Product.objects.filter(owner=self.context["request"].user)
+        return super().get_fields() if self.context["request"].user.is_staff else {}
 
 
 class Parcels(generics.CreateAPIView):
@@ -81,31 +59,6 @@ class OtherParcel(Parcel):
     note = serializers.CharField()
 
 
-class Products(django_filters.FilterSet):
-    name = django_filters.CharFilter()
-
-    def __init__(self, data=None, *args, **kwargs):
-        MADE.append("filter set")
-        if data and "saved" in data:
-            data = {**data, "name": kwargs["request"].user.username}
-        super().__init__(data, *args, **kwargs)
-
-    def filter_queryset(self, queryset):
-        return queryset.exclude(name=self.request.user.username)
-
-
-class ProductsOfUser(Products):
-    def __init__(self, data=None, *args, **kwargs):
-        data = data or {"name": kwargs["request"].user.username}
-        if data:
-            self.of = kwargs["request"].user
-        super().__init__(data, *args, **kwargs)
-
-
-class ProductsWithRows(Products):
-    same = django_filters.ModelChoiceFilter(queryset=lambda request: Product.objects.all())
-
-
 @pytest.fixture(autouse=True)
 def _nothing_made():
     MADE.clear()
@@ -117,31 +70,15 @@ def count_serializers(view_class, **attributes) -> int:
     return MADE.count("serializer")
 
 
-def count_filter_sets(filterset_class) -> int:
-    MADE.clear()
-    attributes = {
-        "queryset": Product.objects.all(),
-        "serializer_class": Parcel,
-        "filter_backends": [django_filters.DjangoFilterBackend, filters.SearchFilter],
-        "filterset_class": filterset_class,
-    }
-    view_class = type("View", (viewsets.ModelViewSet,), attributes)
-    schema = described(view_class, "GET", "list")
-    assert "name" in by_name(schema.query)
-    return MADE.count("filter set")
-
-
 def test_a_serializer_that_no_caller_changes_is_asked_once():
     """What the view reads of the query is the same for all callers it is described for."""
     once = count_serializers(Parcels)
     assert count_serializers(ParcelsOfUser) == 2 * once
 
 
-def test_a_serializer_that_a_caller_may_change_is_asked_for_several(subtests):
-    for serializer_class in [ByTeam, ByValidators]:
-        with subtests.test(serializer_class=serializer_class):
-            once = count_serializers(Parcels)
-            assert count_serializers(Parcels, serializer_class=serializer_class) == 2 * once
+def test_a_serializer_that_speaks_of_the_user_is_asked_for_a_superuser_as_well():
+    once = count_serializers(Parcels)
+    assert count_serializers(Parcels, serializer_class=ByUser) == 2 * once
 
 
 def test_a_class_that_the_view_chooses_in_a_property_is_described_for_every_caller():
@@ -150,30 +87,6 @@ def test_a_class_that_the_view_chooses_in_a_property_is_described_for_every_call
         "label",
         "note",
     }
-
-
-def test_a_filter_set_that_no_caller_changes_is_made_once():
-    """It looks at the caller only under ``if data``: a view is described without a query."""
-    assert count_filter_sets(Products) == 1
-
-
-def test_a_filter_set_that_a_caller_may_change_is_made_for_several(subtests):
-    for filterset_class in [ProductsOfUser, ProductsWithRows]:
-        with subtests.test(filterset_class=filterset_class):
-            assert count_filter_sets(filterset_class) == 2
-
-
-def test_a_class_whose_overrides_ask_for_the_caller_is_found(subtests):
-    """Also through a function that the override calls, and in what REST framework calls."""
-    for owner in [ByTeam, ByValidators, OwnRelated, ProductsOfUser]:
-        with subtests.test(owner=owner):
-            assert not asks_no_caller(owner)
-
-
-def test_what_runs_with_data_says_nothing_of_the_fields(subtests):
-    for owner in [Parcel, Products, serializers.ModelSerializer]:
-        with subtests.test(owner=owner):
-            assert asks_no_caller(owner)
 
 
 def test_a_context_of_the_project_s_own_is_made_once():

@@ -304,17 +304,6 @@ def test_ordering_read_its_own_way_takes_any_term():
     assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
 
 
-def test_ordering_that_adds_terms_to_those_of_rest_framework_takes_the_same():
-    class Total(filters.OrderingFilter):
-        def get_ordering(self, request, queryset, view):
-            terms = super().get_ordering(request, queryset, view) or ()
-            return [*terms, "id"]
-
-    schema = described(users(Total, ordering_fields=["username"]), action="list")
-    items = {"type": "string", "pattern": "^-?(username)$"}
-    assert by_name(schema.query)["ordering"].schema["items"] == items
-
-
 def test_ordering_that_reads_the_query_itself_beside_rest_framework_takes_any_term():
     class Aliases(filters.OrderingFilter):
         def get_ordering(self, request, queryset, view):

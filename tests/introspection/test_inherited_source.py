@@ -142,9 +142,9 @@ def test_a_class_that_adds_data_alone_reads_what_its_parent_reads(monkeypatch):
     """Without following any function of the frameworks anew."""
     describe_all(make_viewsets(1))
     followed = []
-    follow = queries.QueryReader.follow
+    follow = queries.ClassReader.follow
     monkeypatch.setattr(
-        queries.QueryReader, "follow", lambda *given: followed.append(given) or follow(*given)
+        queries.ClassReader, "follow", lambda *given: followed.append(given) or follow(*given)
     )
     plain = {"__doc__": "Groups.", "serializer_class": GroupSerializer, "colour": "red"}
     query = described(type("Plain", (Base,), plain), "GET", "list").query

@@ -15,7 +15,7 @@ from drf_mcp.archive.slices import PassageSearch
 from drf_mcp.contrib.operators.source_lines import EndpointLines, LintFinding
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.safe_call import Finding
-from drf_mcp.introspection.source.callers import is_same_for_every_caller
+from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.types import LostFilters
 from drf_mcp.tools.descriptions import Docstrings
 from drf_mcp.tools.titles import Subject
@@ -233,7 +233,7 @@ class UnguardedWrite(Rule):
             return False
         # Of rows that depend on the caller, a caller without any finds none.
         view_class: type = self.endpoint.view_class
-        alike = all(is_same_for_every_caller(view_class, name) for name in ROW_HOOKS)
+        alike = not any(asks_who_calls(view_class, name) for name in ROW_HOOKS)
         return alike or not self.endpoint.route.kwargs
 
     def find_remedy(self) -> str:

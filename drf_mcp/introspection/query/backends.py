@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,14 +16,8 @@ from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
-from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
-from drf_mcp.introspection.source.overrides import (
-    ProjectMember,
-    is_left_to_frameworks,
-    is_same_for_every_request,
-)
-from drf_mcp.introspection.source.trees import QUERY
+from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema, join_parameters
 
@@ -56,7 +49,6 @@ BACKEND_HOOKS = (
     DECLARE,
 )
 FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
-SUPER = frozenset({"super"})
 TERM_HOOKS = (
     "filter_queryset",
     "get_valid_fields",
@@ -93,18 +85,7 @@ class FilterBackends:
         filterset_class = getattr(self.view, "filterset_class", None)
         if isinstance(filterset_class, type):
             owners.append((filterset_class, FILTER_SET_HOOKS))
-        if all(is_left_to_frameworks(owner, names) for owner, names in owners):
-            return False
-        alike = all(is_same_for_every_caller(owner, n) for owner, names in owners for n in names)
-        return not alike or not all(map(self.filters_alike, (o for o, _ in owners[1:])))
-
-    def filters_alike(self, owner: type) -> bool:
-        # Rows and choices that a filter is given may be asked for with the request.
-        items = getattr(owner, "base_filters", {}).values()
-        given = (value for item in items for value in item.extra.values())
-        return all(map(asks_no_caller, {owner, *map(type, items)})) and not any(
-            callable(value) and not inspect.isclass(value) for value in given
-        )
+        return any(asks_who_calls(owner, name) for owner, names in owners for name in names)
 
     def get_own_parameters(self) -> Parameters:
         found: list[Parameter] = []
@@ -164,7 +145,7 @@ class OrderingParameters(BackendParameters):
         items: Schema = {"type": "string"}
         closed: OrderingTerms | None = None
         names: list[str] | None = None
-        if self.reads_terms_like_drf:
+        if is_drf_code(type(self.backend), "get_ordering", "remove_invalid_fields"):
             names = self.inspection.attempt(self.get_names, GUARD, None)
             if names == []:
                 return ()
@@ -180,15 +161,6 @@ class OrderingParameters(BackendParameters):
         name = self.backend.ordering_param
         found = Parameter(name, schema, multiple="comma", closed=closed)
         return (replace(found, role="sort", terms=tuple(names or ())),)
-
-    @property
-    def reads_terms_like_drf(self) -> bool:
-        # A get_ordering() of the project's own may add terms to those that super() reads.
-        owner = type(self.backend)
-        own = ProjectMember(owner, "get_ordering").find_own("get_ordering")
-        return is_drf_code(owner, "remove_invalid_fields") and all(
-            source.uses_any(SUPER) and not source.uses_any(QUERY) for source in own
-        )
 
     def get_names(self) -> list[str]:
         queryset = self.inspection.queryset
@@ -206,13 +178,10 @@ class OrderingParameters(BackendParameters):
         if isinstance(self.declared, (list, tuple)):
             return not isinstance(find_class_attribute(owner, "ordering_fields"), property)
         if self.declared == "__all__":
-            return self.is_fixed(owner, "get_queryset")
-        return self.is_fixed(owner, "get_serializer_class") and self.is_fixed(
+            return is_drf_code(owner, "get_queryset")
+        return is_drf_code(owner, "get_serializer_class") and is_drf_code(
             self.view.get_serializer_class(), "__init__", "get_fields", "fields"
         )
-
-    def is_fixed(self, owner: type, *names: str) -> bool:
-        return all(is_drf_code(owner, n) or is_same_for_every_request(owner, n) for n in names)
 
 
 class FilterSetParameters(BackendParameters):

@@ -7,8 +7,10 @@ from typing import Any
 
 from django import forms
 from django.db import models
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
 from django_filters import fields, filters
+from django_filters.utils import label_for_filter
 from django_filters.widgets import BaseCSVWidget
 
 from drf_mcp.introspection.closed_sets import (
@@ -21,9 +23,8 @@ from drf_mcp.introspection.closed_sets import (
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
 from drf_mcp.introspection.fields import Choices, flatten_choices
 from drf_mcp.introspection.model_fields import describe_input, find_model_field
-from drf_mcp.introspection.query.filter_words import PACKAGES, FilterWords
 from drf_mcp.introspection.source.members import find_package
-from drf_mcp.introspection.text import clean_text
+from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
@@ -291,3 +292,57 @@ class FilterField:
         purpose = FilterWords(self.item, name).get_purpose(self.field, schema)
         words = explain({}, purpose, schema.get("description", ""))
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
+
+
+PACKAGES = frozenset({"django", "django_filters"})
+COMMAS = "Multiple values may be separated by commas."
+UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
+BOUND_WORDS = {
+    "gt": gettext_noop("More than this"),
+    "gte": gettext_noop("This or more"),
+    "lt": gettext_noop("Less than this"),
+    "lte": gettext_noop("This or less"),
+}
+
+
+class FilterWords:
+    def __init__(self, item: filters.Filter | None, name: str) -> None:
+        self.item = item
+        self.name = name
+        self.model = getattr(item, "model", None)
+
+    def get_purpose(self, field: Any, schema: Schema) -> str:
+        help_text = clean_text(field.help_text)
+        if help_text == gettext(COMMAS):  # django-filter's own, and an array here
+            help_text = ""
+        return help_text or self.name_purpose(field.label, schema)
+
+    def name_purpose(self, label: Any, schema: Schema) -> str:
+        named = clean_text(label)
+        if not says_more(named, self.name) or UNNAMED in named:
+            return self.get_help_text()
+        if not self.is_own(named):
+            return named
+        # The filter's name says the rest of what django-filter's label says.
+        item, is_number = self.item, schema.get("type") in ("integer", "number")
+        words = BOUND_WORDS.get(item.lookup_expr, "") if item is not None and is_number else ""
+        return gettext(words)
+
+    def is_own(self, label: str) -> bool:
+        """Whether both label and name are those that django-filter gives a filter."""
+        item = self.item
+        if item is None or self.model is None or item.exclude:
+            return False
+        names = (item.field_name, f"{item.field_name}__{item.lookup_expr}")
+        written = label_for_filter(self.model, item.field_name, item.lookup_expr, item.exclude)
+        return label == written and self.name in names
+
+    def get_help_text(self) -> str:
+        # That of the model field: a filter has its label alone, which may be its name. Django's own
+        # models speak to people who fill in a form ("Required. 150 characters or fewer.").
+        if self.item is None or self.model is None or not self.item.field_name:
+            return ""
+        field = find_model_field(self.model, self.item.field_name)
+        if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
+            return ""
+        return clean_text(getattr(field, "help_text", ""))

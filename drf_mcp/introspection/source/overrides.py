@@ -5,26 +5,22 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from drf_mcp.introspection.source.members import is_drf_code, unwrap_member
+from drf_mcp.introspection.source.members import unwrap_member
 from drf_mcp.introspection.source.trees import (
     FunctionSource,
     is_name,
-    is_own_member,
     parse_function,
 )
 
 CONVERSIONS = ("to_internal_value", "run_validation")
 # Marks a view while it is described, as schema generators do: no request ever finds it.
 FLAG = "swagger_fake_view"
-# Parts of names that speak of who is calling, or of what differs from call to call.
-WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
-REQUEST = frozenset({"request", "_request"})
+# Parts of names that speak of who is calling.
+WHO = ("user", "tenant", "session", "auth")
 FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
-KNOWN = FRAMEWORKS | sys.stdlib_module_names
 
 
 class InputMethod:
@@ -126,93 +122,32 @@ def converts_like_drf(field: Any) -> bool:
     )
 
 
-class ProjectMember:
-    # A description for one caller holds for all of them only where no function that is behind the
-    # member, or that it uses of the class, asks who is calling.
-
-    instances = frozenset({"self", "cls"})
-
-    def __init__(self, owner: type, name: str) -> None:
-        self.owner = owner
-        self.name = name
-
-    def find_own(self, name: str) -> Iterator[FunctionSource]:
-        for base in self.owner.__mro__:
-            if base.__module__.partition(".")[0] in FRAMEWORKS or name not in vars(base):
-                continue
-            function = unwrap_member(vars(base)[name])
-            if callable(function) and not inspect.isclass(function):
-                yield FunctionSource(function)
-
-    @functools.cached_property
-    def sources(self) -> list[FunctionSource]:
-        waiting, found = list(self.find_own(self.name)), list[FunctionSource]()
-        seen: set[Any] = {self.name}
-        while waiting:
-            source = waiting.pop()
-            found.append(source)
-            names = {node.attr for node in source.nodes if self.is_member(node)} - seen  # type: ignore[attr-defined]
-            functions = set(self.find_called(source)) - seen
-            seen |= names | functions
-            waiting += [own for name in names for own in self.find_own(name)]
-            waiting += map(FunctionSource, functions)
-        return found
-
-    def find_called(self, source: FunctionSource) -> Iterator[Any]:
-        for call in source.walked.body_calls:
-            function = source.find_value(call.func)
-            if inspect.isfunction(function) and function.__module__.partition(".")[0] not in KNOWN:
-                yield function
-
-    def is_member(self, node: ast.AST) -> bool:
-        of_class = isinstance(node, ast.Attribute) and is_name(node.value, "cls")
-        return of_class or is_own_member(node)
-
-    def ignores_request(self) -> bool:
-        return self.has_none(self.speaks_of_caller)
-
-    def ignores_flag(self) -> bool:
-        return self.has_none(lambda node: self.find_name(node) == FLAG)
-
-    def has_none(self, asks: Any) -> bool:
-        return all(
-            source.tree is not None
-            and not any(asks(node) or self.hands_itself_on(node) for node in source.nodes)
-            for source in self.sources
-        )
-
-    def hands_itself_on(self, node: ast.AST) -> bool:
-        # Whatever is called with the instance may ask anything of it.
-        if not isinstance(node, ast.Call) or is_name(node.func, "super"):
-            return False
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return any(getattr(value, "id", None) in self.instances for value in values)
-
-    def speaks_of_caller(self, node: ast.AST) -> bool:
-        name = self.find_name(node)
-        if isinstance(node, ast.Constant):
-            return name in {*REQUEST, "context"}  # kwargs["context"] holds the request
-        return name in REQUEST or any(word in name.lower() for word in WHO)
-
-    def find_name(self, node: ast.AST) -> str:
-        name = getattr(node, "attr", None) or getattr(node, "id", None)
-        if isinstance(node, ast.Constant):
-            name = node.value
-        return name if isinstance(name, str) else ""
+def find_own(owner: type, name: str) -> Iterator[FunctionSource]:
+    # The functions of a project's own behind a member, the nearest first.
+    for base in owner.__mro__:
+        if base.__module__.partition(".")[0] in FRAMEWORKS or name not in vars(base):
+            continue
+        function = unwrap_member(vars(base)[name])
+        if callable(function) and not inspect.isclass(function):
+            yield FunctionSource(function)
 
 
 def is_left_to_frameworks(owner: type, names: Iterable[str]) -> bool:
-    return not any(True for name in names for _ in ProjectMember(owner, name).find_own(name))
+    return not any(True for name in names for _ in find_own(owner, name))
 
 
 @functools.cache
-def is_same_for_every_request(owner: type, name: str) -> bool:
-    return ProjectMember(owner, name).ignores_request()
+def asks_who_calls(owner: type, name: str) -> bool:
+    """Return whether the project's own code of a member speaks of the caller."""
+    return any(
+        source.tree is None or any(map(speaks_of_caller, source.nodes))
+        for source in find_own(owner, name)
+    )
 
 
-@functools.cache
-def is_same_without_flag(owner: type, name: str) -> bool:
-    return is_drf_code(owner, name) or ProjectMember(owner, name).ignores_flag()
+def speaks_of_caller(node: ast.AST) -> bool:
+    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
+    return any(word in name.lower() for word in WHO)
 
 
 def forget_trees() -> None:

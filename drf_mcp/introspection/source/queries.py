@@ -5,15 +5,19 @@ Serves views, serializers and backends that ask ``request.query_params`` and dec
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import product
 from types import CodeType
 from typing import Any
 
-from drf_mcp.introspection.source.function_queries import Binding, Step, find_readings
+from django.forms import BaseForm
+from rest_framework.serializers import BaseSerializer
+
 from drf_mcp.introspection.source.members import (
     find_member,
     get_synchronous_name,
@@ -21,9 +25,28 @@ from drf_mcp.introspection.source.members import (
     unwrap_function,
     unwrap_member,
 )
+from drf_mcp.introspection.source.trees import (
+    QUERY,
+    FunctionSource,
+    evaluates_to,
+    find_lookup,
+    is_name,
+    is_own_member,
+    is_request,
+)
 
 MOST_FUNCTIONS = 300
 ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
+# What reads its fields in what it is given as data.
+SCHEMAS = (BaseSerializer, BaseForm)
+COLLECTIONS = (tuple, list, set, frozenset, dict)
+# The values of parameters that are no texts, and of expressions that only running code knows.
+THE_REQUEST, THE_QUERY, UNKNOWN = object(), object(), object()
+Texts = tuple[str, ...]
+Bindings = frozenset[tuple[str, Any]]
+NONE: Bindings = frozenset()
+# The names of parameters, and the defaults that are texts.
+Signature = tuple[tuple[str, ...], dict[str, str]]
 
 
 @dataclass
@@ -39,30 +62,33 @@ class QueryReading:
     hooks: set[str] = field(default_factory=set)
     is_open: bool = False
 
+    def note_name(self, name: str, is_list: bool) -> None:
+        self.names[name] = self.names.get(name, False) or is_list
+
     def union(self, other: QueryReading) -> QueryReading:
-        names = dict(self.names)
-        for name, is_list in other.names.items():
-            names[name] = names.get(name, False) or is_list
-        return QueryReading(
-            names,
+        both = QueryReading(
+            dict(self.names),
             self.computed | other.computed,
             self.schemas | other.schemas,
             self.serializers | other.serializers,
             self.hooks | other.hooks,
             self.is_open or other.is_open,
         )
+        for name, is_list in other.names.items():
+            both.note_name(name, is_list)
+        return both
 
 
-class QueryReader:
+class ClassReader:
     # Reads the members of the class that ``self`` is of, through frameworks' hooks as well.
+    # followed: the members that were followed. asked: those whose values were asked for.
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
         self.reading = QueryReading()
-        self.seen: set[tuple[CodeType, frozenset[Binding]]] = set()
-        # The members of the class that were followed, and those whose values were asked for.
+        self.seen: set[tuple[CodeType, Bindings]] = set()
         self.followed: set[str] = set()
-        self.asked: set[Any] = {"base_filters"}
+        self.asked: set[str] = {"base_filters"}
 
     def get_reading(self) -> QueryReading:
         names = self.reading.names
@@ -71,9 +97,7 @@ class QueryReader:
             del names[name]
         return self.reading
 
-    def read(
-        self, name: str, after: type | None = None, bindings: frozenset[Binding] = frozenset()
-    ) -> None:
+    def read(self, name: str, after: type | None = None, bindings: Bindings = NONE) -> None:
         self.reading.hooks.add(get_synchronous_name(name))
         self.followed.add(name)
         member, home = find_member(self.owner, name, after)
@@ -86,9 +110,7 @@ class QueryReader:
         if behind is not member and not is_framework_code(behind):
             self.follow(behind, home)
 
-    def follow(
-        self, function: Any, home: type | None, bindings: frozenset[Binding] = frozenset()
-    ) -> None:
+    def follow(self, function: Any, home: type | None, bindings: Bindings = NONE) -> None:
         for layer, _ in unwrap_function(function):
             run = (layer.__code__, bindings)
             # With other bindings the same function may read other names.
@@ -97,38 +119,223 @@ class QueryReader:
             self.seen.add(run)
             if len(self.seen) > MOST_FUNCTIONS:
                 self.reading.is_open = True
-            # Frameworks call hooks that the project overrides.
-            elif is_framework_code(layer):
-                self.follow_hooks(layer.__code__, home)
+            elif not is_framework_code(layer):
+                FunctionReader(self, layer, home, bindings).read()
             else:
-                answers, steps = find_readings(layer, home, bindings).get_answered(self.owner)
-                self.asked.update(part for asked in answers for part in asked[1:])
-                self.run(steps)
+                # Frameworks call hooks that the project overrides.
+                for name, is_super in find_members_used(layer.__code__):
+                    self.followed.add(name)
+                    if hasattr(self.owner, name):
+                        self.read(name, home if is_super else None)
 
-    def run(self, steps: Iterable[Step]) -> None:
-        for name, *arguments in steps:
-            getattr(self, name)(*arguments)
 
-    def follow_hooks(self, code: CodeType, home: type | None) -> None:
-        for name, is_super in find_members_used(code):
-            self.followed.add(name)
-            if hasattr(self.owner, name):
-                self.read(name, home if is_super else None)
+class FunctionReader:
+    # Reads one function. requests, queries, texts: what its variables stand for. understood: the
+    # expressions of the query that are known to hand it nowhere else.
 
-    def note_name(self, name: str, is_list: bool) -> None:
-        self.reading.names[name] = self.reading.names.get(name, False) or is_list
+    def __init__(
+        self, reader: ClassReader, function: Any, home: type | None, bindings: Bindings
+    ) -> None:
+        self.reader = reader
+        self.reading = reader.reading
+        self.source = FunctionSource(function)
+        self.home = home
+        self.requests = {name for name, value in bindings if value is THE_REQUEST}
+        self.queries = {name for name, value in bindings if value is THE_QUERY}
+        self.texts: dict[str, Texts] = {n: (v,) for n, v in bindings if isinstance(v, str)}
+        self.understood: set[int] = set()
 
-    def note_computed(self, source: str) -> None:
-        self.reading.computed[source] = None
+    def read(self) -> None:
+        nodes = self.source.nodes
+        # An inner function may use names that are assigned after it.
+        for node in nodes:
+            self.learn(node)
+        for node in nodes:
+            self.read_lookup(node)
+            if isinstance(node, ast.Call):
+                self.read_call(node)
+            elif is_own_member(node):
+                self.reader.read_property(node.attr)
+        self.reading.is_open |= self.source.tree is None or any(map(self.is_open_use, nodes))
 
-    def note_schema(self, target: type) -> None:
-        self.reading.schemas[target] = None
+    def learn(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.For, ast.comprehension)):
+            self.learn_texts(node.target, self.find_items(node.iter))
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    self.learn_value(target, node.value)
 
-    def note_serializer(self, target: type) -> None:
-        self.reading.serializers[target] = None
+    def learn_value(self, target: ast.Name, value: ast.expr) -> None:
+        if evaluates_to(value, self.is_query):
+            self.queries.add(target.id)
+            self.understand(value)
+        elif self.is_request(value):
+            self.requests.add(target.id)
+        elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+            self.learn_texts(target, (value.value,))
 
-    def note_open(self) -> None:
-        self.reading.is_open = True
+    def learn_texts(self, target: ast.AST, texts: Texts | None) -> None:
+        if isinstance(target, ast.Name) and texts:
+            self.texts[target.id] = (*self.texts.get(target.id, ()), *texts)
+
+    def understand(self, node: ast.AST) -> None:
+        self.understood |= {id(part) for part in ast.walk(node)}
+
+    def is_open_use(self, node: ast.AST) -> bool:
+        is_use = not isinstance(getattr(node, "ctx", None), ast.Store)
+        return is_use and id(node) not in self.understood and self.is_query(node)
+
+    def read_lookup(self, node: ast.AST) -> None:
+        mapping, keys = find_lookup(node)
+        if mapping is None or not evaluates_to(mapping, self.is_query):
+            return
+        self.understand(mapping)
+        is_list = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist"
+        for key in keys:
+            found = self.find_texts(key)
+            if found is None:
+                self.reading.computed[ast.unparse(key)] = None
+            for name in found or ():
+                self.reading.note_name(name, is_list)
+
+    def read_call(self, node: ast.Call) -> None:
+        if is_own_member(node.func):
+            return self.read_method(node, node.func)
+        target = self.find_value(node.func)
+        if inspect.isclass(target) and issubclass(target, SCHEMAS):
+            return self.read_schema(node, target)
+        bindings = self.bind_parameters(node, list_parameters(target))
+        if is_framework_code(target):
+            return None
+        if bindings:
+            return self.reader.follow(target, None, bindings)
+        for value in (*node.args, *(keyword.value for keyword in node.keywords)):
+            self.reading.is_open |= is_name(value, "self") or self.is_request(value)
+        return None
+
+    def read_method(self, node: ast.Call, method: ast.Attribute) -> None:
+        after = None if isinstance(method.value, ast.Name) else self.home
+        member, _ = find_member(self.reader.owner, method.attr, after)
+        self.reader.asked.add(method.attr)
+        # A serializer may be a class inside the view.
+        if inspect.isclass(member) and issubclass(member, SCHEMAS):
+            return self.read_schema(node, member)
+        names, defaults = list_parameters(unwrap_member(member))
+        own = names[0 if isinstance(member, staticmethod) else 1 :]
+        return self.reader.read(method.attr, after, self.bind_parameters(node, (own, defaults)))
+
+    def read_schema(self, node: ast.Call, target: type) -> None:
+        data = next((keyword.value for keyword in node.keywords if keyword.arg == "data"), None)
+        if data is None and node.args and issubclass(target, BaseForm):
+            data = node.args[0]
+        if data is not None and evaluates_to(data, self.is_query):
+            self.reading.schemas[target] = None
+            self.understand(data)
+        elif issubclass(target, BaseSerializer):
+            self.reading.serializers[target] = None
+
+    def bind_parameters(self, node: ast.Call, signature: Signature) -> Bindings:
+        names, defaults = signature
+        given = [*zip(names, node.args, strict=False)]
+        given += [(word.arg, word.value) for word in node.keywords if word.arg in names]
+        bound = {**defaults, **{name: self.find_meaning(value) for name, value in given}}
+        return frozenset((name, value) for name, value in bound.items() if value is not None)
+
+    def find_meaning(self, node: ast.expr) -> Any:
+        if evaluates_to(node, self.is_query):
+            self.understand(node)
+            return THE_QUERY
+        if self.is_request(node):
+            return THE_REQUEST
+        texts = self.find_texts(node) or ()
+        return texts[0] if len(texts) == 1 else None
+
+    def is_request(self, node: ast.AST) -> bool:
+        # A serializer finds the request in its context.
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.slice, ast.Constant) and node.slice.value == "request"
+        if isinstance(node, ast.Call):
+            keys = find_lookup(node)[1]
+            return any(isinstance(key, ast.Constant) and key.value == "request" for key in keys)
+        return is_request(node) or (isinstance(node, ast.Name) and node.id in self.requests)
+
+    def is_query(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in self.queries
+        # Code for requests of Django and of REST framework asks getattr(request, "query_params").
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
+            name = node.args[1] if len(node.args) > 1 else None
+            named = isinstance(name, ast.Constant) and name.value in QUERY
+            return named and self.is_request(node.args[0])
+        if not isinstance(node, ast.Attribute):
+            return False
+        # A filter set of django-filter holds the query in self.data.
+        if node.attr == "data" and is_own_member(node):
+            return hasattr(self.reader.owner, "base_filters")
+        return node.attr in QUERY and self.is_request(node.value)
+
+    def find_texts(self, node: ast.AST) -> Texts | None:
+        # None for what is no text, or one that only running code knows.
+        if isinstance(node, ast.Name) and node.id in self.texts:
+            return self.texts[node.id]
+        if isinstance(node, ast.IfExp):
+            return self.find_either([node.body, node.orelse])
+        if isinstance(node, ast.JoinedStr):
+            return self.join_texts(node.values)
+        if isinstance(node, ast.FormattedValue):
+            return self.find_texts(node.value)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self.join_texts([node.left, node.right])
+        value = self.find_value(node)
+        if value is None or (isinstance(node, ast.Constant) and not isinstance(value, str)):
+            return ()
+        return (value,) if isinstance(value, str) else None
+
+    def find_all(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
+        found = [self.find_texts(node) for node in nodes]
+        known = [texts for texts in found if texts is not None]
+        return known if len(known) == len(found) else None
+
+    def find_either(self, nodes: Iterable[ast.AST]) -> Texts | None:
+        found = self.find_all(nodes)
+        return None if found is None else tuple(text for texts in found for text in texts)
+
+    def join_texts(self, parts: Iterable[ast.AST]) -> Texts | None:
+        found = self.find_all(parts)
+        return None if found is None else tuple(map("".join, product(*found)))
+
+    def find_items(self, node: ast.AST) -> Texts | None:
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return self.find_either(node.elts)
+        value = self.find_value(node)
+        if not isinstance(value, COLLECTIONS):
+            return None
+        return tuple(item for item in value if isinstance(item, str))
+
+    def find_value(self, node: ast.AST) -> Any:
+        # The value of a constant, of an attribute of the class, or of a name from outside.
+        if isinstance(node, ast.Constant):
+            return node.value
+        holder = getattr(node, "value", None)
+        by_class = getattr(holder, "id", getattr(holder, "attr", "")) in ("cls", "__class__")
+        if is_own_member(node) or (isinstance(node, ast.Attribute) and by_class):
+            self.reader.asked.add(node.attr)
+            return inspect.getattr_static(self.reader.owner, node.attr, UNKNOWN)
+        value = self.source.find_value(node)
+        return UNKNOWN if value is None else value
+
+
+def list_parameters(function: Any) -> Signature:
+    return read_signature(function) if inspect.isfunction(function) else ((), {})
+
+
+@functools.lru_cache(maxsize=4096)
+def read_signature(function: Any) -> Signature:
+    parameters = inspect.signature(function).parameters
+    texts = {n: each.default for n, each in parameters.items() if isinstance(each.default, str)}
+    return tuple(parameters), texts
 
 
 @functools.lru_cache(maxsize=1024)
@@ -155,7 +362,7 @@ def read_query_of_member(owner: type, name: str) -> QueryReading:
     for reader in known:
         if is_read_alike(owner, reader):
             return reader.reading
-    reader = QueryReader(owner)
+    reader = ClassReader(owner)
     reader.read(name)
     if not known and is_read_alike(owner, reader):
         known.append(reader)
@@ -163,11 +370,11 @@ def read_query_of_member(owner: type, name: str) -> QueryReading:
 
 
 @functools.lru_cache(maxsize=1024)
-def find_inherited(bases: tuple[type, ...], name: str) -> list[QueryReader]:
+def find_inherited(bases: tuple[type, ...], name: str) -> list[ClassReader]:
     return []
 
 
-def is_read_alike(owner: type, reader: QueryReader) -> bool:
+def is_read_alike(owner: type, reader: ClassReader) -> bool:
     return reader.followed.isdisjoint(find_changed(owner)) and reader.asked.isdisjoint(vars(owner))
 
 
@@ -186,7 +393,7 @@ def find_changed(owner: type) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=1024)
 def read_query_of_class(owner: type) -> QueryReading:
-    reader = QueryReader(owner)
+    reader = ClassReader(owner)
     for name in dir(owner):
         home = find_member(owner, name)[1]
         if home is not None and not is_framework_code(home):

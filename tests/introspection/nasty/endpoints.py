@@ -368,7 +368,11 @@ RENAMED = [
         "camel",
         renamed.Camel.as_view(),
         samples=bodies(
-            {"recipeTitle": "t", "cookMinutes": 3, "allSteps": [{"stepName": "s", "isDone": True}]}
+            {
+                "recipe_title": "t",
+                "cook_minutes": 3,
+                "all_steps": [{"step_name": "s", "is_done": True}],
+            }
         ),
     ),
     Nasty(
