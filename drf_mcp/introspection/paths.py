@@ -19,10 +19,9 @@ from rest_framework.versioning import (
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import GUARD, Inspection, find_declared_model
-from drf_mcp.introspection.model_fields import describe_input, find_model_field
+from drf_mcp.introspection.model_fields import RowKey, describe_input, find_model_field
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
-from drf_mcp.introspection.row_keys import RowKey
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
