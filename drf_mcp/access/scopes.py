@@ -1,4 +1,4 @@
-"""The scopes that a token has, and the scopes that the permissions of a view require."""
+"""The scopes of tokens, the scopes that permissions require, and the rights of a caller as text."""
 
 from __future__ import annotations
 

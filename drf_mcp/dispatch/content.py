@@ -1,4 +1,4 @@
-"""Responses that are not JSON: text as data, files as MCP content blocks."""
+"""Responses that are not JSON: text as data, files as content blocks; and how data are encoded."""
 
 from __future__ import annotations
 

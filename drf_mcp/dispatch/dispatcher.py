@@ -74,11 +74,11 @@ class Dispatcher(FailureOutcomes):
             APIException: if the caller is not let into the endpoint at all.
         """
         call.request_id, call.dispatcher = new_request_id(), self
-        caller, stopwatch = call.caller, Timer()
+        caller, timer = call.caller, Timer()
         perform: Proceed = self.perform
         # Entering a context costs calls, which only calls whose queries are counted pay.
-        if stopwatch.counts_queries:
-            perform = stopwatch.watching()(perform)
+        if timer.counts_queries:
+            perform = timer.watching()(perform)
         try:
             call.guards = guards = self.get_guards(call)
             outcome = pass_guards(guards, call, perform) if guards else perform(call)
@@ -103,8 +103,8 @@ class Dispatcher(FailureOutcomes):
         bound = call.__dict__.get("bound")
         return outcome.changed(
             request_id=outcome.request_id or call.request_id,
-            telemetry={**stopwatch.telemetry(), **outcome.telemetry},
-            duration_ms=stopwatch.duration_ms,
+            telemetry={**timer.telemetry(), **outcome.telemetry},
+            duration_ms=timer.duration_ms,
             call={}
             if bound is None
             else {"kwargs": bound.kwargs, "query_string": bound.query_string},
