@@ -56,7 +56,6 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.arguments.fields import lacks_field
-from drf_mcp.tools.tool import Tool
 
 
 class Dispatcher(FailureOutcomes):
@@ -165,9 +164,10 @@ class Dispatcher(FailureOutcomes):
     def perform_call(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
         # ``callback`` answers instead of the route's own.
         tool, caller, bound = call.tool, call.caller, call.bound
-        route, own = tool.endpoint.route, self.get_callback(tool)
+        route = tool.endpoint.route
+        own = route.callback
         is_replaced = call.is_rerun or callback is not None
-        if is_replaced or not caller.is_known_to(route.callback):
+        if is_replaced or not caller.is_known_to(own):
             is_introduced = not is_replaced and caller.can_pre_authenticate(own)
             introducing = BareCallback.of(own) if is_introduced else None
             if introducing is None:
@@ -228,10 +228,6 @@ class Dispatcher(FailureOutcomes):
         if bound.headers:
             request.META.update(bound.headers)
         return request
-
-    def get_callback(self, tool: Tool) -> Callable[..., Any]:
-        """Return the callback that answers the request: that of the route."""
-        return tool.endpoint.route.callback
 
     def get_outcome(
         self, call: CallState, request: ToolRequest, response: HttpResponseBase
