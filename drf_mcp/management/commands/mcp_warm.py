@@ -19,6 +19,8 @@ from drf_mcp.tools.kept_descriptions import DescriptionsFile, UnusableFile, kept
 from drf_mcp.tools.registry import registry
 from drf_mcp.transports.preloading import PreloadedEndpoint, describe_endpoints
 
+MOST_NAMES = 5
+
 
 class Command(MCPCommand):
     """Describes what ``drf_mcp.preload()`` describes in a server, and shows the costs.
@@ -81,8 +83,9 @@ class Command(MCPCommand):
             text = _("%(path)s is not written: %(reason)s.") % {"path": path, "reason": exc}
             raise UsageError(text) from exc
         if names := sorted(tool.name for tool in kept_descriptions.left_out):
-            text = _("Left out, because rows of a database describe them: %(names)s.")
-            self.stderr.write(text % {"names": ", ".join(names)})
+            text = _("Left out, because rows of a database describe them: %(count)s, as %(names)s.")
+            facts = {"count": number_format(len(names)), "names": ", ".join(names[:MOST_NAMES])}
+            self.stderr.write(text % facts)
         return found
 
     def _list_lines(self, found: Sequence[PreloadedEndpoint]) -> Iterator[str]:
