@@ -28,9 +28,8 @@ from drf_mcp.tools.arguments.errors import (
     parse_nested_json,
     shorten_value,
 )
-from drf_mcp.tools.arguments.fields import FieldsArgument
+from drf_mcp.tools.arguments.fields import DeclaredArguments, FieldsArgument
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
-from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import ToolHints, UntrustedFields
 from drf_mcp.tools.options import HeaderParameters, ToolOptions

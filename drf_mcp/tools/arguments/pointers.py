@@ -69,11 +69,8 @@ class ArgumentPointers:
         return self.arguments.replace_query(self.call.arguments, query)
 
     def received(self, pointer: str) -> Any:
-        if pointer not in self.received_values:
-            self.received_values[pointer] = self.find_received(pointer)
-        return self.received_values[pointer]
-
-    def find_received(self, pointer: str) -> Any:
+        if pointer in self.received_values:
+            return self.received_values[pointer]
         value: Any = self.call.arguments
         for token in JSONPointer(pointer).path:
             if isinstance(value, OBJECTS) and token in value:
@@ -81,13 +78,17 @@ class ArgumentPointers:
             elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
                 value = value[int(token)]
             else:
-                return MISSING
-        secret = any(sounds_secret(token) for token in pointer.split("/")[1:])
-        return MASK if secret else self.mask(value, pointer)
+                value = MISSING
+                break
+        if value is not MISSING:
+            secret = any(sounds_secret(token) for token in pointer.split("/")[1:])
+            value = MASK if secret else self.mask(value, pointer)
+        self.received_values[pointer] = value
+        return value
 
     def mask(self, value: Any, pointer: str) -> Any:
         if self.write_only:
-            place = self.remove_indexes(pointer)
+            place = "/".join(token for token in pointer.split("/") if not token.isdecimal())
             # A client may send an object as a text, with write-only members in it.
             if place in self.write_only or (isinstance(value, str) and place in self.holders):
                 return MASK
@@ -126,9 +127,6 @@ class ArgumentPointers:
         if arguments.extra_query and arguments.groups:
             schemas[f"/{arguments.groups[QUERY]}"] = {}
         return {"": arguments.schema, **schemas}
-
-    def remove_indexes(self, pointer: str) -> str:
-        return "/".join(token for token in pointer.split("/") if not token.isdecimal())
 
     @cached_property
     def write_only(self) -> frozenset[str]:
