@@ -357,7 +357,7 @@ class Slotted:
         (len, max),
         (b"a", "a"),
     ],
-    ids=str,
+    ids=["order", "list", "flag", "text", "object", "closure", "path", "function", "bytes"],
 )
 def test_values_that_differ_are_spelled_differently(one, other):
     assert canonical_json(spell(one)) != canonical_json(spell(other))

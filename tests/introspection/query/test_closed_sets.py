@@ -234,7 +234,9 @@ def test_a_switch_is_refused_where_http_ignores_it(listed):
             result = orders.call(active=value)
             assert result.is_error == (ignored and bool(text.strip())), (filterset_class, value)
             if result.is_error:
-                assert only_problem(result)["remediation"] == "Send one of true, false."
+                is_near = text.lower() == "true"
+                near = "Did you mean 'true'?" if is_near else "Send one of true, false."
+                assert only_problem(result)["remediation"] == near
             else:
                 assert result.data["results"] == orders.get(active=text).json()["results"]
 
