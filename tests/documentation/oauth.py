@@ -38,17 +38,22 @@ CONTEXT = [
 ]
 
 
-def shown(file: str) -> str:
-    page = DOCS / "sign_in_own.md"
-    (*_, text) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
-    return text
+def shown(file: str) -> dict[str, Any]:
+    """Return what the page's file says, with what its last section changes."""
+    given: dict[str, Any] = {}
+    for block in blocks(DOCS / "sign_in_own.md"):
+        if block.file == file:
+            exec(block.text, given)
+    return given
+
+
+def is_own(route: Any) -> bool:
+    """Whether a route is one of the app that a project with the plain toolkit leaves out."""
+    return getattr(route.urlconf_module, "__name__", "") == "drf_mcp.contrib.oauth.urls"
 
 
 def configure() -> str:
-    given: dict[str, Any] = {}
-    exec(shown("settings.py"), given)
-    apps = ["admin", "auth", "contenttypes", "messages", "sessions"]
-    own = [f"django.contrib.{name}" for name in apps] + ["rest_framework", "drf_mcp"]
+    given = shown("settings.py")
     named = ("REST_FRAMEWORK", "OAUTH2_PROVIDER", "LOGIN_URL")
     settings.configure(
         SECRET_KEY="x" * 50,
@@ -64,7 +69,7 @@ def configure() -> str:
                 "OPTIONS": {"context_processors": CONTEXT},
             }
         ],
-        INSTALLED_APPS=[*own, *(app for app in given["INSTALLED_APPS"] if app is not ...)],
+        INSTALLED_APPS=[app for app in given["INSTALLED_APPS"] if app != "drf_mcp.contrib.oauth"],
         DRF_MCP={**given["DRF_MCP"], "SERVER_NAME": "shop"},
         **{name: given[name] for name in named},
     )
@@ -91,9 +96,10 @@ def serve() -> None:
         def get(self, request: Any) -> Response:
             return Response({"name": request.user.username})
 
-    given: dict[str, Any] = {}
-    exec(shown("urls.py"), given)
-    settings.ROOT_URLCONF.urlpatterns = [*given["urlpatterns"]]
+    routes = shown("urls.py")["urlpatterns"]
+    settings.ROOT_URLCONF.urlpatterns = [
+        route for route in routes if not hasattr(route, "urlconf_module") or not is_own(route)
+    ]
     for name in PERMISSIONS:
         own = {"permission_classes": [getattr(permissions, name, IsAuthenticated)]}
         own["required_alternate_scopes"] = {"GET": [["refunds"], ["many", "more"]]}
