@@ -45,7 +45,7 @@ from drf_mcp.dispatch.error_texts import (
     unwrap_path,
 )
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
-from drf_mcp.introspection.text import get_plural_name, join_values
+from drf_mcp.introspection.text import get_plural_name, join_values, translate
 from drf_mcp.outcomes import MISSING, Failure, Problem
 
 # Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
@@ -244,14 +244,15 @@ class ErrorMapper:
             return _(OPTIONAL_NULL)
         if accepted and is_misfit:
             # Translators: such as "Send one of low, high." and "Send an email address."
-            return (_("Send %(accepted)s.") % {"accepted": accepted}).replace("….", "…")
+            text = translate(gettext_noop("Send %(accepted)s."))
+            return (text % {"accepted": accepted}).replace("….", "…")
         if not pointer:
             text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
         elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
         else:
             text = PROBLEM_REMEDIES.get(code, CORRECT)
-        return _(text)
+        return translate(text)
 
     def make_failure(
         self,

@@ -134,11 +134,11 @@ class ResponseV2Envelope(ContractEnvelope):
         members = self._describe_received(problem)
         value = members.get("received")
         item = value[0] if isinstance(value, list) and len(value) == 1 else value
-        is_said = isinstance(item, (str, int)) and re.search(
-            rf"(?<!\w){re.escape(str(item))}(?!\w)", problem.message
-        )
-        if item not in ("", True, False) and is_said:
-            members = {}
+        # A flag, or no text, is said by no sentence.
+        if type(item) in (str, int) and item != "":
+            before, text, after = problem.message.partition(str(item))
+            if text and not (before[-1:].isalnum() or after[:1].isalnum()):
+                members = {}
         if problem.accepted and problem.accepted not in problem.remediation:
             members = {**members, "accepted": problem.accepted}
         return members

@@ -33,6 +33,7 @@ class ArgumentPointers:
         self.get_write_only = get_write_only
         # Several parts of an error read the same value.
         self.received_values: dict[str, Any] = {}
+        self.found_schemas: dict[str, dict[str, Any]] = {}
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
@@ -148,16 +149,17 @@ class ArgumentPointers:
         return describe_accepted(self.get_schema(pointer), self.received(pointer))
 
     def misfits(self, pointer: str) -> bool:
-        value, schema = self.received(pointer), FieldSchema.of(self.get_schema(pointer))
+        value = self.received(pointer)
         if not isinstance(value, str) or value == MASK:
             return False
+        schema = self.get_schema(pointer)
+        if schema.get("type") in ("integer", "number"):
+            return NUMBER.fullmatch(value) is None
         try:
-            pattern = re.compile(schema.get("pattern") or "")
+            return "pattern" in schema and re.search(schema["pattern"], value) is None
         except re.error:
             # ECMAScript knows other patterns.
             return False
-        is_number = bool({"integer", "number"}.intersection(schema.types[:1]))
-        return not pattern.search(value) or (is_number and not NUMBER.fullmatch(value))
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")
@@ -171,6 +173,11 @@ class ArgumentPointers:
         return FieldSchema.of(self.get_schema(pointer)).kind in FILES
 
     def get_schema(self, pointer: str) -> dict[str, Any]:
+        if pointer not in self.found_schemas:
+            self.found_schemas[pointer] = self.find_schema(pointer)
+        return self.found_schemas[pointer]
+
+    def find_schema(self, pointer: str) -> dict[str, Any]:
         schema: dict[str, Any] = self.arguments.schema
         for token in JSONPointer(pointer).path:
             child = schema.get("properties", {}).get(token)
