@@ -60,7 +60,8 @@ CASES = [
     ({"name": None}, "VALIDATION_ERROR", [("/name", "null", None)]),
     ({"name": ""}, "VALIDATION_ERROR", [("/name", "blank", "")]),
     ({"name": ["x"]}, "VALIDATION_ERROR", [("/name", "invalid", ["x"])]),
-    ({"name": "x", "tier": "tin"}, "VALIDATION_ERROR", [("/tier", "invalid_choice", "tin")]),
+    # The message has the value: "tin" is not a valid choice.
+    ({"name": "x", "tier": "tin"}, "VALIDATION_ERROR", [("/tier", "invalid_choice", "not said")]),
     ({"name": "clash"}, "VALIDATION_ERROR", [("", "clash", "not said")]),
     ({"name": "x", "lines": {}}, "VALIDATION_ERROR", [("/lines", "not_a_list", {})]),
     ({"name": "x", "lines": [{}]}, "MISSING_REQUIRED", [("/lines/0/quantity", "required", None)]),
