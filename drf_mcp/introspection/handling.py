@@ -171,7 +171,7 @@ FILE_NAME = re.compile(
 
 
 def find_further_keys(serializer: Any) -> list[str]:
-    # What a serializer's own methods read of the body beside its fields.
+    # What a serializer's own methods read of the body in addition to its fields.
     found = [
         key
         for base in type(serializer).__mro__

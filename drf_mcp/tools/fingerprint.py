@@ -70,7 +70,7 @@ def take_fingerprint(files: Iterable[str]) -> Fingerprint:
         "python": sys.version,
         "packages": sorted(find_packages()),
         "settings": {name: hash_setting(name) for name in dir(settings) if name.isupper()},
-        "files": {path: hash_file(path) for path in every},
+        "files": {path: hash_source(path) for path in every},
     }
 
 
@@ -116,7 +116,7 @@ def find_packages() -> Iterator[str]:
             yield from (name for name in os.listdir(folder) if name.endswith(PACKAGES))
 
 
-def hash_file(path: str) -> str:
+def hash_source(path: str) -> str:
     # A file that was written after this process began is not what the process runs.
     try:
         with open(path, "rb") as file:
@@ -129,7 +129,7 @@ def hash_file(path: str) -> str:
 
 
 def hash_setting(name: str) -> str:
-    # Keyed, so that nobody who reads the hash finds out a short secret by trying.
+    # Keyed, so that a short secret cannot be found out from its hash by trying.
     try:
         text = canonical_json(spell(getattr(settings, name)))
     except UnknownValue as exc:

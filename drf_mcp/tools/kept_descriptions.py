@@ -154,7 +154,7 @@ class KeptDescriptions:
             kind: what the text is, and what it depends on besides the tool and the settings.
         """
         path = mcp_settings.DESCRIPTIONS_FILE
-        if path is None or not (key := find_key(tool, kind)):
+        if path is None or not (key := find_description_key(tool, kind)):
             return make()
         if self.recorded is not None:
             return self._record(tool, key, make)
@@ -227,7 +227,7 @@ def watch_queries() -> Iterator[list[str]]:
         yield queries
 
 
-def find_key(tool: Any, kind: Sequence[Any]) -> str:
+def find_description_key(tool: Any, kind: Sequence[Any]) -> str:
     """Return the key of a text, "" where nothing says which tool it is in another process."""
     try:
         spelled = canonical_json([spell(kind), *spell_tool(tool)])

@@ -74,9 +74,9 @@ class SearchLanguage:
         self.strip = STEMS.get(self.code, strip_english)
         for code in dict.fromkeys(("en", self.code)):
             for line in read_synonyms(code):
-                said, _, meant = line.partition(" > ")
+                said, _, wanted = line.partition(" > ")
                 stems = [self.read_phrase(text) for text in said.split()]
-                others = [self.read_phrase(text) for text in meant.split()] or stems
+                others = [self.read_phrase(text) for text in wanted.split()] or stems
                 for stem in stems:
                     self.synonyms[stem].update(others)
         for action, verbs in ASKING.items():

@@ -189,7 +189,7 @@ def announce_row(sender: Any, instance: Model, using: str | None = None, **kwarg
     if kwargs.get("raw") or OWN_APP.match(sender._meta.app_label):
         return
     is_deleted = "created" not in kwargs
-    # Nobody listens as a user who is new, and each sign-in saves ``last_login``.
+    # A new user has no listener yet, and each sign-in saves ``last_login``.
     is_user = hasattr(instance, "is_authenticated") and not kwargs.get("created")
     is_user = is_user and set(kwargs.get("update_fields") or ("all",)) != {"last_login"}
     # Whose rights end with it is known no more.

@@ -154,12 +154,12 @@ class ArgumentErrors:
         if rest > 0:
             text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
             names = text % {"names": names, "count": rest}
-        meant, facts = next(iter(nearest), ""), {"holder": self.holder}
+        wanted, facts = next(iter(nearest), ""), {"holder": self.holder}
         if not self.holder:
-            remediation = suggest(meant, names)
+            remediation = suggest(wanted, names)
         elif nearest:
             otherwise = _("Else put it into '%(holder)s'.") % facts
-            remediation = f"{suggest(meant, '')} {otherwise}"
+            remediation = f"{suggest(wanted, '')} {otherwise}"
         else:
             remediation = _("Correct its name, or put it into '%(holder)s'.") % facts
         return Problem(
@@ -167,7 +167,7 @@ class ArgumentErrors:
             message=_("Unknown argument."),
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
-            accepted=meant or names or pgettext("accepted names", "none"),
+            accepted=wanted or names or pgettext("accepted names", "none"),
             remediation=remediation,
         )
 

@@ -127,12 +127,12 @@ def find_arguments(request: Request) -> Iterator[tuple[str, Any]]:
         return
     for name in data:
         values = data.getlist(name) if hasattr(data, "getlist") else [data[name]]
-        hashed = list(map(hash_file, values))
+        hashed = list(map(hash_received_file, values))
         # One value of a form is what it is in JSON.
         yield f"/{name}", hashed[0] if len(hashed) == 1 else hashed
 
 
-def hash_file(value: Any) -> Any:
+def hash_received_file(value: Any) -> Any:
     if not hasattr(value, "chunks"):
         return value
     digest = hashlib.sha256()
