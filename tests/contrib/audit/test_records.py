@@ -246,7 +246,7 @@ def test_no_argument_keeps_a_row_out(agent, arguments, name, client):
         headers.pop("Mcp-Name", None)
         caller = make_local_caller(User.objects.get(username="alice"))
         body = json.dumps(message).encode()
-        Server(registry).answer(body, None, caller)
+        Server(registry).handle_body(body, None, caller)
     readable = "\\ud8" not in json.dumps(message) and "NaN" not in body.decode()
     readable = readable and "Infinity" not in body.decode()
     assert not readable or AuditedCall.objects.count() == 2

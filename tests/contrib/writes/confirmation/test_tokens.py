@@ -115,7 +115,9 @@ def test_who_may_not_make_the_call_gets_what_the_call_gives(serve, press):
         result = agent.call("presses_destroy", **arguments)
         assert result.is_error
         assert "Hogarth" not in json.dumps(result.raw)
-        return result.code, result.envelope["error"], result.data["remediation"]
+        # The tool that asks to be confirmed takes one argument more.
+        advice = result.data["remediation"].replace(", confirmation", "")
+        return result.code, result.envelope["error"], advice
 
     serving = serve()
     asked = {who: call(who, arguments) for who, arguments in calls.items()}
