@@ -19,6 +19,7 @@ from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
+from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import RequestBody, add_form_fields
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
@@ -182,19 +183,24 @@ class ResponseSchema:
 
     def get_schema(self) -> Schema:
         inspection, view_class = self.inspection, type(self.view)
-        handler_name = inspection.handler_name
+        handler_name, renaming = inspection.handler_name, Renaming(self.view)
         if not is_drf_code(view_class, handler_name):
             return {}
         used = [name for name in STANDARD if name in (*inspection.calls, handler_name)]
         if not used or used[0] == "destroy" or not is_drf_code(view_class, *used):
             return {}
         hooks = ("dispatch", "finalize_response", "get_serializer")
+        renames = renaming.gives_other_names
         if not is_drf_code(view_class, *hooks) or not self.has_one_serializer():
             return {}
-        if not self.renders_data():
+        if not renames and not self.renders_data():
             return {}
         describe = self.describe_list if used[0] == "list" else self.describe_object
-        return inspection.attempt(describe, GUARD, {})
+
+        def describe_renamed() -> Schema:
+            return renaming.rename_response(describe())
+
+        return inspection.attempt(describe_renamed if renames else describe, GUARD, {})
 
     def has_one_serializer(self) -> bool:
         # A get_serializer_class that looks at the request may answer the next caller by another

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.handling import walk_fields
 from drf_mcp.introspection.input_serializer import FIELD_HOOKS, find_own_hooks
 from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.types import UNDECLARED, Body
 
+RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
 # What views override to give different callers different fields.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
 FAILED: Body | None = None
@@ -40,7 +43,7 @@ class CallerBody:
     def get_union(self) -> Body:
         inspection, findings = self.inspection, self.inspection.findings
         known = len(findings)
-        body = self.describe(inspection)
+        body = self.describe_renamed(inspection)
         failed = body.kind == "open" and len(findings) > known
         if not failed:
             if not inspection.attempt(self.depends_on_caller, GUARD, False):
@@ -58,9 +61,15 @@ class CallerBody:
             del findings[known:]
         return other
 
+    def describe_renamed(self, inspection: Inspection) -> Body:
+        body = self.describe(inspection)
+        return inspection.attempt(
+            lambda: Renaming(inspection.view).rename_body(body), RENAMED, body
+        )
+
     def describe_as(self, inspection: Inspection) -> Body | None:
         known = len(inspection.findings)
-        body = attempt(inspection.place, lambda: self.describe(inspection), "", [], FAILED)
+        body = attempt(inspection.place, lambda: self.describe_renamed(inspection), "", [], FAILED)
         is_gap = body is not None and body.kind == "open" and len(inspection.findings) > known
         return None if is_gap else body
 

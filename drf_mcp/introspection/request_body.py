@@ -339,8 +339,9 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
 
 def complete_body(body: Body, own: Body) -> Body:
     # A body that people wrote down, with what they left out of that which the code reads.
+    keys = {**own.keys, **body.keys}
     if body.kind == "open":
-        return replace(body, handling=body.handling.union(own.all_handling))
+        return replace(body, handling=body.handling.union(own.all_handling), keys=keys)
     if body.kind == "object" and own.kind in ("list", "either"):
         body = body.union(replace(own, kind="list", fields=()))
     if body.kind == "none" and own.kind == "open":
@@ -354,4 +355,4 @@ def complete_body(body: Body, own: Body) -> Body:
         handling = field.handling.union(replace(handling, uploads=uploads))
         fields.append(replace(field, handling=handling))
     unlisted = (replace(field, required=False, listed=False) for field in known.values())
-    return replace(body, fields=(*fields, *unlisted))
+    return replace(body, fields=(*fields, *unlisted), keys=keys)

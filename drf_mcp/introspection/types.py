@@ -217,12 +217,14 @@ class Body:
         schema: the schema of the whole array for a list, ``{}`` for open. A body described as
             none has one where the view reads any all the same.
         handling: what has to be known of a whole body's values besides their schema.
+        keys: the places whose keys the view's parser renames, by the view's own names.
     """
 
     kind: str
     fields: tuple[Parameter, ...] = ()
     schema: Schema | None = None
     handling: Handling = PLAIN
+    keys: Mapping[Place, Place] = field(default_factory=dict)
 
     @property
     def all_handling(self) -> Handling:
@@ -234,6 +236,7 @@ class Body:
     def union(self, other: Body) -> Body:
         if self == other:
             return self
+        keys = {**other.keys, **self.keys}
         if self.kind != other.kind or self.kind == "either":
             if not {self.kind, other.kind} <= {"object", "list", "either"}:
                 return Body("open", schema={})
@@ -251,11 +254,14 @@ class Body:
                 fields=tuple(fields),
                 schema=reduce(FieldSchema.union, schemas),
                 handling=self.handling.union(other.handling),
+                keys=keys,
             )
         if self.kind == "object":
-            return Body("object", fields=join_parameters(self.fields, other.fields))
+            return Body("object", fields=join_parameters(self.fields, other.fields), keys=keys)
         schema = FieldSchema.of(self.schema).union(other.schema)
-        return Body(self.kind, schema=schema, handling=self.handling.union(other.handling))
+        return Body(
+            self.kind, schema=schema, handling=self.handling.union(other.handling), keys=keys
+        )
 
     def with_members_of_rows(self, other: Body) -> Body:
         rows, others = ((body.schema or {}).get("items", {}) for body in (self, other))

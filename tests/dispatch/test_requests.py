@@ -190,10 +190,10 @@ def test_problems_behind_a_renaming_renderer_point_at_the_arguments(serve):
     view = with_parsers(CamelCaseParser)
     view.cls.renderer_classes = [CamelCaseRenderer]
     thing = serve(view)
-    result = thing.call(first_name="x" * 11, order_line={"unit_price": "dear"})
+    result = thing.call(firstName="x" * 11, orderLine={"unitPrice": "dear"})
     assert [(p["pointer"], p["code"]) for p in result.problems] == [
-        ("/first_name", "max_length"),
-        ("/order_line/unit_price", "invalid"),
+        ("/firstName", "max_length"),
+        ("/orderLine/unitPrice", "invalid"),
     ]
 
 

@@ -1,21 +1,25 @@
-"""A parser that renames keys takes the view's own names as well."""
+"""Arguments carry the keys that HTTP clients use."""
 
 from __future__ import annotations
 
 from djangorestframework_camel_case.parser import CamelCaseJSONParser
 from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics, serializers
+from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
 
 from tests.introspection.inspected import by_name, described
 
 
 class Step(serializers.Serializer):
     step_name = serializers.CharField()
+    door_code = serializers.CharField(write_only=True)
 
 
 class Recipe(serializers.Serializer):
     cook_minutes = serializers.IntegerField()
     all_steps = Step(many=True)
+    plain = serializers.CharField(required=False)
 
 
 class Recipes(generics.CreateAPIView):
@@ -24,11 +28,77 @@ class Recipes(generics.CreateAPIView):
     renderer_classes = [CamelCaseJSONRenderer]
 
 
-def test_members_have_the_names_of_the_serializer():
-    fields = by_name(described(Recipes, "POST").body.fields)
-    assert list(fields) == ["cook_minutes", "all_steps"]
-    assert list(fields["all_steps"].schema["items"]["properties"]) == ["step_name"]
+class Shouting(JSONRenderer):
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        return super().render({name.upper(): data[name] for name in data})
 
 
-def test_the_answer_of_a_renderer_that_renames_is_open():
-    assert described(Recipes, "POST").output == {}
+class Whispering(JSONParser):
+    def parse(self, stream, media_type=None, parser_context=None):
+        data = super().parse(stream, media_type, parser_context)
+        return {name.lower(): value for name, value in data.items()}
+
+
+class Broken(JSONParser):
+    def parse(self, stream, media_type=None, parser_context=None):
+        raise RuntimeError("on purpose")
+
+
+def names(**attributes):
+    """Return the names of the arguments of `Recipes` with other parsers or renderers."""
+    return list(by_name(described(type("View", (Recipes,), attributes), "POST").body.fields))
+
+
+def test_members_have_the_names_that_the_parser_reads():
+    assert names() == ["cookMinutes", "allSteps", "plain"]
+
+
+def test_nested_members_are_renamed_and_so_is_what_is_required():
+    items = by_name(described(Recipes, "POST").body.fields)["allSteps"].schema["items"]
+    assert list(items["properties"]) == items["required"] == ["stepName", "doorCode"]
+
+
+def test_secrets_are_known_by_the_renamed_keys():
+    steps = by_name(described(Recipes, "POST").body.fields)["allSteps"]
+    assert steps.handling.secrets == {("*", "doorCode")}
+
+
+def test_a_parser_that_renames_nothing_keeps_the_names():
+    assert names(parser_classes=[JSONParser]) == ["cook_minutes", "all_steps", "plain"]
+
+
+def test_a_renderer_that_renames_nothing_keeps_the_names():
+    assert names(renderer_classes=[JSONRenderer]) == ["cook_minutes", "all_steps", "plain"]
+
+
+def test_any_pair_that_renames_is_understood():
+    upper = names(parser_classes=[Whispering], renderer_classes=[Shouting])
+    assert upper == ["COOK_MINUTES", "ALL_STEPS", "PLAIN"]
+
+
+def test_names_that_the_parser_does_not_read_are_not_used():
+    own = type(
+        "Own",
+        (JSONParser,),
+        {"parse": lambda self, *args, **kwargs: JSONParser().parse(*args, **kwargs)},
+    )
+    expected = ["cook_minutes", "all_steps", "plain"]
+    assert names(parser_classes=[own], renderer_classes=[Shouting]) == expected
+
+
+def test_a_parser_that_cannot_be_asked_is_found():
+    view = type("View", (Recipes,), {"parser_classes": [Broken]})
+    schema = described(view, "POST")
+    assert list(by_name(schema.body.fields)) == ["cook_minutes", "all_steps", "plain"]
+    assert any("on purpose" in finding.message for finding in schema.findings)
+
+
+def test_the_answer_is_described_by_the_keys_that_the_renderer_makes():
+    properties = described(Recipes, "POST").output["properties"]
+    assert list(properties) == ["cookMinutes", "allSteps", "plain"]
+    assert list(properties["allSteps"]["items"]["properties"]) == ["stepName"]
+
+
+def test_the_answer_of_an_unknown_renderer_is_open():
+    view = type("View", (Recipes,), {"renderer_classes": [Shouting]})
+    assert described(view, "POST").output == {}

@@ -208,8 +208,8 @@ class Renamed(Narrowed):
     serializer_class = type("Snake", (Narrow,), {"page_count": serializers.IntegerField()})
 
 
-def test_members_that_are_not_listed_have_the_names_of_the_view():
-    assert taken(Renamed, "POST") == {"title": True, "page_count": False}
+def test_members_that_are_not_listed_have_the_names_that_clients_use():
+    assert taken(Renamed, "POST") == {"title": True, "pageCount": False}
 
 
 def test_a_body_that_no_parser_reads_by_members_stays_a_document():

@@ -301,6 +301,8 @@ def test_the_names_are_those_that_http_clients_see(call):
     pattern = path("books/", BookList.as_view(renderer_classes=[CamelCaseJSONRenderer]))
     answer = call("books_list", {"fields": ["bookTitle", "metadata.colour"]}, pattern)
     assert answer.data["results"][0] == {"bookTitle": "Emma", "metadata": {"colour": "red"}}
+    (problem,) = call("books_list", {"fields": ["book_title"]}, pattern).problems
+    assert problem["remediation"] == "Did you mean 'bookTitle'?"
 
 
 def test_grouped_arguments_have_it_in_the_query(call):

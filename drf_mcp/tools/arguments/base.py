@@ -121,7 +121,7 @@ class Arguments(ArgumentLayout):
             except ArgumentsRefused as exc:
                 problems += exc.problems
         if self.has_nested:
-            problems += find_dropped(parts[BODY])
+            problems += find_dropped(parts[BODY], self.keys)
         if self.uploading:
             parts[BODY] = [
                 (a, read_files(value, a.parameter.handling.uploads, a.pointer, problems))
@@ -310,14 +310,21 @@ def find_reversed(values: Values) -> Iterator[Problem]:
 # --- Members of nested objects --------------------------------------------------------------------
 
 
-def find_dropped(values: Values) -> list[Problem]:
-    """Return a problem for each member that a nested serializer does not take."""
+def find_dropped(values: Values, keys: Mapping[Place, Place]) -> list[Problem]:
+    """Return a problem for each member that a nested serializer drops: unknown and read-only ones.
+
+    Args:
+        keys: the places whose keys the view's parser renames.
+    """
+    renamed = {place[-1] for place in keys.values()}
 
     def find() -> Iterator[Problem]:
         for argument, value in values:
             for place, names in argument.parameter.handling.nested.items():
                 for pointer, member in walk(value, place, argument.pointer):
-                    errors = ArgumentErrors(pointer, names.writable, read_only=names.read_only)
+                    errors = ArgumentErrors(
+                        pointer, names.writable, unlisted=renamed, read_only=names.read_only
+                    )
                     yield from errors.find_unknown(member)
 
     return list(islice(find(), MAX_UNKNOWN))

@@ -252,7 +252,7 @@ class DeclaredArguments:
             fields[name] = replace(declared, multiple=None, handling=handling)
         if body.kind == "either":
             return replace(body, fields=tuple(fields.values()))
-        return Body("object", fields=tuple(fields.values()))
+        return Body("object", fields=tuple(fields.values()), keys=body.keys)
 
     def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
         # A member that was read as a file is none where the declared type excludes it.

@@ -55,6 +55,7 @@ class ArgumentLayout:
         controls: Iterable[Parameter] = (),
     ) -> None:
         self.encoder = encoder
+        self.keys = endpoint.body.keys
         self.extra_query = extra_query
         self.many = many
         # Fields of the answer that a write does not take are read-only, not unknown.

@@ -11,6 +11,7 @@ from django.utils.functional import cached_property
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.text import describe_accepted
+from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
@@ -38,13 +39,28 @@ class ArgumentPointers:
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
             return bool(self.arguments.get_body_pointer(name))
-        return name in [argument.parameter.name for argument in self.arguments.arguments]
+        key = self.get_client_path((name,))[0]
+        return key in [argument.parameter.name for argument in self.arguments.arguments]
+
+    def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
+        # A parser such as that of camel case renames keys.
+        keys = self.arguments.keys
+        if not keys:
+            return path
+        place = tuple(ANY if isinstance(part, int) else part for part in path)
+        for length in range(len(path), 0, -1):
+            if place[:length] in keys:
+                pairs = zip(path, keys[place[:length]], strict=False)
+                renamed = [own if isinstance(own, int) else key for own, key in pairs]
+                return (*renamed, *path[length:])
+        return path
 
     def pointer(self, path: Sequence[str | int]) -> str:
         # The path has the view's names, as ("lines", 0, "quantity"); () is the whole request.
         arguments = self.arguments
         if not path:
             return arguments.get_body_pointer()
+        path = self.get_client_path(path)
         for location in (BODY, QUERY, PATH):
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:

@@ -368,11 +368,7 @@ RENAMED = [
         "camel",
         renamed.Camel.as_view(),
         samples=bodies(
-            {
-                "recipe_title": "t",
-                "cook_minutes": 3,
-                "all_steps": [{"step_name": "s", "is_done": True}],
-            }
+            {"recipeTitle": "t", "cookMinutes": 3, "allSteps": [{"stepName": "s", "isDone": True}]}
         ),
     ),
     Nasty(
