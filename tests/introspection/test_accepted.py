@@ -8,6 +8,8 @@ from decimal import Decimal
 
 from django.core.validators import MinValueValidator
 from django.urls import path
+from djangorestframework_camel_case.parser import CamelCaseJSONParser
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
@@ -133,6 +135,13 @@ class Days(generics.ListCreateAPIView):
     permission_classes = []
 
 
+class Renamed(Days):
+    """A body whose keys the parser renames."""
+
+    parser_classes = [CamelCaseJSONParser]
+    renderer_classes = [CamelCaseJSONRenderer]
+
+
 class ByCaller(Days):
     """A body that is described for two callers."""
 
@@ -159,6 +168,12 @@ def test_a_kind_reaches_the_error_message(expose, db):
             kinds = [accepted(f"{body}{place}") for place in PLACES]
             assert kinds == [DATE] * len(PLACES), (own, view)
             assert accepted(f"{body}/label").startswith("a string"), (own, view)
+
+
+def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
+    accepted = accepted_by(expose, Renamed)
+    places = ("/firstDay", "/day/firstDay", "/days/0/firstDay", "/nights/3")
+    assert [accepted(place) for place in places] == [DATE] * 4
 
 
 def test_what_identifies_an_object_names_the_tool_that_lists_it(expose, db):
