@@ -37,4 +37,6 @@ TASKS = {
 }
 if VERSION >= (6, 0):
     TASKS["default"]["BACKEND"] = "django.tasks.backends.immediate.ImmediateBackend"
+# Django 6.1 warns where a project sends mail without it.
+MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
 DEBUG = False

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from django.db import connections, router, transaction
+from django.db import connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic
@@ -99,7 +99,7 @@ class Rollback:
         """Return the outcome of a call that is only tried, whose view may know it."""
         before = call.is_trial, call.explain
         call.is_trial, call.explain = True, self.explain
-        savepoints = {alias: transaction.savepoint(using=alias) for alias in self.aliases}
+        savepoints = {alias: connections[alias].savepoint() for alias in self.aliases}
         try:
             with self.watching():
                 return make()
