@@ -64,7 +64,7 @@ def test_arguments_have_the_projects_language(tools_of, german, monkeypatch):
         return f"{translation.get_language()}: {text}"
 
     for module, options, name in [
-        ("controls", {"dry_run": True}, "dry_run"),
+        ("guards", {"dry_run": True}, "dry_run"),
         ("items", {"bulk": True}, "items"),
     ]:
         monkeypatch.setattr(f"drf_mcp.contrib.writes.{module}._", translate)

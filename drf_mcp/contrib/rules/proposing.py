@@ -22,8 +22,8 @@ from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_request
 from drf_mcp.contrib.tasks.task_store import CANCELLED
-from drf_mcp.contrib.writes.controls import DRY_RUN, is_dry_run
-from drf_mcp.contrib.writes.dry_run import DryRunGuard, Rollback
+from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
+from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import Probe, find_written_databases
@@ -209,15 +209,14 @@ class Trial:
 
     def __init__(self, call: CallState, *, locks: bool = False) -> None:
         self.call, self.locks = call, locks
-        targets, guard = list(self.find_targets()), DryRunGuard()
-        rollback = Rollback(guard.get_databases(call))
+        targets, rollback = list(self.find_targets()), Rollback()
         try:
             foreseen = preview(call)
             if isinstance(foreseen, Outcome):
                 raise ViewRefused(foreseen)
             obstacle = rollback.find_obstacle(call.tool.endpoint.route.callback)
             if not obstacle:
-                outcome = guard.make_trial(call, call.dispatcher.perform, rollback)
+                outcome = make_trial(call, call.dispatcher.perform, rollback)
         except Asked as exc:
             # Answers to questions of a view are not kept for a later call.
             raise self.get_obstacle(_("it asks its caller")) from exc

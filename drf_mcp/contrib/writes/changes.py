@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from django.apps import apps
 from django.db import Error
 from django.db.models.signals import post_save, pre_save
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from drf_mcp.dispatch.failures import MOST_ROWS
+from drf_mcp.dispatch.failures import MOST_ROWS, ProtectedRows
+from drf_mcp.features import CallState
+from drf_mcp.outcomes import Problem
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+
+# The argument that asks what a call would change, which is also the member of ``meta``.
+DRY_RUN = "dry_run"
+NOTE = gettext_noop("Dry run: nothing was changed.")
 
 BLANKS_OR_COMMENTS = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
 NAME = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[\w$]+)"
@@ -37,11 +46,31 @@ DELETE = re.compile(
     rf"\s*DELETE\s+FROM\s+{TABLE}(?P<rest>(?:\s+WHERE\b(?!.*\bRETURNING\b).*)?)",
     WRITE_STATEMENT.flags,
 )
-# Whether rows of a model are counted, or the model is only named.
-Counts: TypeAlias = Callable[[Any], bool]
 QUOTES = str.maketrans("", "", '"`[]')
 
 
+def is_dry_run(call: CallState) -> bool:
+    """Return whether the caller asks what would change.
+
+    Raises:
+        ArgumentsRefused: if the argument is neither true nor false.
+    """
+    asked = call.bound.controls.get(DRY_RUN, False)
+    answer = {"true": True, "false": False}.get(str(asked).lower())
+    if answer is None:
+        pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
+        message, advice = _("Must be true or false."), _("Send true or false. Nothing was run.")
+        problem = Problem("invalid", message, pointer, received=asked, remediation=advice)
+        raise ArgumentsRefused([problem])
+    return answer
+
+
+def get_listings(call: CallState) -> ProtectedRows:
+    """Return the lists, as far as the caller of a call may see their rows."""
+    return ProtectedRows(call.tool, call.caller, call.bound.kwargs)
+
+
+@dataclass(eq=False)
 class Statement:
     """A statement that writes.
 
@@ -49,14 +78,15 @@ class Statement:
         verb: ``INSERT``, ``UPDATE``, ``DELETE``, or the word it begins with.
         table: the table's name without quotes; "" where it is not known.
         keys: the primary keys of the rows that it deletes, None where they are not known.
+        counted: how many rows the driver says that it changed.
+        cursor: what counts them later, None for `counted`.
     """
 
-    def __init__(self, verb: str, table: str) -> None:
-        self.verb = verb
-        self.table = table
-        self.cursor: Any = None
-        self.keys: set[Any] | None = None
-        self.counted: int | None = None
+    verb: str
+    table: str
+    keys: set[Any] | None = None
+    counted: int | None = None
+    cursor: Any = None
 
     @classmethod
     def read(cls, sql: Any) -> Statement | None:
@@ -64,16 +94,9 @@ class Statement:
         text = str(sql)
         if (found := WRITE_STATEMENT.match(text) or WRITE_BEHIND_WITH.match(text)) is not None:
             verb = found["verb"].split()[0].upper()
-            table = found["table"].translate(QUOTES).lower()
-            return cls("INSERT" if verb == "REPLACE" else verb, table)
+            return cls("INSERT" if verb == "REPLACE" else verb, normalise_name(found["table"]))
         found = OTHER_STATEMENT.match(text)
         return None if found is None else cls(found["verb"].upper(), "")
-
-    def count(self, cursor: Any) -> None:
-        # SQLite counts the rows of an INSERT … RETURNING while they are fetched.
-        self.counted = cursor.rowcount
-        if self.verb == "INSERT" and self.counted in (0, -1):
-            self.cursor = cursor
 
     @property
     def rows(self) -> int | None:
@@ -97,6 +120,11 @@ class Changes:
         self.bulk: list[Statement] = []
         # The tables that the save of an object is going to write to, by the id of the object.
         self.saving: dict[int, set[str]] = {}
+
+    @cached_property
+    def models(self) -> Mapping[str, Any]:
+        every = apps.get_models(include_auto_created=True)
+        return {normalise_name(model._meta.db_table): model for model in every}
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -129,14 +157,20 @@ class Changes:
 
     def run(self, statement: Statement, execute: Callable[[], Any], cursor: Any) -> Any:
         """Execute a statement that writes, and count what no signal counts."""
-        saving = self.find_saving(statement)
+        saving = None
+        if statement.verb in ("INSERT", "UPDATE"):
+            every = reversed(self.saving.values())
+            saving = next((tables for tables in every if statement.table in tables), None)
         try:
             result = execute()
         except Error:
             if saving is not None:
                 saving.discard(statement.table)
             raise
-        statement.count(cursor)
+        statement.counted = cursor.rowcount
+        if statement.verb == "INSERT" and statement.counted in (0, -1):
+            # SQLite counts the rows of an INSERT … RETURNING while they are fetched.
+            statement.cursor = cursor
         if saving is not None:
             # An update of no row is followed by an insert.
             if statement.verb == "INSERT" or statement.rows:
@@ -166,17 +200,6 @@ class Changes:
         if len(rows) <= MOST_ROWS:
             statement.keys = {model._meta.pk.to_python(key) for (key,) in rows}
 
-    def find_saving(self, statement: Statement) -> set[str] | None:
-        if statement.verb not in ("INSERT", "UPDATE"):
-            return None
-        every = reversed(self.saving.values())
-        return next((tables for tables in every if statement.table in tables), None)
-
-    @cached_property
-    def models(self) -> Mapping[str, Any]:
-        every = apps.get_models(include_auto_created=True)
-        return {normalise_name(model._meta.db_table): model for model in every}
-
     @property
     def touched(self) -> set[Any]:
         """The models whose foreign keys may lead nowhere now."""
@@ -188,23 +211,25 @@ class Changes:
             touched |= {f.related_model for f in fields if f.auto_created and not f.concrete}
         return touched
 
-    def get_updated_keys(self) -> dict[Any, set[Any]]:
-        """Return the keys of the rows that change and are not deleted, by model."""
-        known = self.deleted_keys
-        rest = {model: keys - known.get(model, set()) for model, keys in self.updated.items()}
-        tables = [statement.table for statement in self.bulk if statement.rows != 0]
-        return {**self.find_models(tables), **{model: k for model, k in rest.items() if k}}
+    def get_keys(self) -> tuple[dict[Any, set[Any]], dict[Any, set[Any]]]:
+        """Return the keys of the rows that are deleted, and of those that change and stay.
 
-    def get_deleted_keys(self) -> dict[Any, set[Any]]:
-        """Return the keys of the deleted rows by model, none where they are not known."""
-        known = {model: keys for model, keys in self.deleted_keys.items() if keys}
-        return {**self.find_models(self.deleted), **known}
+        Both are by model; a model whose rows are not known has none.
+        """
+        deleted: dict[Any, set[Any]] = {
+            self.models[t]: set() for t in self.deleted if t in self.models
+        }
+        deleted |= {model: keys for model, keys in self.deleted_keys.items() if keys}
+        tables = [each.table for each in self.bulk if each.rows != 0]
+        updated: dict[Any, set[Any]] = {self.models[t]: set() for t in tables if t in self.models}
+        for model, keys in self.updated.items():
+            if left := keys - self.deleted_keys.get(model, set()):
+                updated[model] = left
+        return deleted, updated
 
-    def find_models(self, tables: Iterable[str]) -> dict[Any, set[Any]]:
-        # Without the keys of their rows.
-        return {self.models[table]: set() for table in tables if table in self.models}
-
-    def report(self, shown: Mapping[Any, set[Any]], shows_all: Counts) -> dict[str, Any]:
+    def report(
+        self, shown: Mapping[Any, set[Any]], shows_all: Callable[[Any], bool]
+    ) -> dict[str, Any]:
         """Return the counts by model, and what they leave out: see docs/writes.md.
 
         Args:
@@ -212,50 +237,44 @@ class Changes:
             shows_all: whether the caller sees every row of a model.
         """
         # No tool lists a table without a model.
-        counts: Counts = cache(lambda model: model is not None and shows_all(model))
+        counts = cache(lambda model: model is not None and shows_all(model))
+        report: dict[str, Any] = {}
 
-        def count(rows: Mapping[Any, set[Any]]) -> Iterator[tuple[Any, int | None]]:
+        def add(member: str, model: Any, count: int | None) -> None:
+            counted = report.setdefault(member, {})
+            known = counted.get(name := name_model(model), 0)
+            counted[name] = None if known is None or count is None else known + count
+
+        known_keys = {"created": self.created, "updated": self.updated}
+        for member, rows in {**known_keys, "deleted": self.deleted_keys}.items():
             for model, keys in rows.items():
                 if keys:
-                    yield model, len(keys & shown.get(model, set())) or None
-
-        unknown = (
-            (model, rows if counts(model) else None)
-            for model, rows in ((self.models.get(t), rows) for t, rows in self.deleted.items())
-            if rows
-        )
-        report = {
-            "created": self.name_all(count(self.created)),
-            "updated": self.name_all(count(self.updated)),
-            "deleted": self.name_all([*count(self.deleted_keys), *unknown]),
-            "bulk_statements": list(self.describe_bulk(counts)),
-        }
-        return {name: value for name, value in report.items() if value}
-
-    def name_all(self, rows: Iterable[tuple[Any, int | None]]) -> dict[str, int | None]:
-        named: dict[str, int | None] = {}
-        for model, count in rows:
-            known = named.get(name := self.get_name(model), 0)
-            named[name] = None if known is None or count is None else known + count
-        return named
-
-    def describe_bulk(self, counts: Counts) -> Iterator[dict[str, Any]]:
-        found: dict[tuple[str, str], list[int | None]] = {}
+                    add(member, model, len(keys & shown.get(model, set())) or None)
+        for table, count in self.deleted.items():
+            if count:
+                model = self.models.get(table)
+                add("deleted", model, count if counts(model) else None)
+        bulk: dict[tuple[str, str], dict[str, Any]] = {}
         for statement in self.bulk:
             # What changed no row is no change.
-            if statement.rows != 0:
-                model = self.models.get(statement.table)
-                key = statement.verb, self.get_name(model)
-                rows = statement.rows if counts(model) else None
-                found.setdefault(key, []).append(rows)
-        for (verb, name), each in found.items():
-            known = [count for count in each if count is not None]
-            total = {"rows": sum(known)} if len(known) == len(each) else {}
-            yield {"statement": verb, "model": name, **total}
+            if statement.rows == 0:
+                continue
+            model = self.models.get(statement.table)
+            key = verb, name = statement.verb, name_model(model)
+            each = bulk.setdefault(key, {"statement": verb, "model": name, "rows": 0})
+            if statement.rows is None or not counts(model):
+                each["rows"] = None
+            elif each["rows"] is not None:
+                each["rows"] += statement.rows
+        for each in bulk.values():
+            members = {name: value for name, value in each.items() if value is not None}
+            report.setdefault("bulk_statements", []).append(members)
+        return report
 
-    def get_name(self, model: Any) -> str:
-        # Names of tables are none of a caller's business.
-        return _("another table") if model is None else str(model._meta.verbose_name)
+
+def name_model(model: Any) -> str:
+    # Names of tables are none of a caller's business.
+    return _("another table") if model is None else str(model._meta.verbose_name)
 
 
 def normalise_name(name: str) -> str:

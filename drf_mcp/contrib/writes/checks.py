@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, Error
 from django.db import router
 
 from drf_mcp.checks.project import Project, register_check
-from drf_mcp.contrib.writes.controls import IDEMPOTENCY, find_guards
+from drf_mcp.contrib.writes.guards import IDEMPOTENCY_KEY, find_guards
 from drf_mcp.contrib.writes.models import IdempotencyRecord
 from drf_mcp.contrib.writes.versions import find_precondition
 from drf_mcp.introspection.inspection import find_declared_model
@@ -66,7 +66,7 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
         if endpoint.view.tool_options:
             tools.update(endpoint.view.registry.tools(None, endpoint.view.tool_options))
     for name, tool in tools.items():
-        if IDEMPOTENCY in find_guards(tool) and (fault := find_recording_fault(tool)):
+        if IDEMPOTENCY_KEY in find_guards(tool) and (fault := find_recording_fault(tool)):
             yield Error(f"{name} takes an idempotency_key, and {fault}.", REMEDY, id="drf_mcp.E014")
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.contrib.writes.controls import is_dry_run
+from drf_mcp.contrib.writes.changes import is_dry_run
 from drf_mcp.contrib.writes.previewer import Preview, preview
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
@@ -44,6 +44,24 @@ REMEDIATION = gettext_noop(
     "Compare the preview with what the user asked for. If it is that, call again with the arguments"
     " in 'next', or add the confirmation to the same arguments. If in doubt, ask the user first."
 )
+
+
+def get_used_confirmations() -> Any:
+    # Django's models are loaded after the views that a project's settings name.
+    from drf_mcp.contrib.writes.models import UsedConfirmation
+
+    return UsedConfirmation._default_manager.using(router.db_for_write(UsedConfirmation))
+
+
+def expire_confirmations() -> int:
+    """Delete the confirmations that can be used no more, and return their number."""
+    count: int = get_used_confirmations().filter(expires__lte=timezone.now()).delete()[0]
+    return count
+
+
+def shorten_hash(text: str) -> str:
+    # 96 bits, in few tokens.
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:12]).decode()
 
 
 class Confirmation:
@@ -83,33 +101,13 @@ class Confirmation:
 
     def claim(self, max_age: int) -> bool:
         """Return whether the confirmation is unused, and use it up."""
-        expires = timezone.now() + timedelta(seconds=max_age)
+        rows, expires = get_used_confirmations(), timezone.now() + timedelta(seconds=max_age)
         try:
-            with transaction.atomic(using=self.rows.db):
-                self.rows.create(nonce=self.nonce, expires=expires)
+            with transaction.atomic(using=rows.db):
+                rows.create(nonce=self.nonce, expires=expires)
         except IntegrityError:
             return False
         return True
-
-    def release(self) -> None:
-        """Let the confirmation be used: the call was not made."""
-        self.rows.filter(nonce=self.nonce).delete()
-
-    @property
-    def rows(self) -> Any:
-        # Django's models are loaded after the views that a project's settings name.
-        from drf_mcp.contrib.writes.models import UsedConfirmation
-
-        return UsedConfirmation._default_manager.using(router.db_for_write(UsedConfirmation))
-
-
-def forget_confirmations() -> int:
-    """Delete the confirmations that can be used no more, and return their number."""
-    from drf_mcp.contrib.writes.models import UsedConfirmation
-
-    rows = UsedConfirmation._default_manager.using(router.db_for_write(UsedConfirmation))
-    count: int = rows.filter(expires__lte=timezone.now()).delete()[0]
-    return count
 
 
 class ConfirmationGuard(Guard):
@@ -135,7 +133,10 @@ class ConfirmationGuard(Guard):
         text, max_age = call.bound.controls.get(CONTROL), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
-                return self.decline(call)
+                message = _("The user was asked, and did not agree. Nothing was done.")
+                advice = _("Do not repeat the call, unless the user asks for it again.")
+                failure = Failure("DECLINED", Category.AUTHORIZATION, message, advice, soft=True)
+                return Outcome(call.tool.name, 200, failure=failure)
             text, max_age = exchange.memory[KEY], ANSWER_SECONDS
         fault = "" if text is None else confirmation.find_fault(text, max_age)
         if text is None or fault:
@@ -144,40 +145,33 @@ class ConfirmationGuard(Guard):
             return proceed(call)
         except Asked:
             # The view asks for something else: its next round is the same call.
-            confirmation.release()
+            get_used_confirmations().filter(nonce=confirmation.nonce).delete()
             raise
-
-    def decline(self, call: CallState) -> Outcome:
-        message = _("The user was asked, and did not agree. Nothing was done.")
-        advice = _("Do not repeat the call, unless the user asks for it again.")
-        failure = Failure("DECLINED", Category.AUTHORIZATION, message, advice, soft=True)
-        return Outcome(call.tool.name, 200, failure=failure)
 
     def ask(
         self, call: CallState, preview: Preview, confirmation: Confirmation, fault: str
     ) -> Outcome:
         """Return the outcome that asks: a question, and a soft failure for who cannot be asked."""
-        text = confirmation.write()
+        text, arguments = confirmation.write(), confirmation.arguments
+        title, said = str(call.tool.title).rstrip("."), list(preview.sentences)
         reason = [_(FAULTS[fault])] if fault else []
-        said = list(preview.sentences)
         nothing_done = _("Nothing was done yet, the call has to be confirmed.")
-        message = " ".join([nothing_done, *reason, self.get_subject(call, "."), *said])
-        advice = _(REMEDIATION)
-        question = "\n".join(
-            [
-                *reason,
-                self.get_subject(call, "?"),
-                *said,
-                *self.find_arguments(call, confirmation),
-            ]
-        )
+        message = " ".join([nothing_done, *reason, f"{title}.", *said])
+        question, advice = [*reason, f"{title}?", *said], _(REMEDIATION)
+        # A person has not seen what the model sends.
+        shown = call.tool.sanitize_arguments(arguments)
+        if shown:
+            facts = {"arguments": json.dumps(shown, ensure_ascii=False)}
+            question.append(_("Arguments: %(arguments)s") % facts)
         data = {
             **({"reason": fault} if fault else {}),
             "preview": preview.data,
             "confirmation": text,
             "expires_in_seconds": TOKEN_AGE,
-            **self.get_next(call, confirmation, text),
         }
+        # Neither secrets nor files are said again.
+        if shown == arguments:
+            data["next"] = call.tool.arguments.replace_control(arguments, CONTROL, text)
         return Outcome(
             call.tool.name,
             200,
@@ -186,26 +180,5 @@ class ConfirmationGuard(Guard):
             failure=Failure(
                 "CONFIRMATION_REQUIRED", Category.VALIDATION, message, advice, soft=True
             ),
-            questions=(Question(KEY, question, FORM, memory=text),),
+            questions=(Question(KEY, "\n".join(question), FORM, memory=text),),
         )
-
-    def get_subject(self, call: CallState, end: str) -> str:
-        return f"{str(call.tool.title).rstrip('.')}{end}"
-
-    def find_arguments(self, call: CallState, confirmation: Confirmation) -> list[str]:
-        # A person has not seen what the model sends.
-        shown = call.tool.sanitize_arguments(confirmation.arguments)
-        facts = {"arguments": json.dumps(shown, ensure_ascii=False)}
-        return [_("Arguments: %(arguments)s") % facts] if shown else []
-
-    def get_next(self, call: CallState, confirmation: Confirmation, text: str) -> dict[str, Any]:
-        # Neither secrets nor files are said again.
-        arguments = confirmation.arguments
-        if call.tool.sanitize_arguments(arguments) != arguments:
-            return {}
-        return {"next": call.tool.arguments.replace_control(arguments, CONTROL, text)}
-
-
-def shorten_hash(text: str) -> str:
-    # 96 bits, in few tokens.
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:12]).decode()

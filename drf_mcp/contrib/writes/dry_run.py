@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from django.db import connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -20,14 +19,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.writes.changes import BLANKS_OR_COMMENTS, OTHER_STATEMENT, Changes, Statement
-from drf_mcp.contrib.writes.controls import DRY_RUN, NOTE, is_dry_run
-from drf_mcp.contrib.writes.preconditions import CallTarget
-from drf_mcp.contrib.writes.versions import IF_MATCH
+from drf_mcp.contrib.writes.changes import (
+    BLANKS_OR_COMMENTS,
+    DRY_RUN,
+    NOTE,
+    OTHER_STATEMENT,
+    Changes,
+    Statement,
+    get_listings,
+    is_dry_run,
+)
+from drf_mcp.contrib.writes.versions import IF_MATCH, CallTarget, shorten
 from drf_mcp.dispatch.content import AnswerEncoder
-from drf_mcp.dispatch.failures import ProtectedRows
 from drf_mcp.dispatch.probe import find_written_databases, undoing
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
@@ -46,6 +51,12 @@ REFUSALS = {
     Atomic.__enter__.__code__: gettext_noop("holds a durable transaction"),
     BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
 }
+KEPT = gettext_noop("What it committed has been kept: read what was changed.")
+UNCOUNTED = gettext_noop(
+    "Null: some rows change, which are not counted: no tool is known to show them to you."
+)
+# Characters of a value before and after.
+MOST_SHOWN = 500
 
 
 class NotUndone(APIException):
@@ -58,14 +69,16 @@ class NotUndone(APIException):
 class Rollback:
     """Undoes what a call does on the databases that models are written to.
 
+    A write to any other database ends the dry run.
+
     Attributes:
         changes: what the call would have changed.
         obstacle: what the call did that no rollback takes back, "" for nothing.
         is_undone: False where the view has committed through the driver, behind Django's back.
     """
 
-    def __init__(self, aliases: Collection[str]) -> None:
-        self.aliases = aliases
+    def __init__(self) -> None:
+        self.aliases: Collection[str] = find_written_databases()
         self.changes = Changes()
         self.obstacle = ""
         self.is_undone = True
@@ -87,39 +100,37 @@ class Rollback:
         """Roll back on every database, whatever happens."""
         return undoing(self.aliases)
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Count changes, and stop what a rollback would not take back."""
-        with self.changes.watching(), ExitStack() as stack:
-            for connection in connections.all():
-                stack.enter_context(connection.execute_wrapper(self))
-            yield
-
     def watch(self, call: Any, make: Callable[[], Outcome]) -> Outcome:
-        """Return the outcome of a call that is only tried, whose view may know it."""
+        """Return the outcome of a call that is only tried, whose view may know it.
+
+        Its changes are counted, and it is stopped at what a rollback would not take back.
+        """
         before = call.is_trial, call.explain
         call.is_trial, call.explain = True, self.explain
         savepoints = {alias: connections[alias].savepoint() for alias in self.aliases}
         try:
-            with self.watching():
+            with self.changes.watching(), ExitStack() as stack:
+                for connection in connections.all():
+                    stack.enter_context(connection.execute_wrapper(self))
                 return make()
         finally:
             call.is_trial, call.explain = before
             for alias, savepoint in savepoints.items():
-                contain(partial(self.release, connections[alias], savepoint), self.find_kept)
+                self.release(connections[alias], savepoint)
 
     def release(self, connection: Any, savepoint: Any) -> None:
         # A savepoint ends with its transaction, whatever ended that.
         is_broken, connection.needs_rollback = connection.needs_rollback, False
         if savepoint is None:
             return
-        try:
-            (connection.savepoint_rollback if is_broken else connection.savepoint_commit)(savepoint)
-        finally:
-            connection.needs_rollback = is_broken
-
-    def find_kept(self, exc: Exception) -> None:
-        logger.error("What a view was only to try was committed by its driver", exc_info=exc)
+        with catch() as caught:
+            try:
+                end = connection.savepoint_rollback if is_broken else connection.savepoint_commit
+                return end(savepoint)  # type: ignore[no-any-return]
+            finally:
+                connection.needs_rollback = is_broken
+        text = "What a view was only to try was committed by its driver"
+        logger.error(text, exc_info=caught.exception)
         self.obstacle, self.is_undone = COMMITS, False
 
     def __call__(
@@ -168,62 +179,37 @@ class Rollback:
                 )
 
 
-class ObjectReading(CallTarget):
-    """Reads the object of a call, and its answer."""
+def read_fields(call: CallState) -> Mapping[str, Any]:
+    """Return the object of a call as its GET shows it to the caller, {} if it does not."""
+    target, tool = CallTarget(call), call.tool
+    if target.reader is None:
+        return {}
+    # What takes the tool that reads the object away from the caller takes the fields as well.
+    names = (n for n, endpoint in tool.related.endpoints.items() if endpoint is target.reader)
+    reader = replace(tool.for_endpoint(target.reader), name=next(names, ""))
+    if call.caller.find_narrowing(reader) is not None:
+        return {}
 
-    def read_fields(self) -> Mapping[str, Any]:
-        """Return the object as its GET shows it to the caller, {} if it does not."""
-        if not self.is_offered:
-            return {}
+    def read() -> Any:
+        answer = target.read()
+        return None if answer is None else AnswerEncoder().plain(answer.content.data)
 
-        def read() -> Any:
-            answer = self.read()
-            return None if answer is None else AnswerEncoder().plain(answer.content.data)
-
-        data = contain(read, lambda exc: None)
-        return data if isinstance(data, Mapping) else {}
-
-    @property
-    def reader(self) -> Any:
-        """The endpoint that reads the object, None if no tool does."""
-        return self.tool.related.find_read(self.tool.endpoint.object_path)
-
-    @property
-    def is_offered(self) -> bool:
-        # What takes the tool that reads the object away from the caller takes the fields as well.
-        caller, endpoints = self.call.caller, self.tool.related.endpoints
-        reader = self.reader
-        names = (name for name, endpoint in endpoints.items() if endpoint is reader)
-        tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))
-        return reader is not None and caller.find_narrowing(tool) is None
-
-    @property
-    def listings(self) -> ProtectedRows:
-        """The lists, as far as the caller may see their rows."""
-        return ProtectedRows(self.tool, self.call.caller, self.call.bound.kwargs)
-
-    def settle(self, outcome: Outcome) -> Outcome:
-        """Return an outcome of JSON values, which no database has to be asked for any more."""
-        if outcome.is_error:
-            return outcome
-        encoder = AnswerEncoder()
-
-        def settle() -> Outcome:
-            data, body = encoder.plain(outcome.data), encoder.plain(outcome.body)
-            return outcome.changed(data=data, body=body)
-
-        # What cannot be written is explained where it is written.
-        return contain(settle, lambda exc: outcome)
+    data = contain(read, lambda exc: None)
+    return data if isinstance(data, Mapping) else {}
 
 
-KEPT = gettext_noop("What it committed has been kept: read what was changed.")
-UNCOUNTED = gettext_noop(
-    "Null: some rows change, which are not counted: no tool is known to show them to you."
-)
-# Characters of a value before and after.
-MOST_SHOWN = 500
-Shown: TypeAlias = dict[Any, set[Any]]
-"""The keys of the rows that the caller may see, by model."""
+def settle(outcome: Outcome) -> Outcome:
+    # JSON values, which no database has to be asked for any more.
+    if outcome.is_error:
+        return outcome
+    encoder = AnswerEncoder()
+
+    def encode() -> Outcome:
+        data, body = encoder.plain(outcome.data), encoder.plain(outcome.body)
+        return outcome.changed(data=data, body=body)
+
+    # What cannot be written is explained where it is written.
+    return contain(encode, lambda exc: outcome)
 
 
 def mark(outcome: Outcome, **facts: Any) -> Outcome:
@@ -237,111 +223,84 @@ class DryRunGuard(Guard):
     order = 530
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        if not is_dry_run(call):
-            return proceed(call)
-        return self.make_trial(call, proceed, Rollback(self.get_databases(call)))
+        return make_trial(call, proceed, Rollback()) if is_dry_run(call) else proceed(call)
 
-    def make_trial(self, call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
-        """Return the outcome of a call of which nothing is kept.
 
-        Args:
-            rollback: has the changes of the call afterwards.
-        """
-        # What finding out who is calling writes is no part of the call.
-        call.caller.authenticate()
-        callback = call.tool.endpoint.route.callback
-        if obstacle := rollback.find_obstacle(callback):
-            return self.refuse(call, obstacle, _("Nothing was run."))
-        shown: Shown = {}
-        with rollback.undoing():
-            outcome = self.rehearse(call, proceed, rollback, shown)
-        if rollback.obstacle:
-            if not rollback.is_undone:
-                return self.refuse(call, rollback.obstacle, _(KEPT), note=KEPT)
-            return self.refuse(call, rollback.obstacle, _("Nothing was changed."))
-        return outcome if outcome.is_error else self.count(call, outcome, rollback, shown)
+def make_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome:
+    """Return the outcome of a call of which nothing is kept.
 
-    def get_databases(self, call: CallState) -> list[str]:
-        """Return the databases in which the call is made and rolled back, by their aliases.
+    Args:
+        rollback: has the changes of the call afterwards.
+    """
+    # What finding out who is calling writes is no part of the call.
+    call.caller.authenticate()
+    if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
+        return refuse(call, obstacle, _("Nothing was run."))
+    # The keys of the rows that the caller may see, by model, before or after the call.
+    shown: dict[Any, set[Any]] = {}
+    with rollback.undoing():
+        outcome = rehearse(call, proceed, rollback, shown)
+    if not rollback.is_undone:
+        return refuse(call, rollback.obstacle, _(KEPT), note=KEPT)
+    if rollback.obstacle:
+        return refuse(call, rollback.obstacle, _("Nothing was changed."))
+    if outcome.is_error:
+        return outcome
+    for rows in (rollback.changes.deleted_keys, rollback.changes.updated):
+        find_shown(call, rows, shown)
+    counts = rollback.changes.report(shown, get_listings(call).shows_all)
+    is_uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
+    note = f"{_(NOTE)} {_(UNCOUNTED)}" if is_uncounted else _(NOTE)
+    return mark(outcome, **{"note": note, **counts, **outcome.meta.get(DRY_RUN, {})})
 
-        A write to any other ends the dry run.
-        """
-        return find_written_databases()
 
-    def rehearse(
-        self, call: CallState, proceed: Proceed, rollback: Rollback, shown: Shown
-    ) -> Outcome:
-        # Within the transactions, which still hold what the answer reads as it is written.
-        before = self.read_object(call)
-        reading = ObjectReading(call)
-        outcome: Outcome = rollback.watch(call, lambda: reading.settle(proceed(call)))
-        if rollback.obstacle or outcome.failure is not None:
-            return mark(outcome, note=_(NOTE))
-        fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
-        failed: Outcome | None = contain(rollback.check_constraints, fail)
-        if failed is not None:
-            return mark(failed, note=_(NOTE))
-        after = self.read_object(call) if before else {}
-        changes = rollback.changes
-        for rows in (changes.created, changes.updated):
-            self.find_shown(call, rows, shown)
-        # The version that the view wrote is rolled back with it.
-        meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
-        return mark(outcome.changed(meta=meta), **self.compare(before, after))
+def rehearse(
+    call: CallState, proceed: Proceed, rollback: Rollback, shown: dict[Any, set[Any]]
+) -> Outcome:
+    # Within the transactions, which still hold what the answer reads as it is written. A read
+    # that fails may not spoil them.
+    with undoing(find_written_databases()):
+        before = read_fields(call)
+    outcome = rollback.watch(call, lambda: settle(proceed(call)))
+    if rollback.obstacle or outcome.failure is not None:
+        return mark(outcome, note=_(NOTE))
+    fail = partial(call.dispatcher.get_crash_outcome, call, call.caller.request)
+    failed: Outcome | None = contain(rollback.check_constraints, fail)
+    if failed is not None:
+        return mark(failed, note=_(NOTE))
+    after: Mapping[str, Any] = {}
+    if before:
+        with undoing(find_written_databases()):
+            after = read_fields(call)
+    for rows in (rollback.changes.created, rollback.changes.updated):
+        find_shown(call, rows, shown)
+    # The version that the view wrote is rolled back with it.
+    meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
+    names = [name for name in before if name in after and before[name] != after[name]]
+    both = {"before": before, "after": after} if names else {}
+    fields = {
+        place: {name: shorten(each[name], MOST_SHOWN) for name in names}
+        for place, each in both.items()
+    }
+    return mark(outcome.changed(meta=meta), **fields)
 
-    def count(self, call: CallState, outcome: Outcome, rollback: Rollback, shown: Shown) -> Outcome:
-        """Return the outcome with the counts of the rows that the caller sees, before or after."""
-        changes = rollback.changes
-        for rows in (changes.deleted_keys, changes.updated):
-            self.find_shown(call, rows, shown)
-        listings = ObjectReading(call).listings
-        counts = changes.report(shown, listings.shows_all)
-        uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
-        note = f"{_(NOTE)} {_(UNCOUNTED)}" if uncounted else _(NOTE)
-        known = outcome.meta.get(DRY_RUN, {})
-        return mark(outcome, **{"note": note, **counts, **known})
 
-    def find_shown(self, call: CallState, rows: Mapping[Any, set[Any]], shown: Shown) -> None:
-        listings = ObjectReading(call).listings
-        for model, keys in rows.items():
-            known = shown.setdefault(model, set())
-            if missing := keys - known:
-                # A permission that fails may not spoil the transaction.
-                with undoing(self.get_databases(call)):
-                    known |= listings.find_visible(model, missing)
+def find_shown(call: CallState, rows: Mapping[Any, set[Any]], shown: dict[Any, set[Any]]) -> None:
+    for model, keys in rows.items():
+        known = shown.setdefault(model, set())
+        if missing := keys - known:
+            # A permission that fails may not spoil the transaction.
+            with undoing(find_written_databases()):
+                known |= get_listings(call).find_visible(model, missing)
 
-    def read_object(self, call: CallState) -> Mapping[str, Any]:
-        """Return the object of a call as the caller sees it, {} if they may not."""
-        # A read that fails may not spoil the transaction.
-        with undoing(self.get_databases(call)):
-            fields: Mapping[str, Any] = ObjectReading(call).read_fields()
-            return fields
 
-    def compare(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members ``before`` and ``after`` with the fields that differ."""
-        names = [name for name in before if name in after and before[name] != after[name]]
-        if not names:
-            return {}
-        return {
-            "before": {name: self.shorten(before[name]) for name in names},
-            "after": {name: self.shorten(after[name]) for name in names},
-        }
-
-    def shorten(self, value: Any) -> Any:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else value
-
-    def refuse(self, call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
-        facts = {"tool": call.tool.name, "obstacle": _(obstacle)}
-        # Translators: the view "ends transactions itself", for one.
-        refusal = _("%(tool)s has no dry run here: its view %(obstacle)s.") % facts
-        message = f"{refusal} {state}"
-        advice = _("Leave the argument out to make the call itself, if that is wanted.")
-        pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
-        problem = Problem(
-            "dry_run_unavailable", message, pointer, received=True, remediation=advice
-        )
-        failure = Failure(
-            "VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,)
-        )
-        return mark(Outcome(call.tool.name, 400, failure=failure), note=_(note))
+def refuse(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
+    facts = {"tool": call.tool.name, "obstacle": _(obstacle)}
+    # Translators: the view "ends transactions itself", for one.
+    refusal = _("%(tool)s has no dry run here: its view %(obstacle)s.") % facts
+    message = f"{refusal} {state}"
+    advice = _("Leave the argument out to make the call itself, if that is wanted.")
+    pointer = call.tool.arguments.get_control_pointer(DRY_RUN)
+    problem = Problem("dry_run_unavailable", message, pointer, received=True, remediation=advice)
+    failure = Failure("VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,))
+    return mark(Outcome(call.tool.name, 400, failure=failure), note=_(note))

@@ -33,7 +33,8 @@ class WritesFeature(Feature):
         # True gives a tool that writes the argument `dry_run`, as DRY_RUN.
         "dry_run": Setting(None, Flag(none=True)),
         # The tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that read do not.
-        "idempotency_key": Setting(None, Flag(none=True)),
+        # "required" refuses a call without a key.
+        "idempotency_key": Setting(None, Either(Flag(), Choice("required"), none=True)),
         # Lets a write name the version of the object that was read, and refuses it where the object
         # has changed since: True where the view answers with an ETag and checks If-Match, else the
         # model field that each save changes, such as "updated_at".
@@ -48,13 +49,13 @@ class WritesFeature(Feature):
     }
     expires = {
         "confirmations": (
-            "drf_mcp.contrib.writes.feature.expire_confirmations",
+            "drf_mcp.contrib.writes.confirmation.expire_confirmations",
             ngettext_lazy(
                 "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
             ),
         ),
         "answers_to_changes": (
-            "drf_mcp.contrib.writes.feature.expire_changes",
+            "drf_mcp.contrib.writes.idempotency.expire_changes",
             ngettext_lazy(
                 "Deleted %(count)d answer to a change.",
                 "Deleted %(count)d answers to changes.",
@@ -64,9 +65,9 @@ class WritesFeature(Feature):
     }
 
     def get_controls(self, tool: Any) -> Sequence[Any]:
-        from drf_mcp.contrib.writes.controls import Controls
+        from drf_mcp.contrib.writes.guards import get_parameters
 
-        return Controls(tool).get_parameters()
+        return get_parameters(tool)
 
     def finish_arguments(self, arguments: Any, tool: Any) -> None:
         if tool.options.bulk:
@@ -93,9 +94,8 @@ class WritesFeature(Feature):
             return outcome
         from drf_mcp.contrib.writes.versions import find_precondition
 
-        precondition = find_precondition(call.tool)
-        assert precondition is not None
-        return precondition.tell(outcome, response.content.data, response.headers)
+        precondition: Any = find_precondition(call.tool)
+        return precondition.add_version(outcome, response.content.data, response.headers)  # type: ignore[no-any-return]
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
         if not call.tool.options.undo:
@@ -118,17 +118,3 @@ class WritesFeature(Feature):
             Safeguard("if_match", "match", "if_match" in names, writes_one),
             Safeguard("undo", "undo", bool(tool.options.undo)),
         ]
-
-
-def expire_confirmations() -> int:
-    """Delete the confirmations that can be used no more, and return their number."""
-    from drf_mcp.contrib.writes.confirmation import forget_confirmations
-
-    return forget_confirmations()
-
-
-def expire_changes() -> int:
-    """Delete the answers that are not given again, and return their number."""
-    from drf_mcp.contrib.writes.idempotency.records import IntendedChange
-
-    return IntendedChange.expire()

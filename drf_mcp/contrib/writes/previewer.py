@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from django.db import router
 from django.db.models import Model, ProtectedError, QuerySet, RestrictedError
@@ -15,11 +14,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.response import Response
 
-from drf_mcp.contrib.writes.dry_run import ObjectReading, Rollback
+from drf_mcp.contrib.writes.changes import get_listings
+from drf_mcp.contrib.writes.dry_run import Rollback, read_fields
+from drf_mcp.contrib.writes.versions import CallTarget
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.errors import find_violation
-from drf_mcp.dispatch.failures import MOST_ROWS, ProtectedRows, Rows, add_hints
-from drf_mcp.dispatch.probe import Probe, find_written_databases
+from drf_mcp.dispatch.failures import MOST_ROWS, Rows, add_hints
+from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
@@ -30,53 +31,16 @@ from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Outcome
 from drf_mcp.tools.arguments.errors import escape_unprintable
 
-
-class Cascade:
-    """The rows that Django deletes, changes or is refused by, if an object is deleted.
-
-    Attributes:
-        refusal: why Django would not delete the object, None if it would.
-    """
-
-    def __init__(self, instance: Model) -> None:
-        self.instance = instance
-        using = router.db_for_write(type(instance), instance=instance)
-        self.collector: Any = Collector(using=using, origin=instance)
-        self.refusal: ProtectedError | RestrictedError | None = None
-        try:
-            self.collector.collect([instance])
-        except (ProtectedError, RestrictedError) as exc:
-            self.refusal = exc
-
-    @cached_property
-    def deleted(self) -> dict[type[Model], list[Any]]:
-        """The primary keys of the rows that are deleted with the object, by model."""
-        collected = self.collector.data.items()
-        own = {type(self.instance)._meta.concrete_model, *self.instance._meta.get_parent_list()}
-        rows = [
-            (model, [row for row in rows if model not in own or row.pk != self.instance.pk])
-            for model, rows in collected
-        ]
-        fast = ((queryset.model, queryset) for queryset in self.collector.fast_deletes)
-        return self.get_keys((*rows, *fast))
-
-    @cached_property
-    def changed(self) -> dict[type[Model], list[Any]]:
-        """The primary keys of the rows that stay and refer to something else, by model."""
-        updates = self.collector.field_updates.items()
-        return self.get_keys((field.model, rows) for (field, _), found in updates for rows in found)
-
-    def get_keys(self, found: Iterable[tuple[Any, Any]]) -> dict[type[Model], list[Any]]:
-        keys: dict[type[Model], set[Any]] = {}
-        for model, rows in found:
-            if isinstance(rows, QuerySet):
-                # One more than are counted shows that they are too many.
-                own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_ROWS + 1])
-            else:
-                own = {row.pk for row in (rows if isinstance(rows, Iterable) else (rows,))}
-            keys.setdefault(model, set()).update(own)
-        models = sorted((model for model in keys if keys[model]), key=lambda m: m._meta.label)
-        return {model: sorted(keys[model], key=str) for model in models}
+# A method of a view by this name and that of a handler says what the handler would do.
+PREFIX = "preview_"
+# Fields that people know an object by, the likeliest first.
+NAMES = ("name", "title", "label", "number", "reference", "subject", "code", "username", "email")
+# Characters of a field's text.
+LONGEST_TEXT = 100
+# Of several objects so many are named.
+MOST_LABELS = 5
+# The primary keys of rows by model.
+Keys: TypeAlias = Mapping[type[Model], Collection[Any]]
 
 
 @dataclass(frozen=True)
@@ -123,11 +87,7 @@ class Preview:
             yield _("The view says: %(text)s") % {"text": json.dumps(self.own, ensure_ascii=False)}
 
 
-# A method of a view by this name and that of a handler says what the handler would do.
-PREFIX = "preview_"
-
-
-@dataclass(frozen=True)
+@dataclass
 class Target:
     """What a call is about, as the view finds it.
 
@@ -135,198 +95,173 @@ class Target:
         instance: the object, None for a call of none.
         own: what the view's own preview says, any JSON value.
         shown: the object's fields as the view's serializer shows them, {} where it cannot.
-        cascade: what Django deletes with the object, where the call deletes it.
-        is_plain: whether REST framework and Django alone delete it.
+        is_plain: whether REST framework and Django alone delete it, where the call deletes it.
+        deleted: the rows that Django deletes with it.
+        changed: the rows that stay and refer to something else.
+        refusal: why Django would not delete it, None if it would.
     """
 
     instance: Any
     own: Any
     shown: Mapping[str, Any]
-    cascade: Cascade | None
-    is_plain: bool
+    is_plain: bool = True
+    deleted: Keys = field(default_factory=dict)
+    changed: Keys = field(default_factory=dict)
+    refusal: ProtectedError | RestrictedError | None = None
 
-
-class Previewer:
-    """Runs a call as far as the view's handler, in whose place it looks at the object.
-
-    Args:
-        call: the call.
-    """
-
-    def __init__(self, call: CallState) -> None:
-        self.dispatcher = call.dispatcher
-        self.call = call
-        self.tool = call.tool
-        self.probe: Probe = Probe.of(call.caller, call.tool, call.bound)
-
-    def preview(self) -> Preview | Outcome:
-        if self.probe.is_decorated:
-            # A decorator may refuse the call, and does not run here: nothing is said of the object.
-            return Preview()
-        found: list[Target] = []
-
-        def look(*args: Any, **kwargs: Any) -> Response:
-            found.append(self.look(*args, **kwargs))
-            return Response(status=204)
-
-        outcome = self.perform(look)
-        if not found or outcome.failure is not None:
-            return add_hints(outcome, self.tool)
-        target = found[0]
-        if target.cascade is None or target.is_plain:
-            return self.find_conflict(target.cascade) or self.describe(target)
-        return self.rehearse(target)
-
-    def perform(self, look: Any) -> Outcome:
-        call, respond = self.call, self.probe.answer_by(look)
-        outcome: Outcome = self.dispatcher.perform_call(call, respond)
-        return outcome
-
-    def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Target:
-        instance, endpoint = get_named_object(view), self.tool.endpoint
-        own = getattr(view, f"{PREFIX}{endpoint.handler_name}", None)
-        said = None if own is None else json.loads(encode_data(own(request, *args, **kwargs)))
-        shown = contain(lambda: dict(view.get_serializer(instance).data), lambda exc: {})
-        if endpoint.method != "DELETE" or not isinstance(instance, Model):
-            return Target(instance, said, shown, None, True)
-        steps = {"destroy", "perform_destroy", endpoint.handler_name}
-        is_plain = is_drf_code(type(view), *(step for step in steps if hasattr(view, step)))
-        is_plain = is_plain and type(instance).delete is Model.delete
-        return Target(instance, said, shown, Cascade(instance), is_plain)
-
-    @property
-    def listings(self) -> ProtectedRows:
-        return ProtectedRows(self.tool, self.call.caller, self.call.bound.kwargs)
-
-    def find_conflict(self, cascade: Cascade | None) -> Outcome | None:
-        if cascade is None or cascade.refusal is None:
-            return None
-        failure = find_violation(cascade.refusal, self.listings.name_blockers)
-        outcome: Outcome = self.dispatcher.get_failed_outcome(self.tool, 409, failure)
-        return outcome
-
-    def describe(self, target: Target) -> Preview:
-        cascade, listings = target.cascade, self.listings
-        deleted = {} if cascade is None else cascade.deleted
-        changed = {} if cascade is None else cascade.changed
-        return Preview(
-            self.get_label(target),
-            listings.describe(deleted),
-            listings.describe(changed),
-            own=target.own,
-            state=self.get_state(target, deleted, changed),
-        )
-
-    def rehearse(self, target: Target) -> Preview | Outcome:
-        """Return what a delete of the project's own does, which only trying it can show."""
-        rollback = Rollback(find_written_databases())
-        label = self.get_label(target)
-        callback = self.tool.endpoint.route.callback
-        # A project that has no dry run of the tool wants none here.
-        unknown = Preview(label, own=target.own, state=self.get_state(target))
-        if self.tool.options.dry_run is False or rollback.find_obstacle(callback):
-            return unknown
-        # A view that is only tried asks its questions later, and has no answers to them.
-        call = self.call
-        input_requests = INPUT_REQUESTS.get(call)
-        INPUT_REQUESTS.set(call, None)
+    def collect(self) -> None:
+        """Find what Django deletes and changes with the object, or is refused by."""
+        instance: Any = self.instance
+        using = router.db_for_write(type(instance), instance=instance)
+        collector: Any = Collector(using=using, origin=instance)
         try:
-            with rollback.undoing():
-                outcome = rollback.watch(call, lambda: self.perform(None))
-        except Asked:
-            return unknown
-        finally:
-            INPUT_REQUESTS.set(call, input_requests)
-        if rollback.obstacle:
-            return unknown
-        if outcome.failure is not None:
-            return add_hints(outcome, self.tool)
-        changes, listings = rollback.changes, self.listings
-        deleted, updated = changes.get_deleted_keys(), changes.get_updated_keys()
-        model, key = type(target.instance)._meta.concrete_model, target.instance.pk
-        # The object itself is what the call names, wherever it is deleted.
-        deleted = {m: keys - {key} if m is model else keys for m, keys in deleted.items()}
-        return Preview(
-            label,
-            listings.describe({m: keys for m, keys in deleted.items() if keys or m is not model}),
-            changed=listings.describe(updated),
-            own=target.own,
-            state=self.get_state(target, deleted, updated),
+            collector.collect([instance])
+        except (ProtectedError, RestrictedError) as exc:
+            self.refusal = exc
+        own = {type(instance)._meta.concrete_model, *instance._meta.get_parent_list()}
+        rows = [
+            (model, [row for row in rows if model not in own or row.pk != instance.pk])
+            for model, rows in collector.data.items()
+        ]
+        self.deleted = get_keys([*rows, *((rows.model, rows) for rows in collector.fast_deletes)])
+        updates = collector.field_updates.items()
+        self.changed = get_keys(
+            (field.model, rows) for (field, _), each in updates for rows in each
         )
 
-    def get_state(self, target: Target, *rows: Mapping[type[Model], Collection[Any]]) -> str:
-        keys = [{m._meta.label: sorted(map(str, k)) for m, k in each.items()} for each in rows]
-        return hash_json([self.get_values(target.instance), *keys, target.own])
 
-    def get_label(self, target: Target) -> str:
-        if target.instance is None:
-            return ""
-        kwargs, reading = self.call.bound.kwargs, ObjectReading(self.call)
-        # The URL captures parents first.
-        names = [name for name in self.tool.endpoint.route.kwargs if name in kwargs]
-        # Where a tool reads the object, the label has nothing that the tool does not show.
-        shown = reading.read_fields() if reading.reader else target.shown
-        return describe_object(target.instance, kwargs[names[-1]] if names else None, shown)
-
-    def get_values(self, instance: Any) -> Any:
-        if not isinstance(instance, Model):
-            return str(instance)
-        fields = instance._meta.concrete_fields
-        return [str(instance.pk), {f.attname: f.value_to_string(instance) for f in fields}]
+def get_keys(found: Iterable[tuple[Any, Any]]) -> Keys:
+    keys: dict[type[Model], set[Any]] = {}
+    for model, rows in found:
+        if isinstance(rows, QuerySet):
+            # One more than are counted shows that they are too many.
+            own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_ROWS + 1])
+        else:
+            own = {row.pk for row in (rows if isinstance(rows, Iterable) else (rows,))}
+        keys.setdefault(model, set()).update(own)
+    models = sorted((model for model in keys if keys[model]), key=lambda m: m._meta.label)
+    return {model: sorted(keys[model], key=str) for model in models}
 
 
 def preview(call: CallState) -> Preview | Outcome:
-    """Return what a call would do, without doing it; the outcome of one that is refused."""
-    return preview_items(call) if call.bound.items else Previewer(call).preview()
+    """Return what a call would do, without doing it; the outcome of one that is refused.
 
-
-def preview_items(call: CallState) -> Preview:
-    """Return what a call about several objects would do, bound to the state of each.
-
-    An object that the view refuses is refused again when the call is made.
+    Of a call about several objects it is bound to the state of each; an object that the view
+    refuses is refused again when the call is made.
     """
-    calls = [call.of_item(item) for item in call.bound.items]
-    found = [Previewer(each).preview() for each in calls]
-    previews = [each for each in found if isinstance(each, Preview)]
-    count = ngettext("%(count)d object", "%(count)d objects", len(calls)) % {"count": len(calls)}
-    label = join_labels(each.label for each in previews)
+    if not call.bound.items:
+        return preview_one(call)
+    found = [preview_one(call.of_item(item)) for item in call.bound.items]
+    count = ngettext("%(count)d object", "%(count)d objects", len(found)) % {"count": len(found)}
+    labels = [each.label for each in found if isinstance(each, Preview) and each.label]
+    more = ["…"] if len(labels) > MOST_LABELS else []
+    label = "; ".join(labels[:MOST_LABELS] + more)
     states = [each.state if isinstance(each, Preview) else each.status for each in found]
     return Preview(f"{count}: {label}" if label else count, state=hash_json(states))
 
 
-# Fields that people know an object by, the likeliest first.
-NAMES = ("name", "title", "label", "number", "reference", "subject", "code", "username", "email")
-# Characters of a field's text.
-LONGEST_TEXT = 100
-# Of several objects so many are named.
-MOST_LABELS = 5
+def preview_one(call: CallState) -> Preview | Outcome:
+    # The view runs as far as its handler, in whose place the object is looked at.
+    probe, tool = Probe.of(call.caller, call.tool, call.bound), call.tool
+    if probe.is_decorated:
+        # A decorator may refuse the call, and does not run here: nothing is said of the object.
+        return Preview()
+    found: list[Target] = []
+
+    def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:
+        instance, endpoint = get_named_object(view), tool.endpoint
+        own = getattr(view, f"{PREFIX}{endpoint.handler_name}", None)
+        said = None if own is None else json.loads(encode_data(own(request, *args, **kwargs)))
+        shown = contain(lambda: dict(view.get_serializer(instance).data), lambda exc: {})
+        target = Target(instance, said, shown)
+        if endpoint.method == "DELETE" and isinstance(instance, Model):
+            steps = {"destroy", "perform_destroy", endpoint.handler_name}
+            is_stock = is_drf_code(type(view), *(step for step in steps if hasattr(view, step)))
+            target.is_plain = is_stock and type(instance).delete is Model.delete
+            target.collect()
+        found.append(target)
+        return Response(status=204)
+
+    outcome: Outcome = call.dispatcher.perform_call(call, probe.answer_by(look))
+    if not found or outcome.failure is not None:
+        return add_hints(outcome, tool)
+    target = found[0]
+    if not target.is_plain:
+        return rehearse(call, target)
+    listings = get_listings(call)
+    if target.refusal is not None:
+        failure = find_violation(target.refusal, listings.name_blockers)
+        return call.dispatcher.get_failed_outcome(tool, 409, failure)  # type: ignore[no-any-return]
+    deleted, kept = listings.describe(target.deleted), listings.describe(target.changed)
+    state = get_state(target, target.deleted, target.changed)
+    return Preview(get_label(call, target), deleted, kept, own=target.own, state=state)
 
 
-def describe_object(instance: Any, key: Any, shown: Mapping[str, Any]) -> str:
-    """Return the label of an object: its model, its key, and a field that says what it is.
+def rehearse(call: CallState, target: Target) -> Preview | Outcome:
+    """Return what a delete of the project's own does, which only trying it can show."""
+    rollback, tool = Rollback(), call.tool
+    # A project that has no dry run of the tool wants none here.
+    unknown = Preview(get_label(call, target), own=target.own, state=get_state(target))
+    if tool.options.dry_run is False or rollback.find_obstacle(tool.endpoint.route.callback):
+        return unknown
+    # A view that is only tried asks its questions later, and has no answers to them.
+    input_requests = INPUT_REQUESTS.get(call)
+    INPUT_REQUESTS.set(call, None)
+    try:
+        with rollback.undoing():
+            outcome = rollback.watch(call, lambda: call.dispatcher.perform_call(call, None))
+    except Asked:
+        return unknown
+    finally:
+        INPUT_REQUESTS.set(call, input_requests)
+    if rollback.obstacle:
+        return unknown
+    if outcome.failure is not None:
+        return add_hints(outcome, tool)
+    deleted, updated = rollback.changes.get_keys()
+    # The object itself is what the call names, wherever it is deleted.
+    model, key = type(target.instance)._meta.concrete_model, target.instance.pk
+    if model in deleted:
+        deleted[model] = deleted[model] - {key}
+    listings = get_listings(call)
+    return Preview(
+        unknown.label,
+        listings.describe({m: keys for m, keys in deleted.items() if keys or m is not model}),
+        changed=listings.describe(updated),
+        own=target.own,
+        state=get_state(target, deleted, updated),
+    )
 
-    Args:
-        key: what the caller names the object by, None for nothing.
-        shown: the object's fields as its GET shows them to the caller.
-    """
-    model = get_model_name(type(instance)) if isinstance(instance, Model) else _("object")
-    label = model if key is None else f"{model} {quote_value(key)}"
+
+def get_state(target: Target, *rows: Keys) -> str:
+    keys = [{m._meta.label: sorted(map(str, k)) for m, k in each.items()} for each in rows]
+    instance = target.instance
+    values: Any
+    if isinstance(instance, Model):
+        fields = instance._meta.concrete_fields
+        values = [str(instance.pk), {f.attname: f.value_to_string(instance) for f in fields}]
+    else:
+        values = str(instance)
+    return hash_json([values, *keys, target.own])
+
+
+def get_label(call: CallState, target: Target) -> str:
+    """Return the label of an object: its model, its key, and a field that says what it is."""
+    instance, kwargs = target.instance, call.bound.kwargs
+    if instance is None:
+        return ""
+    # The URL captures parents first.
+    names = [name for name in call.tool.endpoint.route.kwargs if name in kwargs]
+    # Where a tool reads the object, the label has nothing that the tool does not show.
+    shown = read_fields(call) if CallTarget(call).reader else target.shown
+    label = get_model_name(type(instance)) if isinstance(instance, Model) else _("object")
+    key = kwargs[names[-1]] if names else None
+    label = label if key is None else f"{label} {quote_value(key)}"
     texts = {n: text for n, text in shown.items() if isinstance(text, str) and text and text != key}
-    likely = [name for name in NAMES if name in texts]
-    names = likely or [name for name in texts if says_what_it_is(texts[name])]
-    return f"{label}, {names[0]} {quote_value(texts[names[0]])}" if names else label
-
-
-def join_labels(labels: Iterable[str]) -> str:
-    """Return the labels of several objects, of which some are left out where they are many."""
-    known = [label for label in labels if label]
-    more = ["…"] if len(known) > MOST_LABELS else []
-    return "; ".join(known[:MOST_LABELS] + more)
-
-
-def says_what_it_is(text: str) -> bool:
     # A date and a URL are texts in JSON, and say little.
-    return text[0].isalpha() and "://" not in text
+    telling = (n for n, text in texts.items() if text[0].isalpha() and "://" not in text)
+    name = next((n for n in NAMES if n in texts), None) or next(telling, None)
+    return label if name is None else f"{label}, {name} {quote_value(texts[name])}"
 
 
 def quote_value(value: Any) -> str:

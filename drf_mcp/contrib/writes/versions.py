@@ -1,34 +1,37 @@
-"""The version of an object: what reads tell of it, and what a write compares."""
+"""The version of an object: what reads say of it, and the writes that are refused by it."""
 
 from __future__ import annotations
 
 import functools
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist, ValidationError
-from django.db.models import IntegerField
+from django.db import router, transaction
+from django.db.models import IntegerField, Model
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.utils.encoders import JSONEncoder
 
-from drf_mcp.interaction.exchange import Slot
+from drf_mcp.contrib.writes.changes import DRY_RUN, NOTE, is_dry_run
+from drf_mcp.dispatch.content import encode_data
+from drf_mcp.dispatch.probe import REFUSALS, Probe
+from drf_mcp.dispatch.response import ViewResponse
+from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import Parameter
-from drf_mcp.outcomes import Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
 # The argument that the guard reads, which is also the member of ``meta`` in a read.
 IF_MATCH = "if_match"
-PRECONDITION: Slot[Precondition] = Slot()
-
-
-def find_precondition(tool: Any) -> Precondition | None:
-    """Return what distinguishes the versions of a tool's objects, None where nothing does."""
-    if not tool.options.if_match:
-        return None
-    if PRECONDITION.get(tool) is None:
-        PRECONDITION.set(tool, Precondition(tool))
-    return PRECONDITION.get(tool)
+STATUS = 412
+ADVICE = gettext_noop(
+    "Look at the present values. If the change is still right, call again with the present version."
+)
+# Characters of a present value that the refusal repeats.
+MOST_SHOWN = 100
 
 
 class Precondition:
@@ -36,15 +39,16 @@ class Precondition:
 
     Args:
         tool: a `drf_mcp.tools.tool.Tool` with the option ``if_match``.
+
+    Attributes:
+        is_etag: whether the view compares, by the header If-Match.
+        name: the model's field that each save changes.
     """
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool
-
-    @property
-    def is_etag(self) -> bool:
-        """Whether the view compares, by the header If-Match."""
-        return self.tool.options.if_match is True
+        self.is_etag = tool.options.if_match is True
+        self.name = IF_MATCH if self.is_etag else str(tool.options.if_match)
 
     @functools.cached_property
     def guards_tool(self) -> bool:
@@ -62,29 +66,24 @@ class Precondition:
 
     @functools.cached_property
     def field(self) -> Any:
-        """The model's field that each save changes; None where the model has none by that name."""
+        """The field, None where the model has none by that name."""
         try:
             return self.model and self.model._meta.get_field(self.tool.options.if_match)
         except FieldDoesNotExist:
             return None
 
     @property
-    def name(self) -> str:
-        return IF_MATCH if self.is_etag else str(self.tool.options.if_match)
-
-    @property
     def parameter(self) -> Parameter:
         # What a read does not show is in the read's meta.
-        shown = (
-            self.name if self.name in self.tool.schema.output.get("properties", ()) else IF_MATCH
-        )
+        is_shown = self.name in self.tool.schema.output.get("properties", ())
         is_number = not self.is_etag and isinstance(self.field, IntegerField)
         # Translators: the field is a name, such as "updated_at".
-        words = _("The %(field)s last read: refused if changed since.") % {"field": shown}
+        words = _("The %(field)s last read: refused if changed since.")
+        words %= {"field": self.name if is_shown else IF_MATCH}
         schema = {"type": "integer" if is_number else "string", "description": words}
         return Parameter(IF_MATCH, schema)
 
-    def tell(self, outcome: Outcome, answer: Any, headers: Mapping[str, str]) -> Outcome:
+    def add_version(self, outcome: Outcome, answer: Any, headers: Mapping[str, str]) -> Outcome:
         """Return the outcome with the version of its object, unless the data shows it.
 
         Args:
@@ -93,18 +92,19 @@ class Precondition:
         """
         if outcome.failure is not None or self.tool.endpoint.standard_action == "list":
             return outcome
-        version = headers.get("ETag") if self.is_etag else self.find_version(outcome.data, answer)
-        if version is None:
-            return outcome
-        return outcome.changed(meta={**outcome.meta, IF_MATCH: version})
-
-    def find_version(self, data: Any, answer: Any) -> Any:
+        version = headers.get("ETag") if self.is_etag else None
         row = getattr(getattr(answer, "serializer", None), "instance", None)
-        if self.field is None or not isinstance(row, self.field.model):
-            return None
-        shown = data.get(self.name) if isinstance(data, Mapping) else None
-        # A serializer may show the moment without its seconds, or another value by that name.
-        return None if shown is not None and self.matches(shown, row) else self.get_version(row)
+        if not self.is_etag and self.field is not None and isinstance(row, self.field.model):
+            data = outcome.data
+            shown = data.get(self.name) if isinstance(data, Mapping) else None
+            # A serializer may show the moment without its seconds, or another value by that name.
+            if shown is None or not self.matches(shown, row):
+                version = self.get_version(row)
+        return (
+            outcome
+            if version is None
+            else outcome.changed(meta={**outcome.meta, IF_MATCH: version})
+        )
 
     def get_version(self, row: Any) -> Any:
         """Return the version of a row as JSON."""
@@ -124,7 +124,112 @@ class Precondition:
             return False
 
 
-def write_etag(sent: Any) -> str:
-    # Models leave the quotes of an entity tag out (RFC 9110, section 8.8.3).
-    text = str(sent).strip()
-    return text if text == "*" or text.endswith('"') else f'"{text}"'
+PRECONDITION: Slot[Precondition] = Slot()
+
+
+def find_precondition(tool: Any) -> Precondition | None:
+    """Return what distinguishes the versions of a tool's objects, None where nothing does."""
+    if tool.options.if_match and PRECONDITION.get(tool) is None:
+        PRECONDITION.set(tool, Precondition(tool))
+    return PRECONDITION.get(tool)
+
+
+class CallTarget:
+    """The object that a call is about, as its view finds it for the caller."""
+
+    def __init__(self, call: CallState) -> None:
+        self.call = call
+        self.tool = call.tool
+
+    @functools.cached_property
+    def reader(self) -> Any:
+        """The endpoint that reads the object, None if no tool does."""
+        return self.tool.related.find_read(self.tool.endpoint.object_path)
+
+    def lock(self) -> Model | None:
+        """Return the object's row, locked; None where the view refuses the caller the object."""
+        probe = Probe.of(self.call.caller, self.tool, self.call.bound)
+        probe.keeps_locks = True
+
+        def look(view: Any, *args: Any, **kwargs: Any) -> Any:
+            known = view.get_object()
+            rows = type(known)._base_manager.using(router.db_for_write(type(known), instance=known))
+            return rows.select_for_update().filter(pk=known.pk).first()
+
+        try:
+            return probe.ask(look)  # type: ignore[no-any-return]
+        except REFUSALS:
+            return None
+
+    def read(self) -> ViewResponse | None:
+        """Return what a read of the object answers the caller, None where no tool reads it."""
+        if self.reader is None:
+            return None
+        kwargs = {name: self.call.bound.kwargs[name] for name in self.reader.route.kwargs}
+        try:
+            answer = Probe(self.call.caller, self.tool.for_endpoint(self.reader), kwargs).read()
+        except REFUSALS:
+            return None
+        return answer if answer.status < 300 else None
+
+
+class PreconditionGuard(Guard):
+    """Refuses a write to an object that has changed since it was read (HTTP 412).
+
+    Where the view has ETags, the view compares. Else the guard does: it locks the row, where the
+    database has locks, in the transaction in which the view writes.
+    """
+
+    is_for_each = True
+    order = 510
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        sent, precondition = call.bound.controls.get(IF_MATCH), find_precondition(call.tool)
+        if sent is None or precondition is None:
+            return proceed(call)
+        if precondition.is_etag:
+            # Models leave the quotes of an entity tag out (RFC 9110, section 8.8.3).
+            text = str(sent).strip()
+            etag = text if text == "*" or text.endswith('"') else f'"{text}"'
+            headers = {**(call.bound.headers or {}), "HTTP_IF_MATCH": etag}
+            call.bound = replace(call.bound, headers=headers)
+            outcome = proceed(call)
+            return self.get_refusal(call) if outcome.status == STATUS else outcome
+        with transaction.atomic(using=router.db_for_write(precondition.model)):
+            row = CallTarget(call).lock()
+            # Of an object that the caller may not have, the view says so itself.
+            if row is None or precondition.matches(sent, row):
+                return proceed(call)
+        return self.get_refusal(call, precondition.get_version(row))
+
+    def get_refusal(self, call: CallState, version: Any = None) -> Outcome:
+        tool, answer = call.tool, CallTarget(call).read()
+        if answer is not None and tool.options.if_match is True:
+            version = answer.headers.get("ETag")
+        problem = Problem(
+            "stale",
+            _("The object has changed since it was read."),
+            tool.arguments.get_control_pointer(IF_MATCH),
+            received=call.bound.controls[IF_MATCH],
+            accepted=None if version is None else str(version),
+            remediation=_(ADVICE),
+        )
+        failure = Failure(
+            "CONFLICT", Category.CONFLICT, problem.message, problem.remediation, (problem,)
+        )
+        data = None if answer is None else json.loads(encode_data(answer.content.data))
+        fields = data.items() if isinstance(data, dict) else ()
+        facts = {
+            IF_MATCH: version,
+            "current": {name: shorten(value, MOST_SHOWN) for name, value in fields},
+        }
+        meta = {name: value for name, value in facts.items() if value not in (None, {})}
+        if is_trial := is_dry_run(call):
+            meta[DRY_RUN] = {"note": _(NOTE)}
+        return Outcome(tool.name, STATUS, failure=failure, meta=meta, is_trial=is_trial)
+
+
+def shorten(value: Any, most: int) -> Any:
+    """Return a JSON value, as a text that is cut where it is longer than some characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{text[:most]}…" if len(text) > most else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group
 
-from drf_mcp.contrib.writes.idempotency import records
+from drf_mcp.contrib.writes import idempotency
 from drf_mcp.contrib.writes.models import IdempotencyRecord
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ def pay(payer, key: str):
 @pytest.mark.parametrize("limits", [{"MAX_RECORDS": 2}, {"MAX_SIZE": 2}])
 def test_a_change_that_nothing_could_remember_is_not_made(payer, monkeypatch, limits):
     for name, value in limits.items():
-        monkeypatch.setattr(records, name, value)
+        monkeypatch.setattr(idempotency, name, value)
     made = [pay(payer, key) for key in ("a", "b", "c")]
     refused = made[-1]
     assert refused.code == "RATE_LIMIT_EXCEEDED"
@@ -30,7 +30,7 @@ def test_a_change_that_nothing_could_remember_is_not_made(payer, monkeypatch, li
 def test_the_quota_is_of_new_keys_of_one_caller(payer, agent_of, monkeypatch):
     """A key that was used is answered however many there are; without a key nothing counts."""
     first = pay(payer, "a")
-    monkeypatch.setattr(records, "MAX_RECORDS", 1)
+    monkeypatch.setattr(idempotency, "MAX_RECORDS", 1)
     assert pay(payer, "a").data == first.data
     assert pay(payer, "b").code == "RATE_LIMIT_EXCEEDED"
     assert not payer.call("pay_by_key", name="rent").is_error
