@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import logging
 import os
+import pprint
+import re
 import stat
+import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from django.apps import apps
+from django.conf import settings
 from django.core.signals import setting_changed
 from django.db import connections
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
-from drf_mcp.json_text import canonical_json
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.fingerprint import (
-    UNKNOWN_FILES,
-    UnknownValue,
-    find_difference,
-    find_loaded_files,
-    spell,
-    take_fingerprint,
-)
-from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.related_tools import RelatedTools
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 SALT = "drf_mcp.tools.kept_descriptions"
-OWN_OPTIONS = ToolOptions()
 OWNER_ONLY = 0o077
+UNREAD = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
+# Code, and compiled translations of it.
+SUFFIXES = (".py", ".mo")
+CHANGED, UNREADABLE = "changed", "unreadable"
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 # What reading a file of another version, or one that was cut, may raise.
 ODD = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
@@ -50,8 +48,8 @@ class DescriptionsFile:
     """A file of descriptions: a line with its signature, and a line of JSON.
 
     The signature is made with SECRET_KEY. The file is used only where it was signed so, where its
-    owner alone may read it and runs this process, and where code, packages and settings are those
-    that the descriptions were made of.
+    owner alone may read it and runs this process, and where code and settings are those that the
+    descriptions were made of.
     """
 
     def __init__(self, path: str) -> None:
@@ -68,11 +66,12 @@ class DescriptionsFile:
             if not constant_time_compare(signature, self._sign(content)):
                 raise UnusableFile(_("its signature is not of this SECRET_KEY"))
             known = json.loads(content)
-            made_of = take_fingerprint(known["made_of"]["files"])
-            if difference := find_difference(known["made_of"], made_of):
-                raise UnusableFile(_("it was made of other %(what)s") % {"what": difference})
-            texts = [text.encode() for text in known["texts"]]
-            return {key: texts[number] for key, number in known["keys"].items()}
+            before, now = known["made_of"], take_fingerprint(known["files"])
+            changed = sorted(each for each in {*before, *now} if before.get(each) != now.get(each))
+            if changed:
+                text = _("it was made of other code or settings: %(what)s")
+                raise UnusableFile(text % {"what": ", ".join(changed[:3])})
+            return {key: text.encode() for key, text in known["texts"].items()}
         except ODD as exc:
             raise UnusableFile(repr(exc)) from exc
 
@@ -82,24 +81,24 @@ class DescriptionsFile:
         Raises:
             UnusableFile: if no process could use it.
         """
+        files = sorted(find_loaded_files())
+        made_of = take_fingerprint(files)
+        for path, found in made_of.items():
+            if found in (CHANGED, UNREADABLE):
+                text = _("%(path)s has changed since the command began")
+                raise UnusableFile(text % {"path": path})
+        decoded = {key: text.decode() for key, text in texts.items()}
+        content = json.dumps({"files": files, "made_of": made_of, "texts": decoded}).encode()
         try:
-            made_of = take_fingerprint(find_loaded_files())
-        except UnknownValue as exc:
-            text = _("a setting cannot be compared: %(setting)s")
-            raise UnusableFile(text % {"setting": exc}) from exc
-        changed = [path for path, found in made_of["files"].items() if found in UNKNOWN_FILES]
-        if changed:
-            text = _("%(path)s has changed since the command began")
-            raise UnusableFile(text % {"path": changed[0]})
-        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
-        known = {
-            "made_of": made_of,
-            "texts": [text.decode() for text in numbers],
-            "keys": {key: numbers[text] for key, text in texts.items()},
-        }
-        content = json.dumps(known).encode()
-        try:
-            self._replace(self._sign(content) + b"\n" + content)
+            # Readers see the old file or the new one. mkstemp makes a file for its owner alone.
+            handle, path = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(self.path)))
+            try:
+                with open(handle, "wb") as file:
+                    file.write(self._sign(content) + b"\n" + content)
+                os.replace(path, self.path)
+            except OSError:
+                os.unlink(path)
+                raise
         except OSError as exc:
             raise UnusableFile(str(exc)) from exc
 
@@ -107,8 +106,7 @@ class DescriptionsFile:
         return salted_hmac(SALT, content, algorithm="sha256").hexdigest().encode()
 
     def _read_own(self) -> bytes:
-        if os.name != "posix":
-            raise UnusableFile(_("this system has no owners of files"))
+        # A system without owners of files has neither O_NOFOLLOW nor geteuid.
         with open(os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode):
@@ -118,17 +116,6 @@ class DescriptionsFile:
             if facts.st_mode & OWNER_ONLY:
                 raise UnusableFile(_("others than its owner have rights to it"))
             return file.read()
-
-    def _replace(self, content: bytes) -> None:
-        # Readers see the old file or the new one. mkstemp makes a file for its owner alone.
-        handle, path = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(self.path)))
-        try:
-            with open(handle, "wb") as file:
-                file.write(content)
-            os.replace(path, self.path)
-        except OSError:
-            os.unlink(path)
-            raise
 
 
 class KeptDescriptions:
@@ -153,12 +140,21 @@ class KeptDescriptions:
         Args:
             kind: what the text is, and what it depends on besides the tool and the settings.
         """
-        path = mcp_settings.DESCRIPTIONS_FILE
-        if path is None or not (key := find_description_key(tool, kind)):
+        route = tool.endpoint.route
+        # A URLconf that is an object has no name in another process.
+        if mcp_settings.DESCRIPTIONS_FILE is None or not isinstance(route.urlconf, str):
             return make()
+        made_of = (
+            kind,
+            tool,
+            route.match_route,
+            tool.related.digest,
+        )
+        spelled = ADDRESS.sub("", repr(made_of))
+        key = hashlib.blake2b(spelled.encode(), digest_size=16).hexdigest()
         if self.recorded is not None:
             return self._record(tool, key, make)
-        known = self._find_texts(path).get(key)
+        known = self._find_texts().get(key)
         return make() if known is None else known
 
     def ignore(self) -> None:
@@ -179,7 +175,15 @@ class KeptDescriptions:
         while tool.origin is not None:
             tool = tool.origin
         keys = self._keys.setdefault(tool, set())
-        with watch_queries() as queries:
+        queries: list[str] = []
+
+        def watch(execute: Any, sql: str, *args: Any) -> Any:
+            queries.append(sql)
+            return execute(sql, *args)
+
+        with contextlib.ExitStack() as stack:
+            for connection in connections.all():
+                stack.enter_context(connection.execute_wrapper(watch))
             text = make()
         if queries:
             # What a tool knows already, it uses for its other texts as well.
@@ -191,19 +195,16 @@ class KeptDescriptions:
             self.recorded[key] = text
         return text
 
-    def _find_texts(self, path: str) -> Mapping[str, bytes]:
-        if self._texts is None:
-            with self._lock:
-                if self._texts is None:
-                    self._texts = self._read(path)
-        return self._texts
-
-    def _read(self, path: str) -> Mapping[str, bytes]:
-        try:
-            return DescriptionsFile(path).read()
-        except UnusableFile as exc:
-            logger.info("Tools are described anew: %s is not used, %s.", path, exc)
-            return {}
+    def _find_texts(self) -> Mapping[str, bytes]:
+        with self._lock:
+            if self._texts is None:
+                path = mcp_settings.DESCRIPTIONS_FILE
+                try:
+                    self._texts = DescriptionsFile(path).read()
+                except UnusableFile as exc:
+                    logger.info("Tools are described anew: %s is not used, %s.", path, exc)
+                    self._texts = {}
+            return self._texts
 
     def _read_again(self, **kwargs: Any) -> None:
         self._texts = None
@@ -212,51 +213,51 @@ class KeptDescriptions:
 kept_descriptions = KeptDescriptions()
 
 
-@contextlib.contextmanager
-def watch_queries() -> Iterator[list[str]]:
-    """Have the queries of this thread, while they are made."""
-    queries: list[str] = []
+def take_fingerprint(files: Iterable[str]) -> dict[str, str]:
+    """Return the hashes of what descriptions are made of, by its name.
 
-    def watch(execute: Any, sql: str, *args: Any) -> Any:
-        queries.append(sql)
-        return execute(sql, *args)
+    Args:
+        files: files whose content counts; those of the project's apps always do.
+    """
+    with warnings.catch_warnings():
+        # Django warns of settings that are deprecated.
+        warnings.simplefilter("ignore")
+        hashes = {name: hash_setting(name) for name in dir(settings) if name.isupper()}
+    paths = {*files, *find_project_files()}
+    return {"Python": sys.version, **hashes, **{path: hash_source(path) for path in paths}}
 
-    with contextlib.ExitStack() as stack:
-        for connection in connections.all():
-            stack.enter_context(connection.execute_wrapper(watch))
-        yield queries
+
+def hash_setting(name: str) -> str:
+    # Sets are sorted by pprint; an object that shows no value counts by its class.
+    value = pprint.pformat(getattr(settings, name), width=1, sort_dicts=False)
+    # Keyed, so that a short secret cannot be found out from its hash by trying.
+    text = f"{name}={ADDRESS.sub('', value)}"
+    return salted_hmac(SALT, text, algorithm="sha256").hexdigest()
 
 
-def find_description_key(tool: Any, kind: Sequence[Any]) -> str:
-    """Return the key of a text, "" where nothing says which tool it is in another process."""
+def find_loaded_files() -> set[str]:
+    """Return the files of the modules that this process has imported."""
+    files = (getattr(module, "__file__", None) for module in [*sys.modules.values()])
+    return {os.path.abspath(path) for path in files if path and os.path.isfile(path)}
+
+
+def find_project_files() -> Iterator[str]:
+    # Apps find some modules by their names, so a new file counts as well.
+    of_apps = (config.path for config in apps.get_app_configs())
+    for folder in {*of_apps, *map(str, settings.LOCALE_PATHS)}:
+        if UNREAD.isdisjoint(Path(folder).parts):
+            for root, folders, names in os.walk(os.path.abspath(folder)):
+                folders[:] = [each for each in folders if each[0] != "." and each not in UNREAD]
+                yield from (os.path.join(root, name) for name in names if name.endswith(SUFFIXES))
+
+
+def hash_source(path: str) -> str:
+    # A file that was written after this process began is not what the process runs.
+    config: Any = apps.get_app_config("drf_mcp")
     try:
-        spelled = canonical_json([spell(kind), *spell_tool(tool)])
-    except UnknownValue:
-        return ""
-    return hashlib.blake2b(spelled.encode(), digest_size=16).hexdigest()
-
-
-def spell_tool(tool: Any) -> list[Any]:
-    # The route and the method say which view it is; code and settings are those of the file.
-    endpoint, route = tool.endpoint, tool.endpoint.route
-    if not isinstance(tool.related, RelatedTools) or not isinstance(route.urlconf, str):
-        raise UnknownValue("a tool without a name of its route")
-    return [
-        spell(type(tool)),
-        spell(get_own_fields(tool, Tool)),
-        tool.name,
-        "" if tool.options == OWN_OPTIONS else spell(tool.options),
-        spell(type(endpoint)),
-        spell(get_own_fields(endpoint, Endpoint)),
-        [endpoint.method, endpoint.action, endpoint.noun, endpoint.many],
-        [route.urlconf, route.match_route],
-        tool.related.digest,
-    ]
-
-
-def get_own_fields(value: Any, base: Any) -> dict[str, Any]:
-    if type(value) is base:
-        return {}
-    known = {field.name for field in dataclasses.fields(base)}
-    names = (field.name for field in dataclasses.fields(value))
-    return {name: getattr(value, name) for name in names if name not in known}
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_ctime > config.started:
+                return CHANGED
+            return hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+    except OSError:
+        return UNREADABLE

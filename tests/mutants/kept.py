@@ -53,8 +53,8 @@ MUTANTS = (
     Mutant(
         "descriptions are those of this code and these settings",
         "tools/kept_descriptions.py",
-        '            if difference := find_difference(known["made_of"], made_of):\n',
-        '            if (difference := find_difference(known["made_of"], made_of)) == "python":\n',
+        "            if changed:\n",
+        '            if changed == ["Python"]:\n',
         ("tools/test_kept_descriptions.py",),
     ),
     Mutant(
@@ -67,7 +67,7 @@ MUTANTS = (
     Mutant(
         "descriptions of a tool name the tools that it is listed with",
         "tools/kept_descriptions.py",
-        "        tool.related.digest,\n",
+        "            tool.related.digest,\n",
         "",
         ("tools/test_kept_descriptions.py",),
     ),
