@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeAlias
@@ -21,14 +21,16 @@ from drf_mcp.introspection.types import PathKwarg
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 Templates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """The templates of a path, as ``%(name)s``, each with the names of its parameters."""
+Chain: TypeAlias = tuple[Any, ...]
+"""The patterns of a URLconf that lead to a view, the outermost first."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """One URL pattern whose callback is a view; `chain` has the patterns that include it first."""
+    """One URL pattern whose callback is a view."""
 
     urlconf: Any
-    chain: tuple[Any, ...]
+    chain: Chain
     callback: Callable[..., Any]
 
     @property
@@ -74,8 +76,7 @@ class Route:
         for pattern in reversed(self.chain[1:-1]):
             if parent := str(pattern):
                 route = parent + route.removeprefix("^")
-        regex = join_regexes(pattern.regex.pattern for pattern in self.chain)
-        return route, find_templates(regex)
+        return route, find_templates(join_regexes(self.chain))
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
@@ -139,63 +140,46 @@ class Route:
 
     def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:
         # Resolving walks the whole URLconf, so its result is reused: for a path without arguments,
-        # and for paths with arguments that no earlier route can take.
-        captured = self.capture(resolver, path) if self.kwargs else ({}, {})
-        if captured is None:
-            return resolver.resolve(path)
+        # and for paths with arguments that no earlier route takes.
+        captured: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        if self.kwargs:
+            rivals = self.rivals if resolver.pattern is self.chain[0] else None
+            if rivals is None or any(fits(rival, path) for rival in rivals):
+                return resolver.resolve(path)
+            rest = path
+            for pattern in self.chain:
+                found = pattern.match(rest)
+                # Groups without names share their numbers with those of other patterns.
+                if found is None or found[1]:
+                    return resolver.resolve(path)
+                rest, _, own = found
+                captured.update(own)
         place = "" if self.kwargs else path
         known = self.known_matches.get(place)
         if known is None or known[0] is not resolver:
             known = self.known_matches[place] = (resolver, resolver.resolve(path))
         fixed = known[1].extra_kwargs  # type: ignore[attr-defined]
-        if fixed and not fixed.keys().isdisjoint(captured[0]):
+        if fixed and not fixed.keys().isdisjoint(captured):
             return resolver.resolve(path)
         # `copy` cannot copy a match.
         match: ResolverMatch = object.__new__(ResolverMatch)
-        match.__dict__.update(
-            known[1].__dict__, kwargs={**fixed, **captured[0]}, captured_kwargs=captured[1]
-        )
+        match.__dict__.update(known[1].__dict__, kwargs={**fixed, **captured}, captured_kwargs=own)
         return match
 
-    def capture(
-        self, resolver: URLResolver, path: str
-    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        # The kwargs that all patterns of the chain take from a path, and those of the last one;
-        # None where another route might take the path.
-        rivals = self.rivals if resolver.pattern is self.chain[0] else None
-        if rivals is None or rivals.match(path):
-            return None
-        captured: dict[str, Any] = {}
-        own: dict[str, Any] = {}
-        beginning, patterns = self.beginning
-        if not path.startswith(beginning):
-            return None
-        path = path.removeprefix(beginning)
-        for pattern in patterns:
-            found = pattern.match(path)
-            # Groups without names share their numbers with those of other patterns.
-            if found is None or found[1]:
-                return None
-            path, _, own = found
-            captured.update(own)
-        return captured, own
-
     @functools.cached_property
-    def beginning(self) -> tuple[str, tuple[Any, ...]]:
-        # The text that each path begins with, and the patterns of the rest: the first pattern
-        # matches a slash, and those of includes are mostly words.
-        if str(self.chain[0]) != "^/":
-            return "", self.chain
-        text, number = "/", 1
-        for pattern in self.chain[1:-1]:
-            if type(pattern) is not RoutePattern or pattern.converters:
-                break
-            text, number = text + str(pattern), number + 1
-        return text, self.chain[number:]
+    def rivals(self) -> list[Chain] | None:
+        """The earlier patterns that may take a path of this route.
 
-    @functools.cached_property
-    def rivals(self) -> re.Pattern[str] | None:
-        return find_rivals(get_resolver(self.urlconf), self.chain)
+        None where only resolving shows it: a resolver may have a resolve() of its own.
+        """
+        resolver = get_resolver(self.urlconf)
+        if not is_standard(resolver):
+            return None
+        own = get_beginning(self.chain)
+        every = (chain for chain, _ in walk_patterns(resolver, ()))
+        beginnings = {c: get_beginning(c) for c in takewhile(self.chain.__ne__, every)}
+        return [c for c, text in beginnings.items() if own.startswith(text) or text.startswith(own)]
 
     @functools.cached_property
     def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
@@ -215,8 +199,8 @@ def find_templates(regex: str) -> Templates:
     return tuple((template, tuple(names)) for template, names in normalize(regex))
 
 
-def join_regexes(regexes: Iterable[str]) -> str:
-    return "".join(regex.removeprefix("^") for regex in regexes)
+def join_regexes(chain: Chain) -> str:
+    return "".join(pattern.regex.pattern.removeprefix("^") for pattern in chain)
 
 
 def find_group_pattern(regex: str, name: str) -> str | None:
@@ -240,8 +224,7 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
     # Django resolves only the first of two patterns with the same regular expression.
     patterns: dict[str, tuple[Any, Any]] = {}
     for chain, callback in walk_patterns(get_resolver(urlconf), ()):
-        regex = join_regexes(pattern.regex.pattern for pattern in chain)
-        patterns.setdefault(regex, (chain, callback))
+        patterns.setdefault(join_regexes(chain), (chain, callback))
     for chain, callback in patterns.values():
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):
@@ -250,66 +233,31 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
 
 # The literal beginning of a regular expression, without a character that may repeat.
 LITERAL = re.compile(r"(?:(?:[^\\.^$*+?{}\[\]|()]|\\[^\w\s])(?![*?{]))*")
-GROUP_NAME = re.compile(r"\(\?P<\w+>")
-# Parts that change their meaning when expressions are joined: flags, references, and assertions
-# about the beginning of the text or about the text before.
-WHOLE_ONLY = re.compile(r"\(\?[aiLmsux]|\(\?P=|\\[1-9AbB]|(?<!\[)\^|\(\?<[=!]")
-GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\\.|[^()\\])*\)")
-
-
-@functools.lru_cache(maxsize=16)
-def get_sources(resolver: URLResolver) -> dict[tuple[Any, ...], str | None]:
-    """Return the expressions of a whole URLconf by their patterns, in the order of Django.
-
-    It is empty where a resolver has a resolve() of its own.
-    """
-    every = walk_patterns(resolver, ()) if is_standard(resolver) else ()
-    return {chain: get_source(chain) for chain, _ in every}
-
-
-def get_source(chain: Iterable[Any]) -> str | None:
-    # None for a pattern that is translated, or whose class has a match() of its own.
-    if not all(map(is_constant_pattern, chain)):
-        return None
-    sources = []
-    for pattern in chain:
-        text = pattern.regex.pattern
-        body = outer = text.removeprefix("^")
-        # Alternatives outside any group: the innermost groups are removed until none is left.
-        while "|" in outer and (shorter := GROUP.sub("", outer)) != outer:
-            outer = shorter
-        if "|" in outer or WHOLE_ONLY.search(body):
-            return None
-        # Django searches, so a pattern without ^ matches anywhere.
-        sources.append(body if body != text else rf"[\s\S]*{body}")
-    return "".join(sources)
-
-
-def find_rivals(resolver: URLResolver, chain: tuple[Any, ...]) -> re.Pattern[str] | None:
-    """Return an expression of the paths that an earlier pattern could take from a chain.
-
-    None where only resolving shows which paths those are.
-    """
-    sources, rivals = get_sources(resolver), []
-    source = sources.get(chain)
-    if source is None:
-        return None
-    own = get_beginning(source)
-    for earlier in takewhile(lambda each: each != chain, sources):
-        text = sources[earlier]
-        if text is None:
-            return None
-        beginning = get_beginning(text)
-        if own.startswith(beginning) or beginning.startswith(own):
-            rivals.append(GROUP_NAME.sub("(?:", text))
-    # Without rivals nothing matches.
-    return re.compile("|".join(rivals) or r"(?!)")
 
 
 @functools.lru_cache(maxsize=4096)
-def get_beginning(source: str) -> str:
-    literal = LITERAL.match(source)
-    return "" if literal is None else literal[0].replace("\\", "")
+def get_beginning(chain: Chain) -> str:
+    """Return the text that each path of some patterns begins with, as far as it is known."""
+    beginning = ""
+    for pattern in chain:
+        regex = pattern.regex.pattern if is_constant_pattern(pattern) else ""
+        # Django searches, so a pattern without ^ matches anywhere.
+        literal = LITERAL.match(regex, 1)
+        if not regex.startswith("^") or "|" in regex or literal is None:
+            break
+        beginning += literal[0].replace("\\", "")
+        if literal.end() < len(regex):
+            break
+    return beginning
+
+
+def fits(chain: Chain, path: str) -> bool:
+    for pattern in chain:
+        found = pattern.match(path)
+        if found is None:
+            return False
+        path = found[0]
+    return True
 
 
 def is_standard(resolver: URLResolver) -> bool:
@@ -326,7 +274,7 @@ def is_constant_pattern(pattern: Any) -> bool:
     return name is not None and isinstance(getattr(pattern, name), str)
 
 
-def walk_patterns(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+def walk_patterns(resolver: URLResolver, parents: Chain) -> Iterator[tuple[Any, Any]]:
     chain = (*parents, resolver.pattern)
     for entry in resolver.url_patterns:
         if isinstance(entry, URLResolver):
