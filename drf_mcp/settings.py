@@ -18,32 +18,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 from django.utils import translation
+from django.utils.module_loading import import_string
 
+from drf_mcp.option_types import kinds
 from drf_mcp.option_types.installed import Setting, features, find_app
-from drf_mcp.option_types.kinds import (
-    SERVER_INFO,
-    CacheAlias,
-    Choice,
-    Class,
-    Condition,
-    FilePath,
-    Flag,
-    InstanceOf,
-    Issuer,
-    Kind,
-    Language,
-    ListOf,
-    MappingOf,
-    Middleware,
-    NamedPatterns,
-    Number,
-    Origin,
-    PermissionClass,
-    ResourceURI,
-    Scope,
-    Text,
-    ToolPattern,
-)
+from drf_mcp.option_types.kinds import Choice, Class, Flag, Kind, ListOf, Number, Text, ToolPattern
 from drf_mcp.option_types.spelling import find_nearest
 
 P = ParamSpec("P")
@@ -74,22 +53,22 @@ SETTINGS: dict[str, Setting] = {
     ),
     # Asked once per request, before the view's own permissions.
     "PERMISSION_CLASSES": Setting(
-        ["rest_framework.permissions.IsAuthenticated"], ListOf(PermissionClass())
+        ["rest_framework.permissions.IsAuthenticated"], ListOf(kinds.PERMISSION_CLASS)
     ),
     # The OAuth issuers whose tokens you take. "/o" is one on the host of the endpoint. See
     # docs/oauth.md.
-    "AUTHORIZATION_SERVERS": Setting([], ListOf(Issuer())),
+    "AUTHORIZATION_SERVERS": Setting([], ListOf(kinds.ISSUER)),
     # The scopes that every token needs. See docs/oauth.md.
-    "SCOPES": Setting([], ListOf(Scope())),
+    "SCOPES": Setting([], ListOf(kinds.SCOPE)),
     # What tokens are for, "https://shop.example/mcp". None: the address of the endpoint. See
     # docs/oauth.md.
-    "RESOURCE": Setting(None, ResourceURI(none=True)),
+    "RESOURCE": Setting(None, kinds.RESOURCE_URI.or_none()),
     # True leaves only the tools that read. A function, or its dotted path, decides for each
     # request. See docs/toolsets.md.
-    "READ_ONLY": Setting(False, Condition()),
+    "READ_ONLY": Setting(False, kinds.CONDITION),
     # Sets of tools, by name, that a URL or the header MCP-Toolsets can ask for. Each tag is a set
     # as well. See docs/toolsets.md.
-    "TOOLSETS": Setting({}, NamedPatterns()),
+    "TOOLSETS": Setting({}, kinds.TOOLSETS),
     # REST framework's throttle classes, asked before each call. What a view's own throttle counts
     # is not counted twice. See docs/limits.md.
     "THROTTLE_CLASSES": Setting([], ListOf(Class("rest_framework.throttling.BaseThrottle"))),
@@ -97,9 +76,9 @@ SETTINGS: dict[str, Setting] = {
     # await. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
     # Middleware that runs around each call with the path of the tool. See docs/middleware.md.
-    "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),
+    "CALL_MIDDLEWARE": Setting([], ListOf(kinds.MIDDLEWARE, distinct=True)),
     # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com".
-    "ALLOWED_ORIGINS": Setting([], ListOf(Origin())),
+    "ALLOWED_ORIGINS": Setting([], ListOf(kinds.ORIGIN)),
     # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it
     # too.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
@@ -118,13 +97,13 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_VERSION": Setting(None, Text(none=True)),
     # What hosts may show besides: {"description": ..., "icons": [...], "websiteUrl": ...}. See
     # docs/naming.md.
-    "SERVER_INFO": Setting({}, SERVER_INFO),
+    "SERVER_INFO": Setting({}, kinds.SERVER_INFO),
     # What a model reads when its client connects. None: written from the tools that the caller
     # sees; "" for none. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True, empty=True)),
     # The language of tools, results and errors, such as "de". None: LANGUAGE_CODE for tools, the
     # language of the request for answers. See docs/languages.md.
-    "LANGUAGE": Setting(None, Language(none=True)),
+    "LANGUAGE": Setting(None, kinds.LANGUAGE.or_none()),
     # --- Tools ----------------------------------------------------------------
     # Names, titles and describes tools: a drf_mcp.tools.Naming. See docs/customising.md.
     "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
@@ -154,7 +133,7 @@ SETTINGS: dict[str, Setting] = {
     "LIST_CACHE_TTL": Setting(30, Number(0)),
     # A file in which `manage.py mcp_warm` leaves what it described, for the processes of the server
     # to start with. None: each process describes the tools. See docs/many_tools.md.
-    "DESCRIPTIONS_FILE": Setting(None, FilePath(none=True)),
+    "DESCRIPTIONS_FILE": Setting(None, kinds.ABSOLUTE_PATH.or_none()),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(
@@ -200,7 +179,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     # The alias in CACHES that drf_mcp.archive.CacheArchive uses, not that of throttles and
     # sessions.
-    "ARCHIVE_CACHE": Setting("default", CacheAlias()),
+    "ARCHIVE_CACHE": Setting("default", kinds.CACHE_ALIAS),
     # Seconds for which archived content can be fetched.
     "ARCHIVE_TTL": Setting(3600, Number()),
 }
@@ -209,10 +188,13 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 # The kind of value that each attribute of an endpoint takes.
 ENDPOINT_KINDS: Mapping[str, Kind] = {
     "server_class": Class("drf_mcp.server.Server"),
-    "registry": InstanceOf("drf_mcp.tools.Registry"),
+    "registry": Kind(
+        "an instance of drf_mcp.tools.Registry",
+        lambda value: isinstance(value, import_string("drf_mcp.tools.Registry")),
+    ),
     "tools": ListOf(ToolPattern(), none=True),
     "read_only": Flag(),
-    "tool_options": MappingOf(Kind(none=True), "a dict of options of tools", none=True),
+    "tool_options": kinds.MappingOf(Kind(none=True), "a dict of options of tools", none=True),
     **{
         name.lower(): SETTINGS[name].kind.or_none()
         for name in (

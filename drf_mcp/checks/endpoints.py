@@ -1,42 +1,43 @@
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.core.checks import CheckMessage, Info, Warning
+from django.core.checks import CheckMessage, Warning
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.resources import WELL_KNOWN, BearerChallenge, ProtectedResourceView
-from drf_mcp.checks.project import Project, register_check
-from drf_mcp.checks.tools import takes_sessions_alone
+from drf_mcp.checks.project import MountedEndpoint, Project, register_check
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.tool import Tool
 
-# Above that, searching costs a model fewer tokens than the list.
-MANY_TOOLS = 60
 # As many as the strictest of the widely used clients send to a model.
 MAX_TOOLS = 128
 
 
 @register_check(deploy=True)
-def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
+def check_deployment(project: Project) -> Iterator[CheckMessage]:
+    if "*" in settings.ALLOWED_HOSTS and project.endpoints:
+        yield Warning(
+            "ALLOWED_HOSTS allows any host, so the MCP endpoint does not know whose pages may call "
+            "it, and refuses every call from a browser, also from its own page. Otherwise any web "
+            "page could call the endpoint (DNS rebinding).",
+            hint="Name the hosts of the project in ALLOWED_HOSTS, and further browser origins "
+            "in DRF_MCP['ALLOWED_ORIGINS'].",
+            id="drf_mcp.W008",
+        )
     for endpoint in project.endpoints:
-        if all(permission is AllowAny for permission in endpoint.permission_classes):
+        if endpoint.is_open:
             yield Warning(
                 f"The MCP endpoint {endpoint.path} is open to anonymous callers.",
                 hint="The views' own permissions still hold. Ask for a login with "
@@ -44,26 +45,6 @@ def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
                 "to be open.",
                 id="drf_mcp.W006",
             )
-
-
-@register_check(deploy=True)
-def check_time_limits(project: Project) -> Iterator[CheckMessage]:
-    # 0 says that a tool has none on purpose.
-    own = [tool for tool in project.tools.values() if not tool.endpoint.is_built_in]
-    unlimited = [tool.name for tool in own if tool.options.time_limit is None]
-    if project.endpoints and unlimited and not mcp_settings.TIME_LIMIT:
-        yield Warning(
-            f"Calls have no limit of time, such as those of {unlimited[0]}: a slow one holds a "
-            "worker.",
-            hint="Set DRF_MCP['TIME_LIMIT'] to some seconds, or time_limit of the tools. See "
-            "docs/limits.md.",
-            id="drf_mcp.W032",
-        )
-
-
-@register_check(deploy=True)
-def check_throttles(project: Project) -> Iterator[CheckMessage]:
-    for endpoint in project.endpoints:
         if not (endpoint.throttle_classes or api_settings.DEFAULT_THROTTLE_CLASSES):
             yield Warning(
                 f"Nothing limits how often a caller of the MCP endpoint {endpoint.path} calls "
@@ -75,26 +56,12 @@ def check_throttles(project: Project) -> Iterator[CheckMessage]:
             )
 
 
-@register_check(deploy=True)
-def check_hosts(project: Project) -> Iterator[CheckMessage]:
-    if "*" in settings.ALLOWED_HOSTS and project.endpoints:
-        yield Warning(
-            "ALLOWED_HOSTS allows any host, so the MCP endpoint does not know whose pages may call "
-            "it, and refuses every call from a browser, also from its own page. Otherwise any web "
-            "page could call the endpoint (DNS rebinding).",
-            hint="Name the hosts of the project in ALLOWED_HOSTS, and further browser origins "
-            "in DRF_MCP['ALLOWED_ORIGINS'].",
-            id="drf_mcp.W008",
-        )
-
-
 @register_check()
-def check_agents_can_sign_in(project: Project) -> Iterator[CheckMessage]:
+def check_sign_in(project: Project) -> Iterator[CheckMessage]:
     for endpoint in project.endpoints:
-        classes = resolve_authentication_classes(endpoint.view.authentication_classes)
-        is_open = all(permission is AllowAny for permission in endpoint.permission_classes)
-        is_alone = takes_sessions_alone(classes)
-        if is_alone and not is_open and not endpoint.view.get_authorization_servers():
+        if endpoint.view.get_authorization_servers():
+            yield from check_authorization(endpoint)
+        elif endpoint.takes_sessions_alone and not endpoint.is_open:
             yield Warning(
                 f"No authentication class of {endpoint.path} reads an Authorization header, so "
                 "that no agent can sign in by HTTP.",
@@ -107,37 +74,40 @@ def check_agents_can_sign_in(project: Project) -> Iterator[CheckMessage]:
             )
 
 
-@register_check()
-def check_metadata_addresses(project: Project) -> Iterator[CheckMessage]:
-    for endpoint in project.endpoints:
-        address = f"{WELL_KNOWN}{endpoint.path.rstrip('/')}"
-        # An address with arguments cannot be looked up.
-        if not endpoint.view.get_authorization_servers() or "{" in address:
-            continue
-        try:
-            found = getattr(resolve(address).func, "view_class", None)
-        except Resolver404:
-            found = None
-        if found is None or not issubclass(found, ProtectedResourceView):
-            yield Warning(
-                f"The MCP endpoint {endpoint.path} has authorization servers, but clients cannot "
-                f"read which: {address} does not lead to the metadata.",
-                hint='Add path("", include("drf_mcp.access.urls")) to the URLconf at the root of '
-                "the host, before any pattern that takes every path. See docs/oauth.md.",
-                id="drf_mcp.W018",
-            )
+def check_authorization(endpoint: MountedEndpoint) -> Iterator[CheckMessage]:
+    classes = endpoint.authentication_classes
+    address = f"{WELL_KNOWN}{endpoint.path.rstrip('/')}"
+    try:
+        found = getattr(resolve(address).func, "view_class", None)
+    except Resolver404:
+        found = None
+    is_found = found is not None and issubclass(found, ProtectedResourceView)
+    # An address with arguments cannot be looked up.
+    if not is_found and "{" not in address:
+        yield Warning(
+            f"The MCP endpoint {endpoint.path} has authorization servers, but clients cannot "
+            f"read which: {address} does not lead to the metadata.",
+            hint='Add path("", include("drf_mcp.access.urls")) to the URLconf at the root of '
+            "the host, before any pattern that takes every path. See docs/oauth.md.",
+            id="drf_mcp.W018",
+        )
+    if not any(map(takes_tokens, classes)):
+        yield Warning(
+            f"Clients of {endpoint.path} learn where to get a token, and no authentication "
+            "class of the endpoint says that it takes one.",
+            hint="Add a class that checks the tokens, such as a subclass of "
+            "drf_mcp.access.jwt.JWTAuthentication, to REST framework's "
+            "DEFAULT_AUTHENTICATION_CLASSES. See docs/oauth.md.",
+            id="drf_mcp.W020",
+        )
+    if any(one.__module__.partition(".")[0] == "oauth2_provider" for one in classes):
+        from oauth2_provider.settings import oauth2_settings
 
-
-@register_check()
-def check_token_audiences(project: Project) -> Iterator[CheckMessage]:
-    for endpoint in project.endpoints:
-        classes = resolve_authentication_classes(endpoint.view.authentication_classes)
-        own = any(c.__module__.partition(".")[0] == "oauth2_provider" for c in classes)
         resource = endpoint.view.get_resource()
         path = urlsplit(resource).path if resource else endpoint.path
-        if not own or not endpoint.view.get_authorization_servers():
-            continue
-        if path.strip("/") and not checks_tokens_at_endpoints():
+        # Of a tool's view, django-oauth-toolkit looks at the view's own address.
+        backend = oauth2_settings.OAUTH2_BACKEND_CLASS
+        if path.strip("/") and not getattr(backend, "checks_endpoints", False):
             yield Warning(
                 f"Clients of {endpoint.path} ask for tokens for {path} alone, and views at other "
                 "paths refuse such tokens of django-oauth-toolkit: tools are listed and cannot "
@@ -149,63 +119,6 @@ def check_token_audiences(project: Project) -> Iterator[CheckMessage]:
             )
 
 
-@register_check()
-def check_tokens_are_read(project: Project) -> Iterator[CheckMessage]:
-    for endpoint in project.endpoints:
-        classes = resolve_authentication_classes(endpoint.view.authentication_classes)
-        if endpoint.view.get_authorization_servers() and not any(map(takes_tokens, classes)):
-            yield Warning(
-                f"Clients of {endpoint.path} learn where to get a token, and no authentication "
-                "class of the endpoint says that it takes one.",
-                hint="Add a class that checks the tokens, such as a subclass of "
-                "drf_mcp.access.jwt.JWTAuthentication, to REST framework's "
-                "DEFAULT_AUTHENTICATION_CLASSES. See docs/oauth.md.",
-                id="drf_mcp.W020",
-            )
-
-
-@register_check()
-def check_count(project: Project) -> Iterator[CheckMessage]:
-    count = max(map(len, find_lists(project)), default=0)
-    if MANY_TOOLS < count <= MAX_TOOLS:
-        yield Info(
-            f"An endpoint lists {count} tools. Clients that do not search tools themselves send "
-            "all of them to the model.",
-            hint="DRF_MCP['TOOL_SEARCH'] = True lists three tools that find and run the others. "
-            "See docs/large_apis.md.",
-            id="drf_mcp.I001",
-        )
-    if count > MAX_TOOLS:
-        yield Warning(
-            f"An endpoint lists {count} tools. Several clients take at most {MAX_TOOLS} from all "
-            f"servers together, and models choose better from few.",
-            hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], serve several "
-            "endpoints with fewer tools (docs/toolsets.md), or let agents search the tools with "
-            "DRF_MCP['TOOL_SEARCH'] (docs/large_apis.md).",
-            id="drf_mcp.W005",
-        )
-
-
-def find_lists(project: Project) -> Iterator[list[Tool]]:
-    # What endpoints list at most; those with a toolset in their URL have fewer each.
-    if not project.endpoints:
-        yield list(project.tools.values())
-    for endpoint in project.endpoints:
-        view = endpoint.view
-        is_own = view.registry is project.registry and "{toolset}" not in endpoint.path
-        if is_own and not endpoint.is_shortened:
-            patterns = None if view.tools is None else tuple(view.tools)
-            narrowing = Narrowing("this endpoint", patterns, view.read_only)
-            yield list(filter(narrowing.allows, project.tools.values()))
-
-
-def checks_tokens_at_endpoints() -> bool:
-    # Of a tool's view, django-oauth-toolkit looks at the view's own address.
-    from oauth2_provider.settings import oauth2_settings
-
-    return bool(getattr(oauth2_settings.OAUTH2_BACKEND_CLASS, "checks_endpoints", False))
-
-
 def takes_tokens(authentication_class: Any) -> bool:
     def ask() -> bool:
         header = authentication_class().authenticate_header(Request(HttpRequest()))
@@ -213,6 +126,28 @@ def takes_tokens(authentication_class: Any) -> bool:
 
     # What cannot be asked is not complained of.
     return contain(ask, lambda exc: True)
+
+
+@register_check()
+def check_count(project: Project) -> Iterator[CheckMessage]:
+    # What endpoints list at most; those with a toolset in their URL have fewer each.
+    counts = [] if project.endpoints else [len(project.tools)]
+    for endpoint in project.endpoints:
+        view = endpoint.view
+        is_own = view.registry is project.registry and "{toolset}" not in endpoint.path
+        if is_own and not endpoint.is_shortened:
+            patterns = None if view.tools is None else tuple(view.tools)
+            narrowing = Narrowing("this endpoint", patterns, view.read_only)
+            counts.append(sum(map(narrowing.allows, project.tools.values())))
+    if max(counts, default=0) > MAX_TOOLS:
+        yield Warning(
+            f"An endpoint lists {max(counts)} tools. Several clients take at most {MAX_TOOLS} from "
+            "all servers together, and models choose better from few.",
+            hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], serve several "
+            "endpoints with fewer tools (docs/toolsets.md), or let agents search the tools with "
+            "DRF_MCP['TOOL_SEARCH'] (docs/large_apis.md).",
+            id="drf_mcp.W005",
+        )
 
 
 # Names of middleware that sends people to a page: a login, a new password, terms to accept.
@@ -223,8 +158,11 @@ REDIRECTING = re.compile(
     r"(log_?in|sign_?in|auth|password|otp|mfa|2fa|two_?factor|terms|consent)",
     re.IGNORECASE,
 )
-# The attributes of a request that say where it goes.
-PLACES = frozenset({"path", "path_info", "get_full_path", "get_full_path_info", "resolver_match"})
+# Code that reads where a request goes.
+READING = re.compile(
+    r"\b(?:request|req|_request)\.(?:path|path_info|get_full_path|get_full_path_info|resolver_match)"
+    r"\b|\bview_(?:func|args|kwargs)[.\[(]"
+)
 # Packages whose middleware decides nothing about the answers of an API by its path.
 INDIFFERENT = (
     *("django", "drf_mcp", "corsheaders", "whitenoise", "debug_toolbar", "silk", "csp"),
@@ -235,23 +173,25 @@ INDIFFERENT = (
 @register_check()
 def check_middleware(project: Project) -> Iterator[CheckMessage]:
     paths = ", ".join(endpoint.path for endpoint in project.endpoints)
-    for installed in map(InstalledMiddleware, settings.MIDDLEWARE if paths else ()):
-        if installed.redirects():
+    for name in settings.MIDDLEWARE if paths else ():
+        try:
+            middleware: Any = import_string(name)
+        except ImportError:  # Django reports it.
+            continue
+        # Django's own exempts views with login_required = False, as endpoints have it.
+        process_view = getattr(middleware, "process_view", None)
+        is_exempting = process_view is LoginRequiredMiddleware.process_view
+        if REDIRECTING.search(name.rpartition(".")[2]) and not is_exempting:
             yield Warning(
-                f"{installed.name} seems to redirect requests to a page for people. An MCP "
+                f"{name} seems to redirect requests to a page for people. An MCP "
                 "client that sends a token would not reach the endpoint.",
                 hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path "
                 "that the middleware exempts; then silence this warning.",
                 id="drf_mcp.W002",
             )
-
-
-@register_check()
-def check_call_middleware(project: Project) -> Iterator[CheckMessage]:
-    for installed in map(InstalledMiddleware, settings.MIDDLEWARE if project.endpoints else ()):
-        if installed.needs_the_path_of_calls():
+        if middleware not in mcp_settings.CALL_MIDDLEWARE and reads_path(middleware):
             yield Warning(
-                f"{installed.name} reads the path of a request. During the call of a tool "
+                f"{name} reads the path of a request. During the call of a tool "
                 "the middleware sees only the path of the MCP endpoint.",
                 hint="Add the middleware to DRF_MCP['CALL_MIDDLEWARE'], which runs around each "
                 "call with the path of the API, or silence this warning if the path does not "
@@ -260,52 +200,12 @@ def check_call_middleware(project: Project) -> Iterator[CheckMessage]:
             )
 
 
-class InstalledMiddleware:
-    def __init__(self, name: str) -> None:
-        self.name = name
-        try:
-            self.middleware: Any = import_string(name)
-        except ImportError:  # Django reports it.
-            self.middleware = None
-
-    def redirects(self) -> bool:
-        if self.middleware is None or not REDIRECTING.search(self.name.rpartition(".")[2]):
-            return False
-        # Django's own exempts views with login_required = False, as endpoints have it.
-        exempting = LoginRequiredMiddleware.process_view
-        return getattr(self.middleware, "process_view", None) is not exempting
-
-    def needs_the_path_of_calls(self) -> bool:
-        if self.middleware is None or self.name.partition(".")[0] in INDIFFERENT:
-            return False
-        return self.middleware not in mcp_settings.CALL_MIDDLEWARE and self.reads_path()
-
-    def reads_path(self) -> bool:
-        middleware = self.middleware
-        parts = inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,)
-        for part in parts:
-            if part.__module__.partition(".")[0] in INDIFFERENT:
-                continue
+def reads_path(middleware: Any) -> bool:
+    for part in inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,):
+        if part.__module__.partition(".")[0] not in INDIFFERENT:
             try:
-                tree = ast.parse(textwrap.dedent(inspect.getsource(part)))
-            except (OSError, TypeError, SyntaxError):
+                if READING.search(inspect.getsource(part)):
+                    return True
+            except (OSError, TypeError):
                 continue
-            if any(map(self.is_reading, ast.walk(tree))):
-                return True
-        return False
-
-    def is_reading(self, node: ast.AST) -> bool:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return node.name == "process_view" and self.uses_the_view(node)
-        if not isinstance(node, ast.Attribute) or node.attr not in PLACES:
-            return False
-        owner = node.value
-        name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
-        return name in ("request", "req", "_request")
-
-    def uses_the_view(self, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        # Django hands it the view that the path leads to, and the kwargs.
-        every = [*method.args.posonlyargs, *method.args.args]
-        handed = {argument.arg for argument in every[2:]}
-        named = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
-        return bool(handed & named) or method.args.vararg is not None
+    return False

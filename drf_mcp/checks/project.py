@@ -10,11 +10,13 @@ from django.core.checks import CheckMessage
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import get_resolver
 from django.utils import translation
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import AllowAny
 
+from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.resources import find_endpoint_patterns
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch
 from drf_mcp.option_types.installed import features
-from drf_mcp.option_types.kinds import Kind
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
@@ -34,6 +36,18 @@ class MountedEndpoint:
         return mcp_settings.PERMISSION_CLASSES if own is None else own
 
     @property
+    def is_open(self) -> bool:
+        return all(permission is AllowAny for permission in self.permission_classes)
+
+    @property
+    def authentication_classes(self) -> Sequence[Any]:
+        return resolve_authentication_classes(self.view.authentication_classes)
+
+    @property
+    def takes_sessions_alone(self) -> bool:
+        return takes_sessions_alone(self.authentication_classes)
+
+    @property
     def throttle_classes(self) -> Any:
         own = self.view.throttle_classes
         return mcp_settings.THROTTLE_CLASSES if own is None else own
@@ -44,6 +58,11 @@ class MountedEndpoint:
         return any(each.shortens_list(self.view) for each in features.hooks["shortens_list"])
 
 
+def takes_sessions_alone(classes: Iterable[Any]) -> bool:
+    # A class of the project's own may read a header without saying so.
+    return all(issubclass(one, SessionAuthentication) for one in classes)
+
+
 class Project:
     registry: Registry = registry
 
@@ -52,22 +71,16 @@ class Project:
         values = getattr(settings, "DRF_MCP", {})
         errors = [*mcp_settings.find_faults(values)]
         values = values if isinstance(values, Mapping) else {}
-        for name, setting in mcp_settings.table.items():
-            errors.append(self.find_error(name, setting.kind, values.get(name, setting.default)))
-        return [*filter(None, errors)]
-
-    def find_error(self, name: str, kind: Kind, value: Any) -> str:
-        place = f"DRF_MCP[{name!r}]"
-
-        def read() -> str:
-            try:
-                kind.read(value, place)
-            except ImproperlyConfigured as exc:
-                return str(exc)
-            return ""
-
-        # A dotted path imports a module, which may raise anything.
-        return contain(read, lambda e: f"{place} cannot be read: {type(e).__name__}: {e}")
+        for name, (default, kind) in mcp_settings.table.items():
+            place = f"DRF_MCP[{name!r}]"
+            # A dotted path imports a module, which may raise anything.
+            with catch() as caught:
+                kind.read(values.get(name, default), place)
+                continue
+            exc = caught.exception
+            text = f"{place} cannot be read: {type(exc).__name__}: {exc}"
+            errors.append(str(exc) if isinstance(exc, ImproperlyConfigured) else text)
+        return errors
 
     @cached_property
     def is_readable(self) -> bool:

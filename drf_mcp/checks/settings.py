@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from django.apps import apps
 from django.conf import settings
@@ -21,19 +20,9 @@ from drf_mcp.dispatch.stored_answers import (
     keeps_answers,
     shows_fields_by_caller,
 )
-from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.tool import Tool
-from drf_mcp.truncation import Digester
-
-CONTRIB = "drf_mcp.contrib."
-# Setting -> the class to derive from, and the methods that a class must have.
-CLASSES: dict[str, tuple[type, tuple[str, ...]]] = {
-    "DIGESTER_CLASS": (Digester, ("condense",)),
-    "ARCHIVE_CLASS": (Archive, ("store", "read", "latest")),
-}
 
 
 @register_check(needs_settings=False)
@@ -41,32 +30,6 @@ def check_settings(project: Project) -> Iterator[CheckMessage]:
     hint = "Correct DRF_MCP in the settings."
     for message in project.setting_errors:
         yield Error(message, hint=hint, id="drf_mcp.E001")
-
-
-@register_check()
-def check_envelopes(project: Project) -> Iterator[CheckMessage]:
-    candidates = [
-        mcp_settings.ENVELOPE_CLASS,
-        *(endpoint.view.envelope_class for endpoint in project.endpoints),
-        *(tool.options.envelope_class for tool in project.tools.values()),
-    ]
-    hint = 'See docs/envelopes.md, "An envelope of your own".'
-    for envelope_class in dict.fromkeys(filter(None, candidates)):
-        for fault in find_envelope_faults(envelope_class):
-            yield Error(f"{envelope_class.__name__} {fault}", hint=hint, id="drf_mcp.E003")
-
-
-@register_check()
-def check_fidelity_classes(project: Project) -> Iterator[CheckMessage]:
-    for name, (base, methods) in CLASSES.items():
-        named = getattr(mcp_settings, name)
-        for method in methods if named is not None else ():
-            if getattr(named, method) is getattr(base, method):
-                yield Error(
-                    f"DRF_MCP[{name!r}]: {named.__name__} has no method {method}().",
-                    hint="See docs/large_results.md.",
-                    id="drf_mcp.E005",
-                )
 
 
 @register_check()
@@ -79,40 +42,6 @@ def check_required_apps(project: Project) -> Iterator[CheckMessage]:
                     hint=f"Add {name!r} to INSTALLED_APPS.",
                     id="drf_mcp.E018",
                 )
-
-
-@register_check()
-def check_added_items(project: Project) -> Iterator[CheckMessage]:
-    kinds = {type(item) for item in project.registry.find_added(object)}
-    modules = {base.__module__ for kind in kinds for base in kind.__mro__}
-    needed = {".".join(name.split(".")[:3]) for name in modules if name.startswith(CONTRIB)}
-    for name in sorted(needed):
-        if not apps.is_installed(name):
-            yield Warning(
-                f"What was added to the registry of {name} is served to no client.",
-                hint=f"Add {name!r} to INSTALLED_APPS.",
-                id="drf_mcp.W029",
-            )
-
-
-def find_envelope_faults(envelope_class: type[Envelope]) -> Iterator[str]:
-    """Yield what an envelope class lacks, each as the end of a sentence that its name begins."""
-    if envelope_class.render is Envelope.render:
-        yield "has no render(outcome) method."
-    schema: Any = contain(lambda: envelope_class().schema({}), lambda exc: exc)
-    if isinstance(schema, Exception):
-        yield f"cannot state its schema({{}}): {type(schema).__name__}: {schema}"
-    elif schema is not None and (not isinstance(schema, Mapping) or schema.get("type") != "object"):
-        yield 'gives a schema whose root is not {"type": "object"}.'
-    elif schema is not None:
-        try:
-            from jsonschema import Draft202012Validator, SchemaError
-        except ImportError:  # The package does not require it.
-            return
-        try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as exc:
-            yield f"gives a schema that is not a JSON Schema: {exc.message}."
 
 
 # Cache backends that are no archive for several processes, and why.
@@ -149,8 +78,16 @@ def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
     if not archives_in(CacheArchive):
         return
     # A full cache drops entries: content, counts of throttles or sessions are lost.
-    alias = mcp_settings.ARCHIVE_CACHE
-    for user in dict.fromkeys(find_users_of_cache(project, alias)):
+    alias, users = mcp_settings.ARCHIVE_CACHE, []
+    if "cache" in settings.SESSION_ENGINE and alias == settings.SESSION_CACHE_ALIAS:
+        users.append("sessions")
+    views = (tool.endpoint.view_class for tool in project.tools.values())
+    own = (throttle for view in views for throttle in getattr(view, "throttle_classes", ()))
+    throttles = [*api_settings.DEFAULT_THROTTLE_CLASSES, *own]
+    # The proxy that REST framework's throttles hold equals its cache.
+    if any(caches[alias] == getattr(throttle, "cache", None) for throttle in throttles):
+        users.append("throttles")
+    for user in users:
         yield Error(
             f"Content that does not fit into results is archived in the cache {alias!r}, which "
             f"{user} use too: when the cache is full, their entries are dropped.",
@@ -158,18 +95,6 @@ def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
             "DRF_MCP['ARCHIVE_CLASS'] out: by default content is kept in the database.",
             id="drf_mcp.E006",
         )
-
-
-def find_users_of_cache(project: Project, alias: str) -> Iterator[str]:
-    if "cache" in settings.SESSION_ENGINE and alias == settings.SESSION_CACHE_ALIAS:
-        yield "sessions"
-    throttles = [*api_settings.DEFAULT_THROTTLE_CLASSES]
-    for tool in project.tools.values():
-        throttles += getattr(tool.endpoint.view_class, "throttle_classes", ())
-    for throttle in throttles:
-        # The proxy that REST framework's throttles hold equals its cache.
-        if caches[alias] == getattr(throttle, "cache", None):
-            yield "throttles"
 
 
 # Not among the checks of databases: those run before each migrate.
@@ -193,7 +118,14 @@ def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
 def check_stored_answers(project: Project) -> Iterator[CheckMessage]:
     if not can_archive():
         return
-    names = sorted(name for name, tool in project.tools.items() if is_unasked(tool))
+    names = []
+    for name, tool in sorted(project.tools.items()):
+        endpoint = tool.endpoint
+        has_hook = any(hasattr(endpoint.view_class, hook) for hook in HOOKS)
+        if endpoint.is_built_in or has_hook or not keeps_answers(tool):
+            continue
+        if has_own_handler(endpoint) or shows_fields_by_caller(endpoint):
+            names.append(name)
     if names:
         yield Info(
             "What has no room in a result is kept for 15 minutes of tools whose own code alone "
@@ -203,12 +135,3 @@ def check_stored_answers(project: Project) -> Iterator[CheckMessage]:
             "See docs/security.md.",
             id="drf_mcp.I002",
         )
-
-
-def is_unasked(tool: Tool) -> bool:
-    endpoint = tool.endpoint
-    if endpoint.is_built_in or not keeps_answers(tool):
-        return False
-    if any(hasattr(endpoint.view_class, name) for name in HOOKS):
-        return False
-    return has_own_handler(endpoint) or shows_fields_by_caller(endpoint)

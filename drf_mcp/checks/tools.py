@@ -1,32 +1,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import get_language
-from rest_framework.authentication import SessionAuthentication
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.checks.project import Project, list_names, register_check
+from drf_mcp.checks.project import Project, list_names, register_check, takes_sessions_alone
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.json_text import encode_plain, to_bytes
-from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import ToolChoice
 from drf_mcp.tools.kept_descriptions import kept_descriptions
-from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.tool import Tool
-
-BUDGETS = ("max_result_tokens", "max_error_tokens")
 
 
 @register_check()
@@ -54,18 +49,6 @@ def check_endpoint_is_included(project: Project) -> Iterator[CheckMessage]:
 
 
 @register_check()
-def check_budgets(project: Project) -> Iterator[CheckMessage]:
-    for tool in project.tools.values():
-        for name in BUDGETS:
-            if 0 < (getattr(tool.options, name) or 0) < SMALLEST_BUDGET:
-                yield Error(
-                    f"{name} of the tool {tool.name} must be 0 or at least {SMALLEST_BUDGET}.",
-                    hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
-                    id="drf_mcp.E001",
-                )
-
-
-@register_check()
 def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
     names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
     if names:
@@ -79,9 +62,8 @@ def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
 
 @register_check()
 def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
-    endpoints = [endpoint.view.authentication_classes for endpoint in project.endpoints]
     # W034 is about endpoints that take sessions alone.
-    if all(takes_sessions_alone(resolve_authentication_classes(own)) for own in endpoints):
+    if all(endpoint.takes_sessions_alone for endpoint in project.endpoints):
         return
     names = []
     for name, tool in project.tools.items():
@@ -96,11 +78,6 @@ def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
             "them. See docs/authentication.md.",
             id="drf_mcp.W036",
         )
-
-
-def takes_sessions_alone(classes: Iterable[Any]) -> bool:
-    # A class of the project's own may read a header without saying so.
-    return all(issubclass(one, SessionAuthentication) for one in classes)
 
 
 @register_check()
@@ -189,18 +166,6 @@ def find_actions(project: Project) -> Iterator[str]:
             )
         if options.tool.many and not any(map(options.selects, names & {"retrieve"})):
             yield f"many=True lets retrieve read several objects, and the views have: {known}."
-
-
-@register_check()
-def check_names(project: Project) -> Iterator[CheckMessage]:
-    for name, tool in project.tools.items():
-        if len(name) > DEFAULT_MAX_LENGTH:
-            yield Warning(
-                f"The name of the tool {name} has {len(name)} characters, more than "
-                f"{DEFAULT_MAX_LENGTH}. Some clients leave such a tool out.",
-                hint=f"Give {tool.endpoint.place} a shorter name with @mcp_tool(name=...).",
-                id="drf_mcp.W004",
-            )
 
 
 # Describes the filters alone, and of no view without a filter backend: describing every tool

@@ -6,7 +6,7 @@ import copy
 import json
 import re
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -24,16 +24,25 @@ SHORT.maxstring = SHORT.maxother = 80
 
 
 class Kind:
-    """A kind of value that settings and options take; `words` end the sentence "must be ..."."""
+    """A kind of value that settings and options take.
+
+    Args:
+        words: the end of the sentence "must be ...".
+        test: returns whether a value other than None is of the kind.
+        none: whether the value may be None.
+    """
 
     words = "anything"
 
-    def __init__(self, *, none: bool = False) -> None:
+    def __init__(
+        self, words: str = "", test: Callable[[Any], bool] | None = None, *, none: bool = False
+    ) -> None:
+        self.words = words or self.words
+        self.test = test
         self.none = none
 
     def takes(self, value: Any) -> bool:
-        # Never asked about None.
-        return True
+        return self.test is None or self.test(value)
 
     def resolve(self, value: Any, place: str) -> Any:
         return value
@@ -77,9 +86,8 @@ class Flag(Kind):
 
 class Choice(Kind):
     def __init__(self, *choices: str, none: bool = False) -> None:
-        super().__init__(none=none)
+        super().__init__(" or ".join(map(repr, choices)), none=none)
         self.choices = choices
-        self.words = " or ".join(map(repr, choices))
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.choices
@@ -100,83 +108,65 @@ class Text(Kind):
         return isinstance(value, str) and (self.empty or bool(value.strip()))
 
 
-class FilePath(Kind):
-    words = "an absolute path"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, (str, PurePath)) and PurePath(value).is_absolute()
-
-
-class Language(Kind):
-    words = "the code of a language that Django has texts in, such as 'de'"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and check_for_language(value)
-
-
 class Number(Kind):
-    def __init__(self, least: int = 1, *, none: bool = False) -> None:
-        super().__init__(none=none)
+    """A whole number.
+
+    Args:
+        least: the smallest one.
+        zero: whether 0 is one as well, whatever the smallest one.
+    """
+
+    def __init__(self, least: int = 1, *, zero: bool = False, none: bool = False) -> None:
+        super().__init__(f"{'0 or ' * zero}a whole number of {least} or more", none=none)
         self.least = least
-        self.words = f"a whole number of {least} or more"
+        self.zero = zero
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return is_number and (value >= self.least or (self.zero and value == 0))
 
 
 class Match(Kind):
-    pattern = ""
-
-    def __init__(self, pattern: str = "", *, none: bool = False) -> None:
-        super().__init__(none=none)
-        self.compiled = re.compile(pattern or self.pattern)
+    def __init__(self, pattern: str, words: str = "", *, none: bool = False) -> None:
+        super().__init__(words, none=none)
+        self.compiled = re.compile(pattern)
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str) and bool(self.compiled.fullmatch(value))
 
 
-class Origin(Match):
-    words = "an origin as browsers send it, such as 'https://app.example.com'"
-    # An Origin header (RFC 6454, section 7).
-    pattern = r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null"
+# An Origin header (RFC 6454, section 7).
+ORIGIN = Match(
+    r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null",
+    "an origin as browsers send it, such as 'https://app.example.com'",
+)
+# Without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
+URI = r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?"
+RESOURCE_URI = Match(URI, "the public URL of the endpoint or of a part of its path")
+ISSUER = Match(
+    rf"{URI}|/[^\s/?#\"\\][^\s?#\"\\]*",
+    "the URL of an authorization server as it is in its tokens, or a path of this host",
+)
+# RFC 6749, section 3.3.
+SCOPE = Match(r"[\x21\x23-\x5b\x5d-\x7e]+", "a scope, without spaces and quotes")
+ABSOLUTE_PATH = Kind(
+    "an absolute path",
+    lambda value: isinstance(value, (str, PurePath)) and PurePath(value).is_absolute(),
+)
+LANGUAGE = Kind(
+    "the code of a language that Django has texts in, such as 'de'",
+    lambda value: isinstance(value, str) and check_for_language(value),
+)
+CACHE_ALIAS = Kind(
+    "an alias in CACHES", lambda value: isinstance(value, str) and value in settings.CACHES
+)
+FUNCTION = Kind("a function", callable)
 
 
-class ResourceURI(Match):
-    words = "the public URL of the endpoint or of a part of its path"
-    # Without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
-    pattern = r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?"
-
-
-class Issuer(Match):
-    words = "the URL of an authorization server as it is in its tokens, or a path of this host"
-    pattern = rf"{ResourceURI.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*"
-
-
-class Scope(Match):
-    words = "a scope, without spaces and quotes"
-    # RFC 6749, section 3.3.
-    pattern = r"[\x21\x23-\x5b\x5d-\x7e]+"
-
-
-class CacheAlias(Kind):
-    words = "an alias in CACHES"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and value in settings.CACHES
-
-
-# --- Classes and functions ----------------------------------------------------------------------
-
-
-class Function(Kind):
-    words = "a function"
-
-    def takes(self, value: Any) -> bool:
-        return callable(value)
+# --- Classes and functions that a dotted path may name ------------------------------------------
 
 
 class Named(Kind):
-    # A value that may be given by its dotted path.
     def resolve(self, value: Any, place: str) -> Any:
         if not isinstance(value, str):
             return value
@@ -188,50 +178,30 @@ class Named(Kind):
             ) from exc
 
 
-class Condition(Named):
-    words = "True, False, or a function of the request or its dotted path"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, bool) or callable(value)
-
-
-class Middleware(Named):
-    words = "the dotted path of middleware"
-
-    def takes(self, value: Any) -> bool:
-        return callable(value)
-
-
 class Class(Named):
     def __init__(self, base: str, *, none: bool = False) -> None:
-        super().__init__(none=none)
+        super().__init__(f"a subclass of {base}", none=none)
         self.base = base
-        self.words = f"a subclass of {base}"
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, type) and issubclass(value, import_string(self.base))
 
 
-class PermissionClass(Named):
-    words = "a permission class"
+def is_permission_class(value: Any) -> bool:
+    # REST framework reads Django's settings when it is imported, so not at the top.
+    from rest_framework.permissions import OperandHolder, SingleOperandHolder
 
-    def takes(self, value: Any) -> bool:
-        # REST framework reads Django's settings when it is imported, so not at the top.
-        from rest_framework.permissions import OperandHolder, SingleOperandHolder
-
-        if isinstance(value, (OperandHolder, SingleOperandHolder)):
-            return True
-        return isinstance(value, type) and callable(getattr(value, "has_permission", None))
+    if isinstance(value, (OperandHolder, SingleOperandHolder)):
+        return True
+    return isinstance(value, type) and callable(getattr(value, "has_permission", None))
 
 
-class InstanceOf(Kind):
-    def __init__(self, base: str) -> None:
-        super().__init__()
-        self.base = base
-        self.words = f"an instance of {base}"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, import_string(self.base))
+PERMISSION_CLASS = Named("a permission class", is_permission_class)
+MIDDLEWARE = Named("the dotted path of middleware", callable)
+CONDITION = Named(
+    "True, False, or a function of the request or its dotted path",
+    lambda value: isinstance(value, bool) or callable(value),
+)
 
 
 # --- Lists and dicts ----------------------------------------------------------------------------
@@ -239,10 +209,9 @@ class InstanceOf(Kind):
 
 class ListOf(Kind):
     def __init__(self, item: Kind, *, distinct: bool = False, none: bool = False) -> None:
-        super().__init__(none=none)
+        super().__init__(f"a list, each item {item.accepted}", none=none)
         self.item = item
         self.distinct = distinct
-        self.words = f"a list, each item {item.accepted}"
 
     def resolve(self, value: Any, place: str) -> Any:
         if not isinstance(value, (list, tuple)):
@@ -273,14 +242,21 @@ class Words(ListOf):
 
 
 class MappingOf(Kind):
-    def __init__(self, item: Kind, words: str, *, none: bool = False) -> None:
-        super().__init__(none=none)
+    """A dict from names to values of one kind.
+
+    Args:
+        name: a regular expression of the names.
+    """
+
+    def __init__(self, item: Kind, words: str, *, name: str = ".*", none: bool = False) -> None:
+        super().__init__(words, none=none)
         self.item = item
-        self.words = words
+        self.name = re.compile(name, re.DOTALL)
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, Mapping) and all(
-            isinstance(key, str) and not self.item.fault(entry) for key, entry in value.items()
+            isinstance(key, str) and self.name.fullmatch(key) and not self.item.fault(entry)
+            for key, entry in value.items()
         )
 
 
@@ -297,39 +273,11 @@ class JSONObject(Kind):
         return True
 
 
-class MetaMembers(JSONObject):
-    # The names of the members of ``_meta`` (2025-11-25, basic, "General fields").
-    LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-    PREFIX = re.compile(rf"{LABEL}(?:\.{LABEL})*")
-    NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-    PROTOCOL = ("modelcontextprotocol", "mcp")
-    TRACING = ("traceparent", "tracestate", "baggage")
-
-    def fault(self, value: Any) -> str:
-        fault = super().fault(value)
-        for key in () if fault or value is None else value:
-            prefix, slash, name = key.rpartition("/")
-            labels = prefix.split(".")
-            is_name = self.NAME.fullmatch(name) or (slash and not name)
-            if not is_name or (slash and not self.PREFIX.fullmatch(prefix)):
-                found = "a key is a name such as 'team', or has a prefix such as 'com.example/team'"
-            # Up to 2025-06-18 any label but the last, since then the second one.
-            elif any(label in self.PROTOCOL for label in (*labels[:-1], *labels[1:2])):
-                found = "the prefix is reserved for the protocol"
-            elif key in self.TRACING:
-                found = "the name is reserved for the protocol"
-            else:
-                continue
-            return f"holds the key {SHORT.repr(key)}: {found}."
-        return fault
-
-
 class MembersOf(Kind):
     """A dict with some of a few members."""
 
     def __init__(self, words: str, members: Mapping[str, Kind], *needed: str) -> None:
-        super().__init__()
-        self.words = words
+        super().__init__(words)
         self.members = members
         self.needed = needed
 
@@ -355,15 +303,14 @@ ICON = MembersOf(
 SERVER_INFO = MembersOf(
     "a dict with description (a text), icons (each as that of a tool) and websiteUrl (an https "
     "URL), or some of them",
-    {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": ResourceURI()},
+    {"description": Text(lazy=True), "icons": ListOf(ICON), "websiteUrl": RESOURCE_URI},
 )
 
 
 class Either(Kind):
     def __init__(self, *kinds: Kind, none: bool = False) -> None:
-        super().__init__(none=none)
+        super().__init__(" or ".join(kind.words for kind in kinds), none=none)
         self.kinds = kinds
-        self.words = " or ".join(kind.words for kind in kinds)
 
     def takes(self, value: Any) -> bool:
         return any(kind.takes(value) for kind in self.kinds)
@@ -382,13 +329,9 @@ class ToolPattern(Kind):
             return False
 
 
-class NamedPatterns(MappingOf):
-    # Names are part of URLs and of a header with commas.
-    NAME = re.compile(r"[\w.-]+")
-
-    def __init__(self, *, none: bool = False) -> None:
-        words = "a dict from names to lists of patterns such as {'billing': ['invoices_*']}"
-        super().__init__(ListOf(ToolPattern()), words, none=none)
-
-    def takes(self, value: Any) -> bool:
-        return super().takes(value) and all(map(self.NAME.fullmatch, value))
+# Names are part of URLs and of a header with commas.
+TOOLSETS = MappingOf(
+    ListOf(ToolPattern()),
+    "a dict from names to lists of patterns such as {'billing': ['invoices_*']}",
+    name=r"[\w.-]+",
+)

@@ -14,27 +14,28 @@ from django.core.exceptions import ImproperlyConfigured
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import (
+    FUNCTION,
     ICON,
     Choice,
     Class,
     Either,
     Flag,
-    Function,
     JSONObject,
     Kind,
     ListOf,
     MappingOf,
-    MetaMembers,
     Number,
     Text,
     Words,
     refuse_wrong_values,
 )
 from drf_mcp.outcomes import MISSING
+from drf_mcp.settings import SMALLEST_BUDGET
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 SCHEMAS = MappingOf(MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas")
 JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
+BUDGET = Number(SMALLEST_BUDGET, zero=True)
 VIEW_KINDS = {"actions": Words(none=True), "exclude": Words(), "name": Text(none=True)}
 
 
@@ -106,11 +107,11 @@ class ToolOptions:
     portable: bool | None = option(Flag())
     many: bool | None = option(Flag())
     envelope_class: type | None = option(Class("drf_mcp.envelopes.Envelope"))
-    max_result_tokens: int | None = option(Number(0))
-    max_error_tokens: int | None = option(Number(0))
+    max_result_tokens: int | None = option(BUDGET)
+    max_error_tokens: int | None = option(BUDGET)
     throttle_scope: str | None = option(Text())
     time_limit: int | None = option(Number(0))
-    condition: Callable[[], bool] | None = option(Function())
+    condition: Callable[[], bool] | None = option(FUNCTION)
     tags: tuple[str, ...] = option(Words(), ())
     examples: tuple[Mapping[str, Any], ...] = option(ListOf(JSONObject()), ())
     keywords: tuple[str, ...] = option(Words(), ())
@@ -118,7 +119,7 @@ class ToolOptions:
     required_capabilities: Mapping[str, Any] | None = option(
         MappingOf(Kind(), "a dict such as {'elicitation': {}}")
     )
-    meta: Mapping[str, Any] | None = option(MetaMembers())
+    meta: Mapping[str, Any] | None = option(JSONObject())
     icons: tuple[Mapping[str, Any], ...] = option(ListOf(ICON), ())
     archive: bool | None = option(Flag())
     features: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)

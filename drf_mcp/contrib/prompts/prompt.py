@@ -21,9 +21,9 @@ from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.kinds import (
     ICON,
     Class,
+    JSONObject,
     Kind,
     ListOf,
-    MetaMembers,
     Text,
     Words,
     refuse_wrong_values,
@@ -40,7 +40,7 @@ KINDS: Mapping[str, Kind] = {
     "title": Text(lazy=True, none=True),
     "description": Text(lazy=True, none=True),
     "icons": ListOf(ICON),
-    "meta": MetaMembers(none=True),
+    "meta": JSONObject(none=True),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")
 

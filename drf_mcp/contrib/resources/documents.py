@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from drf_mcp.contrib.resources.feature import Annotations
 from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.option_types.kinds import ICON, Kind, ListOf, MetaMembers, Text, refuse_wrong_values
+from drf_mcp.option_types.kinds import ICON, JSONObject, Kind, ListOf, Text, refuse_wrong_values
 
 KINDS: Mapping[str, Kind] = {
     "path": Text(),
@@ -24,7 +24,7 @@ KINDS: Mapping[str, Kind] = {
     "mime_type": Text(none=True),
     "annotations": Annotations(none=True),
     "icons": ListOf(ICON),
-    "meta": MetaMembers(none=True),
+    "meta": JSONObject(none=True),
 }
 # The types of texts that Python's table knows on some machines alone.
 TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml"}
