@@ -57,7 +57,6 @@ def test_a_document_that_cannot_be_served_is_refused_at_once(subtests):
         {"content": "a", "annotations": {"priority": 2}},
         {"content": "a", "annotations": {"audience": ["everybody"]}},
         {"content": "a", "icons": [{"src": "http://insecure.example/a.png"}]},
-        {"content": "a", "meta": {"io.modelcontextprotocol/own": 1}},
         {"content": "a", "title": 7},
     ]:
         with subtests.test(options=options):
