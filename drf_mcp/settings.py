@@ -22,15 +22,12 @@ from django.utils.module_loading import import_string
 
 from drf_mcp.option_types import kinds
 from drf_mcp.option_types.installed import Setting, features, find_app
+from drf_mcp.option_types.kinds import SMALLEST_BUDGET as SMALLEST_BUDGET
 from drf_mcp.option_types.kinds import Choice, Class, Flag, Kind, ListOf, Number, Text, ToolPattern
 from drf_mcp.option_types.spelling import find_nearest
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-SMALLEST_BUDGET = 1000
-"""Tokens that an envelope takes which says what is missing and where it waits."""
-
 
 SETTINGS: dict[str, Setting] = {
     # --- Exposure -----------------------------------------------------------

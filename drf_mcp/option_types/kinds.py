@@ -21,6 +21,8 @@ from drf_mcp.option_types.patterns import read_pattern
 # An error shows the beginning of a wrong value, which may be long.
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
+# Tokens that an envelope takes which says what is missing and where it waits.
+SMALLEST_BUDGET = 1000
 
 
 class Kind:

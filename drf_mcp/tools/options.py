@@ -16,6 +16,7 @@ from drf_mcp.option_types.installed import features, find_app
 from drf_mcp.option_types.kinds import (
     FUNCTION,
     ICON,
+    SMALLEST_BUDGET,
     Choice,
     Class,
     Either,
@@ -30,7 +31,6 @@ from drf_mcp.option_types.kinds import (
     refuse_wrong_values,
 )
 from drf_mcp.outcomes import MISSING
-from drf_mcp.settings import SMALLEST_BUDGET
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 SCHEMAS = MappingOf(MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas")
