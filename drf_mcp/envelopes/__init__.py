@@ -22,10 +22,8 @@ from drf_mcp.outcomes import Outcome
 
 if TYPE_CHECKING:
     from drf_mcp.envelopes.digest import *  # noqa: F403
-    from drf_mcp.envelopes.ok_models import *  # noqa: F403
-    from drf_mcp.envelopes.response_v2_models import *  # noqa: F403
+    from drf_mcp.envelopes.models import *  # noqa: F403
     from drf_mcp.envelopes.standardized import *  # noqa: F403
-    from drf_mcp.envelopes.status_models import *  # noqa: F403
 
 # In the order of parsing: the plain envelope takes any body.
 BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
@@ -35,7 +33,7 @@ BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
     PlainEnvelope(),
 )
 # The modules that import pydantic; their ``__all__`` is part of this package.
-MODEL_MODULES = ("digest", "ok_models", "response_v2_models", "standardized", "status_models")
+MODEL_MODULES = ("digest", "models", "standardized")
 
 
 def parse_own_envelope(body: Any, status: int) -> Outcome | None:

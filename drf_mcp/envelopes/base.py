@@ -10,18 +10,9 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING, PLAIN_WARNINGS
-from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, drop_invalid
+from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, Members, drop_invalid
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import (
-    MISSING,
-    PAGE_MEMBERS,
-    Failure,
-    Outcome,
-    Pagination,
-    Problem,
-    RateLimit,
-    Warning,
-)
+from drf_mcp.outcomes import MISSING, PAGE_MEMBERS, Failure, Outcome, Pagination, Problem, Warning
 
 Encode = Callable[[Any], str]
 
@@ -86,12 +77,6 @@ class Envelope:
         """
         return None
 
-    def _get_members(self, body: Any) -> Mapping[str, Any]:
-        if getattr(type(body), "mcp_contract", None) == self.contract:
-            members: Mapping[str, Any] = body.as_envelope()
-            return members
-        return body if isinstance(body, OBJECTS) else {}
-
     def format_code(self, code: str) -> str:
         """Return an error code, SCREAMING_SNAKE_CASE in an `Outcome`, as the contract has it."""
         return code
@@ -119,6 +104,11 @@ class Envelope:
 class ContractEnvelope(Envelope):
     # The parts that the built-in contracts share. Empty members are left out, never null.
 
+    def _get_members(self, body: Any) -> Members:
+        if getattr(type(body), "mcp_contract", None) == self.contract:
+            body = body.as_envelope()
+        return Members(body)
+
     def _get_payload(self, outcome: Outcome) -> Any:
         data = outcome.data
         if not outcome.is_page or not isinstance(data, OBJECTS) or "results" not in data:
@@ -130,11 +120,10 @@ class ContractEnvelope(Envelope):
         properties = data_schema.get("properties", {})
         if "results" not in properties:
             return data_schema
-        required = data_schema.get("required", [])
         return {
             **data_schema,
             "properties": {n: properties[n] for n in properties if n not in PAGE_MEMBERS},
-            "required": [name for name in required if name not in PAGE_MEMBERS],
+            "required": [n for n in data_schema.get("required", []) if n not in PAGE_MEMBERS],
         }
 
     def _get_object(self, value: Any) -> Mapping[str, Any]:
@@ -148,7 +137,7 @@ class ContractEnvelope(Envelope):
     def _get_object_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         schema = self._get_payload_schema(data_schema)
         named = schema.get("type", [])
-        types = {named} - {"null"} if isinstance(named, str) else set(named) - {"null"}
+        types = ({named} if isinstance(named, str) else set(named)) - {"null"}
         if types == {"object"}:
             return {**schema, "type": "object"}
         if types == {"array"}:
@@ -158,25 +147,16 @@ class ContractEnvelope(Envelope):
         return {"type": "object"}
 
     def _describe_page(self, page: Pagination) -> dict[str, Any]:
-        facts = self._describe(page, PAGINATION)
-        # A page has a number or a cursor, and the only page has neither.
-        redundant: tuple[str, ...] = ("cursor",) if page.page is not None else ()
-        if page.has_more is False and page.page in (None, 1) and not page.own:
-            redundant = ("page", "page_size", "cursor")
-        return {name: facts[name] for name in facts if page.own or name not in redundant}
-
-    def _describe_quota(self, quota: RateLimit) -> dict[str, Any]:
-        return self._describe(quota, RATE_LIMIT)
-
-    def _describe(self, facts: Pagination | RateLimit, schema: dict[str, Any]) -> dict[str, Any]:
-        values = vars(facts)
-        return {**facts.more, **drop_empty({name: values[name] for name in schema["properties"]})}
-
-    def _get_telemetry(self, outcome: Outcome) -> Mapping[str, Any]:
-        if not outcome.telemetry:
-            return {}
-        telemetry: Mapping[str, Any] = drop_invalid({"telemetry": outcome.telemetry})["telemetry"]
-        return telemetry
+        values = vars(page)
+        facts = drop_empty({name: values[name] for name in PAGINATION["properties"]})
+        if not page.own:
+            # A page has a number or a cursor, and the only page has neither.
+            if page.page is not None:
+                facts.pop("cursor", None)
+            if page.has_more is False and page.page in (None, 1):
+                for name in ("page", "page_size", "cursor"):
+                    facts.pop(name, None)
+        return {**page.more, **facts}
 
     def _describe_source(self, outcome: Outcome) -> dict[str, Any]:
         source = {"content_version": outcome.version, "content_hash": outcome.content_hash}
@@ -199,15 +179,20 @@ class ContractEnvelope(Envelope):
         }
 
     def _get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
-        page, quota = outcome.pagination, outcome.rate_limit
+        page, quota, telemetry = outcome.pagination, outcome.rate_limit, outcome.telemetry
+        limits: Mapping[str, Any] = {}
+        if quota is not None:
+            values = vars(quota)
+            known = drop_empty({name: values[name] for name in RATE_LIMIT["properties"]})
+            limits = {**quota.more, **known}
         return {
             "request_id": outcome.request_id,
             **self._describe_fidelity(outcome),
             "warnings": [warning.summary or warning.message for warning in outcome.warnings],
             **more,
             "pagination": page and self._describe_page(page),
-            "rate_limit": quota and self._describe_quota(quota),
-            "telemetry": self._get_telemetry(outcome),
+            "rate_limit": limits,
+            "telemetry": telemetry and drop_invalid({"telemetry": telemetry})["telemetry"],
             "suggestions": list(outcome.suggestions),
         }
 

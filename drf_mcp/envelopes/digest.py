@@ -11,9 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, field_validator
 from typing_extensions import Self
 
-from drf_mcp.codes import gettext_noop as _
-from drf_mcp.envelopes.metadata import TRANSLATED
-
 __all__ = [
     "DigestPayload",
     "EvidenceSnippet",
@@ -70,11 +67,9 @@ class Locator:
 class EvidenceSnippet(BaseModel):
     """An exact excerpt of the source, and its position."""
 
-    model_config = TRANSLATED
-
-    text: str = Field(max_length=500, description=_("Exact substring of the canonical text"))
-    locator: str = Field(description=_("char:START-END or page:N:char:START-END"))
-    relevance_score: Ratio = Field(description=_("Query relevance"))
+    text: str = Field(max_length=500, description="Exact substring of the canonical text")
+    locator: str = Field(description="char:START-END or page:N:char:START-END")
+    relevance_score: Ratio = Field(description="Query relevance")
 
     @field_validator("locator")
     @classmethod
@@ -86,19 +81,17 @@ class EvidenceSnippet(BaseModel):
 class DigestPayload(BaseModel):
     """A condensed document: summary, key points and evidence."""
 
-    model_config = TRANSLATED
-
-    version: str = Field(default="1.0", description=_("Schema version identifier"))
-    content_type: Literal["digest/v1"] = Field(default="digest/v1", description=_("For detection"))
-    query_hash: str = Field(pattern="^[a-f0-9]{8}$", description=_("Hash of the query"))
-    summary: str = Field(max_length=2000, description=_("Condensed summary"))
-    key_points: list[str] = Field(max_length=10, description=_("Key insights"))
-    evidence_snippets: list[EvidenceSnippet] = Field(max_length=10, description=_("Excerpts"))
-    original_chars: Count = Field(description=_("Characters of the source"))
-    digest_chars: Count = Field(description=_("Characters of the digest"))
-    compression_ratio: Ratio = Field(description=_("digest_chars to original_chars"))
+    version: str = Field(default="1.0", description="Schema version identifier")
+    content_type: Literal["digest/v1"] = Field(default="digest/v1", description="For detection")
+    query_hash: str = Field(pattern="^[a-f0-9]{8}$", description="Hash of the query")
+    summary: str = Field(max_length=2000, description="Condensed summary")
+    key_points: list[str] = Field(max_length=10, description="Key insights")
+    evidence_snippets: list[EvidenceSnippet] = Field(max_length=10, description="Excerpts")
+    original_chars: Count = Field(description="Characters of the source")
+    digest_chars: Count = Field(description="Characters of the digest")
+    compression_ratio: Ratio = Field(description="digest_chars to original_chars")
     source_text_hash: str = Field(
-        pattern="^sha256:[a-f0-9]{64}$", description=_("Hash of the canonical text")
+        pattern="^sha256:[a-f0-9]{64}$", description="Hash of the canonical text"
     )
 
     @field_validator("key_points")

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from drf_mcp.codes import category_of_code, screaming_code
-from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
-from drf_mcp.envelopes.parsing import Members, parse_meta
+from drf_mcp.envelopes.metadata import COMMON_META, STRING, parse_meta
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import content_hash
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
@@ -18,10 +17,10 @@ from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
 META: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "version": {"type": "string"},
-        "content_hash": {"type": "string"},
+        "version": STRING,
+        "content_hash": STRING,
         "next_cursor": {"type": ["string", "null"]},
-        **metadata.COMMON_META,
+        **COMMON_META,
     },
 }
 
@@ -29,12 +28,7 @@ ERRORS: dict[str, Any] = {
     "type": "array",
     "items": {
         "type": "object",
-        "properties": {
-            "code": {"type": "string"},
-            "message": {"type": "string"},
-            "path": {"type": "string"},
-            "fix_hint": {"type": "string"},
-        },
+        "properties": dict.fromkeys(("code", "message", "path", "fix_hint"), STRING),
         "required": ["code", "message"],
     },
 }
@@ -51,29 +45,19 @@ class OkEnvelope(ContractEnvelope):
     contract: ClassVar[str] = "ok"
     meta_member: ClassVar[str] = "meta"
 
-    def render(self, outcome: Outcome) -> dict[str, Any]:
-        # ``data`` comes last, since some clients cut off the end of a long result.
-        data = self._get_payload(outcome)
-        if outcome.is_page and isinstance(data, dict) and set(data) == {"results"}:
-            data = data["results"]
-        errors = self._list_errors(outcome)
-        if not errors:
-            return {"ok": True, "meta": self._get_meta(outcome, data), "data": data}
-        if outcome.is_error or data is None:
-            return {"ok": False, "errors": errors, "meta": self._get_meta(outcome, errors)}
-        meta = self._get_meta(outcome, data)
-        return {"ok": False, "errors": errors, "meta": meta, "data": data}
-
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
         # The hash is that of plain JSON, which clients can compute.
         return outcome.changed(data=json.loads(encode(outcome.data)))
 
-    def _list_errors(self, outcome: Outcome) -> list[dict[str, Any]]:
+    def render(self, outcome: Outcome) -> dict[str, Any]:
+        data = self._get_payload(outcome)
+        if outcome.is_page and isinstance(data, dict) and set(data) == {"results"}:
+            data = data["results"]
         # An answer that lacks a part has errors, too.
         problems = [problem for warning in outcome.warnings for problem in warning.problems]
         if outcome.failure is not None:
             problems = [*self._get_problems(outcome.failure), *problems]
-        return [
+        errors = [
             {
                 "code": self.format_code(problem.code),
                 "message": problem.message,
@@ -81,9 +65,16 @@ class OkEnvelope(ContractEnvelope):
             }
             for problem in problems
         ]
+        # ``data`` comes last, since some clients cut off the end of a long result.
+        if not errors:
+            return {"ok": True, "meta": self._get_meta(outcome, data), "data": data}
+        if outcome.is_error or data is None:
+            return {"ok": False, "errors": errors, "meta": self._get_meta(outcome, errors)}
+        meta = self._get_meta(outcome, data)
+        return {"ok": False, "errors": errors, "meta": meta, "data": data}
 
     def _get_meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
-        meta: dict[str, Any] = self._get_further_meta(outcome, META["properties"])
+        meta = self._get_further_meta(outcome, META["properties"])
         if outcome.version:
             meta["version"] = outcome.version
         if outcome.content_hash:
@@ -101,7 +92,8 @@ class OkEnvelope(ContractEnvelope):
     def _describe_page(self, page: Pagination) -> dict[str, Any]:
         # The cursor is ``next_cursor``.
         facts = super()._describe_page(page)
-        return {name: facts[name] for name in facts if name != "cursor"}
+        facts.pop("cursor", None)
+        return facts
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         data: dict[str, Any] = {}
@@ -112,11 +104,7 @@ class OkEnvelope(ContractEnvelope):
         success = {"ok": {"enum": [True]}, "data": data}
         return {
             "type": "object",
-            "properties": {
-                "ok": {"type": "boolean"},
-                "errors": ERRORS,
-                "meta": metadata.translate_schema(META),
-            },
+            "properties": {"ok": {"type": "boolean"}, "errors": ERRORS, "meta": META},
             "required": ["ok", "meta"],
             "anyOf": [
                 {"properties": success, "required": ["data"]},
@@ -128,40 +116,37 @@ class OkEnvelope(ContractEnvelope):
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        envelope = Members(self._get_members(body))
+        envelope = self._get_members(body)
         ok, meta = envelope.get("ok"), envelope.get("meta")
         if not isinstance(ok, bool) or not isinstance(meta, Mapping):
             return None
         members = parse_meta(meta, ("version", "next_cursor"))
-        members["version"] = Members(meta).string("version") or members["version"]
+        members["version"] = envelope.object("meta").string("version") or members["version"]
         if "next_cursor" in meta:
             page = members["pagination"] or Pagination(own=True)
             cursor = meta["next_cursor"]
             members["pagination"] = replace(page, has_more=cursor is not None, cursor=cursor)
         data, failure = envelope.get("data"), None
         if not ok:
-            failure = self._parse_failure(envelope, status)
+            problems = tuple(
+                Problem(
+                    code=error.text("code"),
+                    message=error.text("message"),
+                    pointer=error.pointer("path"),
+                    remediation=error.text("fix_hint"),
+                )
+                for error in envelope.objects("errors")
+            )
+            main = problems[0] if problems else Problem("", "")
+            code = screaming_code(main.code)
+            failure = Failure(
+                code=code,
+                category=category_of_code(code, status),
+                message=main.message,
+                remediation=main.remediation,
+                problems=problems,
+                # ``ok: false`` with a good HTTP status.
+                soft=status < 400,
+            )
         soft_body = PlainEnvelope().translate_soft(failure, data)
         return Outcome("", status, data=data, failure=failure, body=soft_body, **members)
-
-    def _parse_failure(self, envelope: Members, status: int) -> Failure:
-        problems = tuple(
-            Problem(
-                code=error.text("code"),
-                message=error.text("message"),
-                pointer=error.pointer("path"),
-                remediation=error.text("fix_hint"),
-            )
-            for error in envelope.objects("errors")
-        )
-        main = problems[0] if problems else Problem("", "")
-        code = screaming_code(main.code)
-        return Failure(
-            code=code,
-            category=category_of_code(code, status),
-            message=main.message,
-            remediation=main.remediation,
-            problems=problems,
-            # ``ok: false`` with a good HTTP status.
-            soft=status < 400,
-        )

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, standard_code
-from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.parsing import Members, parse_meta
+from drf_mcp.envelopes.metadata import COMMON_META, OBJECT, SOURCE, STRING, Members, parse_meta
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
@@ -18,26 +17,22 @@ VERSION = "response-v2"
 
 META: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "version": {"type": "string", "enum": [VERSION]},
-        **metadata.COMMON_META,
-        **metadata.SOURCE,
-    },
+    "properties": {"version": {"type": "string", "enum": [VERSION]}, **COMMON_META, **SOURCE},
     "required": ["version"],
 }
 
 ERROR_DATA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "error_code": {"type": "string"},
+        "error_code": STRING,
         "error_type": {"type": "string", "enum": [category.value for category in Category]},
-        "remediation": {"type": "string"},
+        "remediation": STRING,
         "details": {
             "type": "object",
             "properties": {
-                "field": {"type": "string"},
-                "constraint": {"type": "string"},
-                "problems": {"type": "array", "items": {"type": "object"}},
+                "field": STRING,
+                "constraint": STRING,
+                "problems": {"type": "array", "items": OBJECT},
             },
         },
     },
@@ -69,24 +64,23 @@ class ResponseV2Envelope(ContractEnvelope):
         source = self._describe_source(outcome)
         data = {} if failure is not None and not failure.soft else self._get_payload(outcome)
         answer = self._get_object(data)
+        if failure is not None:
+            details = self._render_details(failure)
+            standard = {
+                "error_code": failure.code,
+                "error_type": failure.category.value,
+                "remediation": self._get_remediation(failure),
+                **({"details": details} if details else {}),
+            }
+            # The standard members come first, and others never replace them.
+            answer = {**standard, **answer, **failure.context, **standard}
         # ``data`` comes last, since some clients cut the middle out of a long result.
         return {
             "success": failure is None,
             "error": None if failure is None else self._get_message(failure),
             "meta": drop_empty({**further, "version": VERSION, **common, **source}),
-            "data": answer if failure is None else self._render_failure(failure, answer),
+            "data": answer,
         }
-
-    def _render_failure(self, failure: Failure, answer: Mapping[str, Any]) -> dict[str, Any]:
-        details = self._render_details(failure)
-        standard = {
-            "error_code": failure.code,
-            "error_type": failure.category.value,
-            "remediation": self._get_remediation(failure),
-            **({"details": details} if details else {}),
-        }
-        # The standard members come first, and others never replace them.
-        return {**standard, **answer, **failure.context, **standard}
 
     def _render_details(self, failure: Failure) -> Mapping[str, Any]:
         if not failure.problems:
@@ -97,10 +91,8 @@ class ResponseV2Envelope(ContractEnvelope):
         remediations = ("", self._get_remediation(failure))
         is_described = message.startswith(first.message) and first.remediation in remediations
         if first.context or not is_described:
-            return {
-                "problems": list(map(self._render_problem, failure.problems)),
-                **failure.details,
-            }
+            problems = [self._render_problem(problem) for problem in failure.problems]
+            return {"problems": problems, **failure.details}
         # The pointer of a name with a dot differs from the pointer of its path.
         is_plain = first.path.isidentifier()
         has_pointer = not is_plain and JSONPointer.from_dotted(first.path) != first.pointer
@@ -119,18 +111,16 @@ class ResponseV2Envelope(ContractEnvelope):
     def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
         # What the first problem says of an argument needs no second time.
         is_known = first is not None and first.pointer == problem.pointer
-        value = self._describe_value(problem)
-        further = {"remediation": problem.remediation, "context": problem.context}
         return {
             "pointer": problem.pointer,
             "code": problem.code,
             "message": problem.message,
-            **({} if is_known else value),
-            **drop_empty(further),
+            **({} if is_known else self._describe_value(problem)),
+            **drop_empty({"remediation": problem.remediation, "context": problem.context}),
         }
 
     def _describe_value(self, problem: Problem) -> dict[str, Any]:
-        """Return what was received and would be accepted, without what the sentences say."""
+        # What was received and would be accepted, without what the sentences say.
         members = self._describe_received(problem)
         value = members.get("received")
         item = value[0] if isinstance(value, list) and len(value) == 1 else value
@@ -149,32 +139,29 @@ class ResponseV2Envelope(ContractEnvelope):
             "error": {"type": "null"},
             "data": self._get_object_schema(data_schema),
         }
-        failure = {
-            "success": {"enum": [False]},
-            "error": {"type": "string"},
-            "data": ERROR_DATA,
-        }
+        failure = {"success": {"enum": [False]}, "error": STRING, "data": ERROR_DATA}
         return {
             "type": "object",
             "properties": {
                 "success": {"type": "boolean"},
                 "error": {"type": ["string", "null"]},
-                "meta": metadata.translate_schema(META),
-                "data": {"type": "object"},
+                "meta": META,
+                "data": OBJECT,
             },
             "required": ["success", "error", "meta", "data"],
             "anyOf": [{"properties": success}, {"properties": failure}],
         }
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        members = self._get_members(body)
         # First, because every view's body is parsed.
-        if "success" not in members:
+        if isinstance(body, dict) and "success" not in body:
             return None
-        meta = members.get("meta")
-        if not isinstance(meta, Mapping) or meta.get("version") != VERSION:
+        envelope = self._get_members(body)
+        meta, data, failure = envelope.get("meta"), envelope.get("data"), None
+        if "success" not in envelope or not isinstance(meta, Mapping):
             return None
-        envelope, data, failure = Members(members), members.get("data"), None
+        if meta.get("version") != VERSION:
+            return None
         if not envelope.get("success"):
             failure = self._parse_failure(envelope, status, soft=meta.get("soft") is True)
             # The context of a soft failure is its answer.
@@ -189,7 +176,7 @@ class ResponseV2Envelope(ContractEnvelope):
         )
 
     def _parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
-        data = Members(envelope.get("data"))
+        data = envelope.object("data")
         code = screaming_code(data.text("error_code") or DEFAULT_CODE)
         category, remediation = data.get("error_type"), data.text("remediation")
         # The HTTP status is more precise than the defaults of `error_response`.
@@ -200,43 +187,39 @@ class ResponseV2Envelope(ContractEnvelope):
                 remediation = ""
         if category not in list(Category):
             category = category_of_code(code, status if status >= 400 else 500)
-        details = Members(data.get("details"))
+        details = data.object("details")
+        # ``details`` describe the first problem, unless ``problems`` lists it.
+        entries = details.objects("problems")
+        place = details.text("pointer") or details.pointer("field")
+        places = [entry.text("pointer") or entry.pointer("field") for entry in entries]
+        if not (place and place in places) and not PROBLEM_MEMBERS.isdisjoint(details):
+            message = envelope.text("error").removeprefix(f"{details.text('field')}: ")
+            message = MORE_PROBLEMS.sub("", message) if entries else message
+            sentences = {"message": message, "remediation": remediation}
+            entries = [Members({**sentences, **details}), *entries]
+        problems = tuple(
+            Problem(
+                code=entry.text("code") or entry.text("constraint") or "invalid",
+                message=entry.text("message"),
+                pointer=entry.text("pointer") or entry.pointer("field"),
+                received=entry.get("received", MISSING),
+                accepted=entry.text("accepted") or None,
+                remediation=entry.text("remediation"),
+                context=entry.object("context"),
+            )
+            for entry in entries
+            if not PROBLEM_MEMBERS.isdisjoint(entry)
+        )
         return Failure(
             code=code,
             category=Category(category),
             message=envelope.text("error") or code,
             remediation=remediation,
-            problems=tuple(self._parse_problems(details, envelope, remediation)),
+            problems=problems,
             context=data.others(STANDARD_DATA),
             soft=soft,
-            details={n: v for n, v in details.values.items() if is_valid_detail(n, v)},
+            details={n: v for n, v in details.items() if is_valid_detail(n, v)},
         )
-
-    def _parse_problems(
-        self, details: Members, envelope: Members, remediation: str
-    ) -> list[Problem]:
-        # ``details`` describe the first problem, unless ``problems`` lists it.
-        entries = details.objects("problems")
-        place = details.text("pointer") or details.pointer("field")
-        places = [entry.text("pointer") or entry.pointer("field") for entry in entries]
-        if not (place and place in places) and not PROBLEM_MEMBERS.isdisjoint(details.values):
-            message = envelope.text("error").removeprefix(f"{details.text('field')}: ")
-            message = MORE_PROBLEMS.sub("", message) if entries else message
-            sentences = {"message": message, "remediation": remediation}
-            entries = [Members({**sentences, **details.values}), *entries]
-        return [
-            Problem(
-                code=entry.text("code") or entry.text("constraint") or "invalid",
-                message=entry.text("message"),
-                pointer=entry.text("pointer") or entry.pointer("field"),
-                received=entry.values.get("received", MISSING),
-                accepted=entry.text("accepted") or None,
-                remediation=entry.text("remediation"),
-                context=entry.mapping("context"),
-            )
-            for entry in entries
-            if not PROBLEM_MEMBERS.isdisjoint(entry.values)
-        ]
 
 
 def is_valid_detail(name: str, value: Any) -> bool:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.codes import CODES, HANDLING, category_of_code, gettext_noop, screaming_code
-from drf_mcp.envelopes import metadata
+from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.parsing import Members, parse_meta
+from drf_mcp.envelopes.metadata import (
+    COMMON_META,
+    OBJECT,
+    SOURCE,
+    STRING,
+    STRINGS,
+    Members,
+    parse_meta,
+    to_iso_time,
+)
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -20,12 +27,12 @@ ERRORS: dict[str, Any] = {
     "items": {
         "type": "object",
         "properties": {
-            "message": {"type": "string"},
-            "suggestion": {"type": "string"},
+            "message": STRING,
+            "suggestion": STRING,
             "severity": {"type": "string", "enum": [severity.value for severity in Severity]},
-            "code": {"type": "string"},
+            "code": STRING,
             "recoverable": {"type": "boolean"},
-            "context": {"type": "object"},
+            "context": OBJECT,
         },
         "required": ["message", "severity", "code", "recoverable"],
     },
@@ -34,19 +41,16 @@ ERRORS: dict[str, Any] = {
 # The contract's default.
 TOOL_VERSION = "1.0.0"
 
+# Warnings and suggestions are members of the envelope.
 METADATA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "request_id": {"type": "string"},
+        **{n: COMMON_META[n] for n in COMMON_META if n not in ("warnings", "suggestions")},
         "timestamp": {"type": "string", "format": "date-time"},
-        "tool_name": {"type": "string"},
-        "tool_version": {"type": "string"},
-        "execution_time": {"type": "number", "description": gettext_noop("Seconds.")},
-        **metadata.FIDELITY,
-        "pagination": metadata.PAGINATION,
-        "rate_limit": metadata.RATE_LIMIT,
-        "telemetry": {"type": "object"},
-        **metadata.SOURCE,
+        "tool_name": STRING,
+        "tool_version": STRING,
+        "execution_time": {"type": "number"},
+        **SOURCE,
     },
     "required": ["timestamp", "tool_name", "tool_version"],
 }
@@ -70,24 +74,26 @@ class StatusEnvelope(ContractEnvelope):
         errors: list[dict[str, Any]] = []
         if failure is not None:
             errors = [self._render_problem(p, failure) for p in self._get_problems(failure)]
-        errors += map(self._render_warning, filter(self._is_error, outcome.warnings))
-        entries = [warning for warning in outcome.warnings if not self._is_error(warning)]
-        warnings = [warning.summary or warning.message for warning in entries]
-        # Of several, "Provide it." would not say what.
-        is_one = len(errors) == 1
-        suggestions = [
-            text if is_one or not field else f"{field}: {text}"
-            for error in errors
-            if (text := error.get("suggestion"))
-            for field in [error.get("context", {}).get("field")]
-        ]
+        warnings = []
+        for warning in outcome.warnings:
+            if warning.remediation or warning.recoverable is not None:
+                errors.append(self._render_warning(warning))
+            else:
+                warnings.append(warning.summary or warning.message)
+        suggestions: dict[str, None] = {}
+        for error in errors:
+            text, field = error.get("suggestion"), error.get("context", {}).get("field")
+            if text:
+                # Of several, "Provide it." would not say what.
+                suggestions[f"{field}: {text}" if field and len(errors) > 1 else text] = None
+        suggestions.update(dict.fromkeys(filter(None, outcome.suggestions)))
         status = "partial_success" if errors or warnings else "success"
         rendered = {
             "status": status if failure is None else "failure",
             "success": failure is None,
             "errors": errors,
             "warnings": warnings,
-            "suggestions": list(dict.fromkeys([*suggestions, *filter(None, outcome.suggestions)])),
+            "suggestions": list(suggestions),
             "metadata": self._get_metadata(outcome),
         }
         data: Any
@@ -99,23 +105,24 @@ class StatusEnvelope(ContractEnvelope):
 
     def _get_metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        own, page, quota = Members(outcome.meta), outcome.pagination, outcome.rate_limit
-        telemetry = dict(self._get_telemetry(outcome))
+        own, common = Members(outcome.meta), self._get_common_meta(outcome)
+        telemetry = dict(common["telemetry"])
         duration = telemetry.pop("duration_ms", outcome.duration_ms)
         version = own.string("tool_version") or mcp_settings.SERVER_VERSION or TOOL_VERSION
         return drop_empty(
             {
                 **self._get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": metadata.to_iso_time(own.get("timestamp")) or now,
+                "timestamp": to_iso_time(own.get("timestamp")) or now,
                 "tool_name": own.string("tool_name") or outcome.tool,
                 "tool_version": version,
                 "execution_time": None if duration is None else round(duration / 1000, 6),
-                "telemetry": telemetry,
                 **self._describe_source(outcome),
-                **self._describe_fidelity(outcome),
-                "pagination": page and self._describe_page(page),
-                "rate_limit": quota and self._describe_quota(quota),
+                **common,
+                "telemetry": telemetry,
+                # They are members of the envelope.
+                "warnings": None,
+                "suggestions": None,
             }
         )
 
@@ -150,9 +157,6 @@ class StatusEnvelope(ContractEnvelope):
             **drop_empty({"context": warning.context}),
         }
 
-    def _is_error(self, warning: Warning) -> bool:
-        return bool(warning.remediation) or warning.recoverable is not None
-
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         success = {
             "success": {"enum": [True]},
@@ -166,10 +170,10 @@ class StatusEnvelope(ContractEnvelope):
                 "status": {"type": "string", "enum": ["success", "partial_success", "failure"]},
                 "success": {"type": "boolean"},
                 "errors": ERRORS,
-                "warnings": metadata.STRINGS,
-                "suggestions": metadata.STRINGS,
-                "metadata": metadata.translate_schema(METADATA),
-                "data": {"type": "object"},
+                "warnings": STRINGS,
+                "suggestions": STRINGS,
+                "metadata": METADATA,
+                "data": OBJECT,
             },
             "required": ["status", "success", "errors", "warnings", "suggestions", "metadata"],
             "anyOf": [
@@ -182,36 +186,29 @@ class StatusEnvelope(ContractEnvelope):
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        envelope = Members(self._get_members(body))
+        envelope = self._get_members(body)
         if "success" not in envelope or "status" not in envelope:
             return None
-        data, meta = envelope.get("data"), Members(envelope.get("metadata"))
+        data, meta, failure = envelope.get("data"), envelope.object("metadata"), None
         # ``warnings`` repeat the sentences of ``warning_details``.
         sentences = [*meta.array("warnings"), *envelope.array("warnings")]
-        members = parse_meta({**meta.values, "warnings": sentences}, ("execution_time",))
+        members = parse_meta({**meta, "warnings": sentences}, ("execution_time",))
         seconds = meta.get("execution_time")
         if isinstance(seconds, (int, float)):
-            duration = {"duration_ms": round(seconds * 1000, 3)}
-            members["telemetry"] = {**members["telemetry"], **duration}
-        errors = envelope.objects("errors")
-        success = bool(envelope.get("success"))
-        if success:
-            members["warnings"] = (*map(self._parse_warning, errors), *members["warnings"])
+            members["telemetry"]["duration_ms"] = round(seconds * 1000, 3)
         members["suggestions"] = (*envelope.texts("suggestions"), *members["suggestions"])
-        return Outcome(
-            tool="",
-            status=status,
-            data=data if success else None,
-            failure=None if success else self._parse_failure(errors, data, status),
-            **members,
-        )
-
-    def _parse_warning(self, error: Members) -> Warning:
-        members = self._parse_error(error, Severity.WARNING)
-        return Warning(**{**members, "code": screaming_code(members["code"])})
+        errors = envelope.objects("errors")
+        if envelope.get("success"):
+            warnings = [self._parse_error(error, Severity.WARNING) for error in errors]
+            for warning in warnings:
+                warning["code"] = screaming_code(warning["code"])
+            members["warnings"] = (*(Warning(**each) for each in warnings), *members["warnings"])
+        else:
+            failure, data = self._parse_failure(errors, data, status), None
+        return Outcome(tool="", status=status, data=data, failure=failure, **members)
 
     def _parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
-        context = data if isinstance(data, Mapping) else {}
+        context = Members(data)
         if not errors:
             code, message = "INTERNAL_ERROR", _("The operation failed.")
             return Failure(code, CODES[code], message, "", context=context, data=data)
@@ -236,6 +233,6 @@ class StatusEnvelope(ContractEnvelope):
             "message": error.text("message"),
             "remediation": error.text("suggestion"),
             "severity": error.severity(severity),
-            "recoverable": error.values.get("recoverable", True),
-            "context": error.mapping("context"),
+            "recoverable": error.get("recoverable", True),
+            "context": error.object("context"),
         }

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import TypeAdapter
 
 from drf_mcp import envelopes
 from drf_mcp.codes import HANDLING, Category
 from drf_mcp.envelopes import (
     BUILT_IN_ENVELOPES,
-    DigestPayload,
     Envelope,
-    OkResponse,
     PlainEnvelope,
     ResponseV2Envelope,
-    StandardMCPResponse,
-    ToolResponse,
 )
 from drf_mcp.envelopes.base import ContractEnvelope
 from drf_mcp.outcomes import Failure, Outcome, Problem
@@ -221,31 +215,3 @@ def test_every_public_name_can_be_had() -> None:
     assert set(envelopes.__all__) <= set(dir(envelopes))
     with pytest.raises(AttributeError, match="Nothing"):
         envelopes.Nothing  # noqa: B018
-
-
-def find_words(schema: Any) -> Iterator[str]:
-    if isinstance(schema, list):
-        for part in schema:
-            yield from find_words(part)
-    if isinstance(schema, dict):
-        for member in schema.get("properties", {}).values():
-            yield from [member["description"]] if "description" in member else []
-        for part in schema.values():
-            yield from find_words(part)
-
-
-def test_the_schemas_of_contracts_are_in_the_language_of_their_reader(monkeypatch) -> None:
-    """Every field of a model is described, and a member called description is no text."""
-    monkeypatch.setattr("drf_mcp.envelopes.metadata.gettext", str.upper)
-    models: list[Any] = [DigestPayload, OkResponse, StandardMCPResponse, ToolResponse]
-    schemas = [TypeAdapter(model).json_schema() for model in models]
-    schemas += [schema_of(envelope_class(), {}) for envelope_class in STRUCTURED]
-    for schema in schemas:
-        words = list(find_words(schema))
-        assert words
-        assert [text for text in words if text != text.upper()] == []
-
-    class Note(StandardMCPResponse):
-        description: dict[str, str] = {}
-
-    assert TypeAdapter(Note).json_schema()["properties"]["description"]["type"] == "object"

@@ -1,0 +1,389 @@
+"""The contracts as pydantic models, and the functions that build "response-v2"."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime, timezone
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
+from pydantic.dataclasses import dataclass
+from typing_extensions import Required, Self, TypedDict, Unpack
+
+from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
+from drf_mcp.envelopes.metadata import find_invalid, to_iso_time, to_period
+from drf_mcp.json_text import JSONBody
+from drf_mcp.outcomes import Category, Fidelity, Severity
+
+__all__ = [
+    "ErrorData",
+    "OkError",
+    "OkMeta",
+    "OkResponse",
+    "ResponseError",
+    "ResponseMeta",
+    "ResponseMetadata",
+    "ResponseSeverity",
+    "ResponseStatus",
+    "StandardMCPResponse",
+    "ToolResponse",
+    "WarningDetail",
+    "error_response",
+    "success_response",
+]
+
+OPEN: ConfigDict = {"extra": "allow"}
+# 0 and False equal none of these.
+EMPTY: tuple[Any, ...] = (None, [], {}, ())
+
+# --- response-v2 --------------------------------------------------------------------------------
+
+
+class WarningDetail(TypedDict, total=False):
+    """One entry of ``meta.warning_details``."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    code: Annotated[str, Field(description="Machine-readable code")]
+    severity: Annotated[Literal["info", "warning", "error"], Field(description="How serious")]
+    message: Required[Annotated[str, Field(description="One sentence")]]
+    context: Annotated[dict[str, Any], Field(description="Further facts")]
+
+
+class ReservedMeta(TypedDict, total=False):
+    request_id: Annotated[str, Field(description="The id under which the log knows the call")]
+    warnings: Annotated[list[str], Field(description="What to know of the answer, in sentences")]
+    warning_details: Annotated[
+        list[WarningDetail], Field(description="The same warnings with codes")
+    ]
+    pagination: Annotated[dict[str, Any], Field(description="The position of the page in its list")]
+    rate_limit: Annotated[dict[str, Any], Field(description="What is left of the quota")]
+    telemetry: Annotated[dict[str, Any], Field(description="Measurements, by name")]
+    content_fidelity: Annotated[
+        Literal["full", "partial", "summary", "reference_only"],
+        Field(description="How much of the answer is left"),
+    ]
+    content_fidelity_schema_version: Annotated[
+        str, Field(description="Version of the content fidelity members")
+    ]
+    dropped_content_ids: Annotated[list[str], Field(description="What was left out")]
+    content_archive_hashes: Annotated[
+        dict[str, str], Field(description="Archive id to the hash of what it keeps")
+    ]
+    suggestions: Annotated[list[str], Field(description="What to do next, in sentences")]
+    content_version: Annotated[str, Field(description="Canonical version of what was read")]
+    content_hash: Annotated[
+        str, Field(description="Hash of that version, the same for every read of it")
+    ]
+
+
+class ResponseMeta(ReservedMeta, total=False):
+    """``meta``: the version, the reserved members, and any others."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    version: Required[
+        Annotated[Literal["response-v2"], Field(description="The version of the envelope")]
+    ]
+
+
+class MetaArguments(ReservedMeta, total=False):
+    meta: Mapping[str, Any]
+
+
+class ErrorData(TypedDict, total=False):
+    """``data`` of a failure: the standard members, and any context."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    error_code: Required[Annotated[str, Field(description="Machine-readable code")]]
+    error_type: Required[Annotated[str, Field(description="Category of the failure")]]
+    remediation: Required[Annotated[str, Field(description="What to do, in one sentence")]]
+    details: Annotated[
+        dict[str, Any], Field(description="The first problem; problems has the others")
+    ]
+
+
+@dataclass
+class ToolResponse(JSONBody):
+    """One response; ``dataclasses.asdict`` gives the JSON value."""
+
+    mcp_contract: ClassVar[str] = "response-v2"
+
+    success: Annotated[bool, Field(description="Whether the call worked")]
+    data: Annotated[
+        dict[str, Any], Field(description="The answer; on failure, what is known of it")
+    ] = field(default_factory=dict)
+    error: Annotated[str | None, Field(description="One sentence on failure, else null")] = None
+    meta: Annotated[ResponseMeta, Field(description="Facts about the answer")] = field(
+        default_factory=lambda: ResponseMeta(version="response-v2")
+    )
+
+    @model_validator(mode="after")
+    def error_only_on_failure(self) -> Self:
+        if self.success is not (self.error is None):
+            raise ValueError("error is a sentence on failure and null on success")
+        if self.error is not None and not self.error.strip():
+            raise ValueError("error is empty: say in a sentence what went wrong")
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        # `asdict` copies values, and some lists of REST framework cannot be copied.
+        return dict(vars(self))
+
+    as_envelope = as_json
+
+
+def success_response(
+    data: Mapping[str, Any] | None = None, **meta: Unpack[MetaArguments]
+) -> ToolResponse:
+    """Return the response of a call that worked.
+
+    Args:
+        data: the payload; ``{}`` when there is none.
+        meta: the reserved members of ``meta``, and ``meta`` with further members. A member
+            that is None is left out.
+
+    Raises:
+        ValueError: if ``meta`` says what the contract does not allow, such as page 0.
+    """
+    return ToolResponse(success=True, data=require_mapping("data", data), meta=make_meta(meta))
+
+
+def error_response(
+    message: str,
+    *,
+    error_code: str | None = None,
+    error_type: str | None = None,
+    remediation: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    details: Mapping[str, Any] | None = None,
+    **meta: Unpack[MetaArguments],
+) -> ToolResponse:
+    """Return the response of a call that failed, its standard members always filled.
+
+    Args:
+        message: what went wrong, for people.
+        error_code: in any case, such as ``spec_not_found``; by default ``INTERNAL_ERROR``, which
+            gives way to what the HTTP status says.
+        error_type: the category; by default that of a standard code, ``not_found`` of a code
+            that ends in ``_NOT_FOUND``, else ``internal``.
+        remediation: what to do about it; by default the advice of the category.
+        data: further context, merged into ``data``.
+        details: ``field``, ``constraint``, ``received`` and the like.
+        meta: as for `success_response`.
+
+    Raises:
+        ValueError: if ``meta`` says what the contract does not allow, such as page 0.
+    """
+    code = screaming_code(error_code or "INTERNAL_ERROR")
+    category = error_type or category_of_code(code, 500).value
+    if not remediation:
+        known = category in {standard.value for standard in Category}
+        remediation = HANDLING[Category(category) if known else Category.INTERNAL].remediation
+    extra = require_mapping("details", details)
+    standard = {
+        "error_code": code,
+        "error_type": category,
+        "remediation": remediation,
+        **({"details": extra} if extra else {}),
+    }
+    # The standard members come first, and others never replace them.
+    merged = {**standard, **require_mapping("data", data), **standard}
+    return ToolResponse(success=False, data=merged, error=message, meta=make_meta(meta))
+
+
+def require_mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(
+            f"{name} must be a dict, not {type(value).__name__}: give the value a name, "
+            f"such as {name}={{'results': ...}}"
+        )
+    return dict(value or {})
+
+
+def make_meta(arguments: MetaArguments) -> ResponseMeta:
+    members: dict[str, Any] = dict(arguments)
+    if unknown := members.keys() - MetaArguments.__annotations__.keys():
+        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
+    extra, details = require_mapping("meta", members.pop("meta", None)), []
+    for detail in members.get("warning_details") or ():
+        if detail.get("code"):
+            # A standard code has a severity.
+            code = screaming_code(detail["code"])
+            known = WARNING_SEVERITIES.get(code)
+            detail = {**({"severity": known.value} if known else {}), **detail, "code": code}
+        details.append(detail)
+    members["warning_details"] = details
+    meta = {**extra, **{name: value for name, value in members.items() if value not in EMPTY}}
+    if "content_fidelity" in meta:
+        meta.setdefault("content_fidelity_schema_version", Fidelity.version)
+    if refused := list(find_invalid(meta)):
+        raise ValueError(f"not as the contract has it: {', '.join(refused)}")
+    quota = meta.get("rate_limit")
+    if isinstance(quota, Mapping):
+        texts = {"reset_at": to_iso_time, "period": to_period}
+        words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
+        meta["rate_limit"] = {**quota, **words}
+    return {**meta, "version": "response-v2"}  # type: ignore[typeddict-item]
+
+
+# --- ok -----------------------------------------------------------------------------------------
+
+
+class OkError(BaseModel):
+    """One entry of ``errors``."""
+
+    code: str = Field(description="Stable machine-readable code")
+    message: str = Field(description="Human-readable diagnostic")
+    path: str | None = Field(default=None, description="JSON path into the caller's arguments")
+    fix_hint: str | None = Field(default=None, description="Short instruction for a human or agent")
+
+
+class OkMeta(BaseModel):
+    """``meta``: facts about the answer."""
+
+    model_config = OPEN
+
+    content_hash: str | None = Field(
+        default=None,
+        description="Hash of that version, the same for every read of it; of the answer, where "
+        "nobody said a version",
+        pattern="^sha256-",
+    )
+    version: str | None = Field(default=None, description="Canonical version of what was read")
+    next_cursor: str | None = Field(default=None, description="Null on the final page")
+    warnings: list[str] | None = Field(default=None, description="Non-blocking issues")
+
+
+class OkResponse(JSONBody, BaseModel):
+    """The whole envelope; dump it with ``exclude_unset=True``."""
+
+    mcp_contract: ClassVar[str] = "ok"
+
+    ok: bool = Field(description="Whether the answer is yes")
+    data: Any = Field(default=None, description="The answer")
+    errors: list[OkError] | None = Field(default=None, description="Why not; on failure only")
+    meta: OkMeta = Field(description="Facts about the answer")
+
+    @model_validator(mode="after")
+    def errors_only_on_failure(self) -> Self:
+        if self.ok is bool(self.errors):
+            raise ValueError("errors are given on failure and only then")
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        return self.model_dump(exclude_unset=True)
+
+    def as_envelope(self) -> dict[str, Any]:
+        members = self.model_dump(exclude_unset=True, exclude={"data"})
+        return {**members, "data": self.data}
+
+
+# --- status -------------------------------------------------------------------------------------
+
+# The contract's name for the severities that every envelope uses.
+ResponseSeverity = Severity
+
+
+class ResponseStatus(str, enum.Enum):
+    SUCCESS = "success"
+    PARTIAL_SUCCESS = "partial_success"
+    FAILURE = "failure"
+
+
+class ResponseError(BaseModel):
+    """One error."""
+
+    message: str = Field(description="Human-readable error message")
+    suggestion: str | None = Field(default=None, description="Actionable suggestion")
+    severity: ResponseSeverity = Field(description="Error severity level")
+    code: str = Field(description="Machine-readable error code")
+    recoverable: bool = Field(default=True, description="Whether this error can be recovered from")
+    context: dict[str, Any] | None = Field(
+        default=None, description="Additional context information"
+    )
+
+
+class ResponseMetadata(BaseModel):
+    """The tool, the time and the duration of the call."""
+
+    model_config = OPEN
+
+    request_id: str = Field(
+        default_factory=lambda: str(uuid4())[:8],
+        description="The id under which the log knows the call",
+    )
+    timestamp: datetime = Field(
+        default_factory=lambda: datetime.now(timezone.utc), description="When it answered, in UTC"
+    )
+    tool_name: str = Field(description="Name of the tool that generated this response")
+    tool_version: str = Field(default="1.0.0", description="Version of the tool")
+    execution_time: float | None = Field(default=None, description="Execution time in seconds")
+
+    @field_serializer("timestamp")
+    def timestamp_in_utc(self, value: datetime) -> str:
+        # As text, so that any JSON encoder takes the dump.
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+class StandardMCPResponse(JSONBody, BaseModel):
+    """Base response model; subclass it per tool if you like.
+
+    ``status`` is decided by `finalize`.
+    """
+
+    mcp_contract: ClassVar[str] = "status"
+
+    status: ResponseStatus = Field(
+        default=ResponseStatus.SUCCESS, description="Overall operation status"
+    )
+    success: bool = Field(default=True, description="Whether the primary operation succeeded")
+    errors: list[ResponseError] = Field(default_factory=list, description="What went wrong")
+    warnings: list[str] = Field(default_factory=list, description="What to know of the answer")
+    suggestions: list[str] = Field(default_factory=list, description="What to do next")
+    metadata: ResponseMetadata = Field(
+        default_factory=lambda: ResponseMetadata(tool_name=""),
+        description="Who answered, and when",
+    )
+    data: dict[str, Any] | None = Field(default=None, description="Tool-specific response data")
+
+    @property
+    def partial_success(self) -> bool:
+        """True if it succeeded, but with errors or warnings."""
+        return self.success and bool(self.errors or self.warnings)
+
+    def add_error(self, error: ResponseError) -> None:
+        """Add an error; one of severity error or critical makes the response a failure."""
+        self.errors.append(error)
+        if error.severity in (ResponseSeverity.ERROR, ResponseSeverity.CRITICAL):
+            self.success = False
+
+    def add_warning(self, message: str) -> None:
+        """Add a warning."""
+        self.warnings.append(message)
+
+    def add_suggestion(self, suggestion: str) -> None:
+        """Add an actionable suggestion, unless it is there already."""
+        if suggestion and suggestion not in self.suggestions:
+            self.suggestions.append(suggestion)
+
+    def finalize(self) -> dict[str, Any]:
+        """Decide the status and return the JSON value, absent members left out."""
+        succeeded = "PARTIAL_SUCCESS" if self.partial_success else "SUCCESS"
+        self.status = ResponseStatus[succeeded if self.success else "FAILURE"]
+        return self.model_dump(exclude_none=True)
+
+    def as_json(self) -> dict[str, Any]:
+        return self.finalize()
+
+    def as_envelope(self) -> dict[str, Any]:
+        # Without defaults of the metadata, which the rendering envelope fills in.
+        return {
+            **vars(self),
+            "errors": [error.model_dump(exclude_none=True) for error in self.errors],
+            "metadata": self.metadata.model_dump(exclude_unset=True, exclude_none=True),
+        }
