@@ -21,11 +21,11 @@ from rest_framework.exceptions import APIException
 from rest_framework.throttling import BaseThrottle
 
 from drf_mcp.access.authentication import (
-    AccessErrorResponse,
     Caller,
+    describe_access_error,
     resolve_authentication_classes,
 )
-from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
+from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, find_toolset, narrow_by_header
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable import wants_comparison, wants_page
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from drf_mcp.browsable.page import BrowsablePage
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
+TOOLSET = gettext_noop("the toolset %(names)s")
 
 
 class MCPView(View):
@@ -206,14 +207,15 @@ class MCPView(View):
             tools = None if self.tools is None else tuple(self.tools)
             yield Narrowing(THIS_ENDPOINT, tools, self.read_only)
         if "toolset" in self.kwargs:
-            yield self.get_toolsets().narrow_to(self.kwargs["toolset"])
+            name = self.kwargs["toolset"]
+            yield Narrowing(TOOLSET, self.find_toolset(name), names=name)
         if TOOLSETS_META in self.request.META:
-            yield self.get_toolsets().narrow_by_header(self.request.META[TOOLSETS_META])
+            yield narrow_by_header(self.request.META[TOOLSETS_META], self.find_toolset)
 
-    def get_toolsets(self) -> Toolsets:
+    def find_toolset(self, name: str) -> tuple[str, ...]:
         named = mcp_settings.TOOLSETS if self.toolsets is None else self.toolsets
-        urlconf = getattr(self.request, "urlconf", None)
-        return Toolsets(named, self.registry.tools(urlconf).values())
+        tools = self.registry.tools(getattr(self.request, "urlconf", None))
+        return find_toolset(name, named, tools.values())
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """Return what finds out who is calling, in its order."""
@@ -299,10 +301,10 @@ class MCPView(View):
         return HttpResponseNotAllowed(["POST"])
 
     def access_error_response(self, exc: APIException) -> HttpResponse:
-        response = AccessErrorResponse(self.caller, exc)
-        headers = {"WWW-Authenticate": response.challenge} if response.challenge else None
-        sentence = f"{ErrorBody(exc.detail).sentence} {response.advice}".rstrip()
-        return self.error_response(Refused(response.status, sentence, headers=headers))
+        status, challenge, advice = describe_access_error(self.caller, exc)
+        headers = {"WWW-Authenticate": challenge} if challenge else None
+        sentence = f"{ErrorBody(exc.detail).sentence} {advice}".rstrip()
+        return self.error_response(Refused(status, sentence, headers=headers))
 
     def crash_response(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, DisallowedHost):

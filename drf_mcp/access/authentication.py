@@ -40,9 +40,9 @@ from drf_mcp.access.authentication_reuse import (
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.resources import BEARER, TOKEN, BearerChallenge, ProtectedResource
 from drf_mcp.access.scopes import (
-    MissingScopes,
     ScopeDenied,
     describe_scopes,
+    find_missing_scopes,
     get_caller_key,
     get_granted_scopes,
     has_scopes,
@@ -165,7 +165,7 @@ class Caller:
         """Return the scopes that a refused request needs, () if it has another reason."""
         if self.bearer is None or self.resource is None:
             return ()
-        return contain(MissingScopes(view, request, permissions).find, lambda exc: ())
+        return contain(lambda: find_missing_scopes(view, request, permissions), lambda exc: ())
 
     def find_narrowing(self, tool: Any) -> Narrowing | None:
         """Return what takes a tool away from the caller, None if nothing does."""
@@ -245,30 +245,25 @@ class Caller:
     def drf_request(self) -> Request:
         return Request(self.request, parsers=[UnreadBody()], authenticators=self.authenticators)
 
-    def _check_token(self, auth: Any) -> None:
-        # RFC 8707: a token says what it is for, in the way of django-oauth-toolkit's.
-        allows_audience = getattr(auth, "allows_audience", None)
-        if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
-            raise AuthenticationFailed(_(OTHER_AUDIENCE), "invalid_token")
-        if self.bearer is None:
-            return
-        scopes = self.view.get_scopes() if self.endpoint else mcp_settings.SCOPES
-        if scopes and get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
-            raise ScopeDenied(scopes)
-
     def _ask_permissions(self, request: Request, auth: Any) -> None:
         # Not every authentication class asks.
         if is_gone(request.user):
             raise AuthenticationFailed(_(USER_GONE), "user_inactive")
-        if auth is not None:
-            self._check_token(auth)
+        # RFC 8707: a token says what it is for, in the way of django-oauth-toolkit's.
+        allows_audience = getattr(auth, "allows_audience", None)
+        if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
+            raise AuthenticationFailed(_(OTHER_AUDIENCE), "invalid_token")
+        if auth is not None and self.bearer is not None:
+            scopes = self.view.get_scopes() if self.endpoint else mcp_settings.SCOPES
+            if scopes and get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
+                raise ScopeDenied(scopes)
         for permission in self.permissions:
             if permission.has_permission(request, self.view):
                 continue
             if self.authenticators and not request.successful_authenticator:
                 raise NotAuthenticated()
-            if scopes := self.find_missing_scopes(self.view, request, self.permissions):
-                raise ScopeDenied(scopes)
+            if missing := self.find_missing_scopes(self.view, request, self.permissions):
+                raise ScopeDenied(missing)
             message = getattr(permission, "message", None)
             known = request.user and request.user.is_authenticated
             if self.authenticators and type(permission) in USER_PERMISSIONS and not known:
@@ -286,71 +281,44 @@ DEFAULT_CHALLENGE = f'{BEARER} realm="mcp"'
 SENT_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,19}")
 
 
-class AccessErrorResponse:
-    """The response to a caller whom the endpoint refuses."""
+def describe_access_error(caller: Caller, exc: APIException) -> tuple[int, str, str]:
+    """Return the HTTP status of a refused caller, the value of WWW-Authenticate, and advice.
 
-    def __init__(self, caller: Caller, exc: APIException) -> None:
-        self.caller = caller
-        self.exc = exc
-        self.is_unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-        token = caller.bearer
-        self.is_malformed = token is not None and not TOKEN.fullmatch(token)
+    The challenge is "" where another credential would change nothing, the advice a sentence for a
+    caller with an unknown scheme in the Authorization header, or "".
+    """
+    resource, token = caller.resource, caller.bearer
+    if not isinstance(exc, (NotAuthenticated, AuthenticationFailed)):
+        challenge = ""
+        if isinstance(exc, ScopeDenied) and resource:
+            challenge = str(_get_scope_challenge(caller, exc.scopes))
+        return exc.status_code, challenge, ""
+    request = caller.drf_request()
+    challenges = (each.authenticate_header(request) for each in caller.authenticators)
+    own = [str(challenge) for challenge in challenges if challenge]
 
-    @property
-    def status(self) -> int:
-        if not self.is_unknown:
-            return self.exc.status_code
-        # RFC 6750, section 3.1.
-        return 400 if self.caller.resource and self.is_malformed else 401
-
-    @property
-    def advice(self) -> str:
-        """A sentence for a caller with an unknown scheme in the Authorization header, or ""."""
-        sent = self.caller.request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[0]
-        taken = [challenge.split()[0] for challenge in self._own_challenges]
-        if self.caller.resource is not None:
-            taken.append(BEARER)
-        if not isinstance(self.exc, NotAuthenticated) or not taken:
-            return ""
-        if not SENT_SCHEME.fullmatch(sent) or sent.lower() in map(str.lower, taken):
-            return ""
-        names = join_alternatives(dict.fromkeys(taken))
+    advice, taken = "", [challenge.split()[0] for challenge in own] + [BEARER] * bool(resource)
+    sent = caller.request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[0]
+    is_other = SENT_SCHEME.fullmatch(sent) and sent.lower() not in map(str.lower, taken)
+    if isinstance(exc, NotAuthenticated) and taken and is_other:
         text = _("The Authorization header has to begin with %(taken)s, not with %(sent)s.")
-        return text % {"taken": names, "sent": sent}
+        advice = text % {"taken": join_alternatives(dict.fromkeys(taken)), "sent": sent}
+    if resource is None:
+        return 401, own[0] if own else DEFAULT_CHALLENGE, advice
 
-    @property
-    def challenge(self) -> str:
-        """The value of WWW-Authenticate, "" where another credential would change nothing."""
-        resource = self.caller.resource
-        if isinstance(self.exc, ScopeDenied) and resource:
-            return str(_get_scope_challenge(self.caller, self.exc.scopes))
-        if not self.is_unknown:
-            return ""
-        own = self._own_challenges
-        if resource is None:
-            return own[0] if own else DEFAULT_CHALLENGE
-        bearer = next(filter(None, map(BearerChallenge.parse, own)), BearerChallenge())
-        error = self._get_error_parameters()
-        parameters = {**error, **bearer.parameters, **error, **resource.challenge().parameters}
-        # Clients of OAuth look at the first challenge alone.
-        others = [own[0]] if own and BearerChallenge.parse(own[0]) is None else []
-        return ", ".join([str(BearerChallenge(parameters)), *others])
-
-    @property
-    def _own_challenges(self) -> list[str]:
-        request = self.caller.drf_request()
-        headers = (a.authenticate_header(request) for a in self.caller.authenticators)
-        return [str(header) for header in headers if header]
-
-    def _get_error_parameters(self) -> dict[str, str]:
-        # RFC 6750, section 3: no error where no token was sent.
-        if self.caller.bearer is None:
-            return {}
-        code = "invalid_request" if self.is_malformed else "invalid_token"
-        detail: Any = self.exc.detail
-        if not isinstance(self.exc, AuthenticationFailed) or not isinstance(detail, str):
-            return {"error": code}
-        return {"error": code, "error_description": force_str(detail)}
+    # RFC 6750, section 3: no error where no token was sent. Section 3.1: 400 for a malformed one.
+    is_malformed = token is not None and not TOKEN.fullmatch(token)
+    error = {}
+    if token is not None:
+        error["error"] = "invalid_request" if is_malformed else "invalid_token"
+        if isinstance(exc, AuthenticationFailed) and isinstance(exc.detail, str):
+            error["error_description"] = force_str(exc.detail)
+    bearer = next(filter(None, map(BearerChallenge.parse, own)), BearerChallenge())
+    parameters = {**error, **bearer.parameters, **error, **resource.challenge().parameters}
+    # Clients of OAuth look at the first challenge alone.
+    others = [own[0]] if own and BearerChallenge.parse(own[0]) is None else []
+    challenge = ", ".join([str(BearerChallenge(parameters)), *others])
+    return 400 if is_malformed else 401, challenge, advice
 
 
 def _get_scope_challenge(caller: Caller, scopes: tuple[str, ...]) -> BearerChallenge:

@@ -26,101 +26,92 @@ APPROACHING = "RATE_LIMIT_APPROACHING"
 LOW_SHARE = 0.1
 
 
-class Quotas:
-    """Reads the histories of throttles that count a request at a view, and counts nothing."""
-
-    def __init__(self, view: Any, request: Any = None) -> None:
-        self.view = view
-        self.request = view.request if request is None else request
-
-    def get_key(self, throttle: Any) -> Any:
-        """Return the cache key under which a throttle counts, None where it does not."""
-        if isinstance(throttle, ScopedRateThrottle):
-            throttle.scope = getattr(self.view, throttle.scope_attr, None)
-            if not throttle.scope:
-                return None
-            throttle.rate = throttle.get_rate()
-            throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)  # type: ignore[attr-defined]
-        return throttle.get_cache_key(self.request, self.view) if throttle.rate else None
-
-    def find(self, throttle: Any) -> Iterator[RateLimit]:
-        if not isinstance(throttle, SimpleRateThrottle):
-            return
-        key = self.get_key(throttle)
-        history = None if key is None else throttle.cache.get(key, [])
-        # A subclass may keep something else under its key.
-        if isinstance(history, list) and all(isinstance(t, (int, float)) for t in history):
-            yield self.read(throttle, history)
-
-    def read(self, throttle: Any, history: list[float]) -> RateLimit:
-        limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)
-        now = throttle.timer()
-        counted = [moment for moment in history if moment > now - period]
-        remaining = max(limit - len(counted), 0)
-        # The oldest request is the last of the list, and falls out before the others.
-        resets = (counted[-1] if counted else now) + period
-        return RateLimit(
-            limit=limit,
-            remaining=remaining,
-            reset_at=iso_time(math.ceil(resets)),
-            period=period_name(period),
-            retry_after=None if remaining else max(math.ceil(resets - now), 0),
-        )
-
-    @staticmethod
-    def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
-        # The fewest calls left; among equals the longest wait.
-        def tightness(quota: RateLimit) -> tuple[int, ...]:
-            return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
-
-        return min(filter(None, quotas), key=tightness, default=None)
+def get_key(throttle: Any, request: Any, view: Any) -> Any:
+    """Return the cache key under which a throttle counts, None where it does not."""
+    if isinstance(throttle, ScopedRateThrottle):
+        throttle.scope = getattr(view, throttle.scope_attr, None)
+        if not throttle.scope:
+            return None
+        throttle.rate = throttle.get_rate()
+        throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)  # type: ignore[attr-defined]
+    return throttle.get_cache_key(request, view) if throttle.rate else None
 
 
-class EndpointLimits:
-    """The endpoint's throttles at one call, as if they were the view's.
+def find_quota(throttle: Any, request: Any, view: Any) -> RateLimit | None:
+    """Return what a throttle leaves of a request's quota, and count nothing."""
+    if not isinstance(throttle, SimpleRateThrottle):
+        return None
+    key = get_key(throttle, request, view)
+    history = None if key is None else throttle.cache.get(key, [])
+    # A subclass may keep something else under its key.
+    if isinstance(history, list) and all(isinstance(t, (int, float)) for t in history):
+        return read_quota(throttle, history)
+    return None
 
-    Where the view has a throttle with the same cache key, this one is read and the view's counts,
-    so that no call counts twice. The scope is the tool's at the endpoint, None for the view's own.
+
+def read_quota(throttle: Any, history: list[float]) -> RateLimit:
+    limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)
+    now = throttle.timer()
+    counted = [moment for moment in history if moment > now - period]
+    remaining = max(limit - len(counted), 0)
+    # The oldest request is the last of the list, and falls out before the others.
+    resets = (counted[-1] if counted else now) + period
+    return RateLimit(
+        limit=limit,
+        remaining=remaining,
+        reset_at=iso_time(math.ceil(resets)),
+        period=period_name(period),
+        retry_after=None if remaining else max(math.ceil(resets - now), 0),
+    )
+
+
+def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
+    # The fewest calls left; among equals the longest wait.
+    def tightness(quota: RateLimit) -> tuple[int, ...]:
+        return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
+
+    return min(filter(None, quotas), key=tightness, default=None)
+
+
+def count_call(
+    throttles: Iterable[Any], request: Request, view: Any, scope: str | None
+) -> tuple[list[float | None], RateLimit | None]:
+    """Count a call by the endpoint's throttles, as if they were the view's.
+
+    Where the view has a throttle with the same cache key, the endpoint's is read and the view's
+    counts, so that no call counts twice.
+
+    Args:
+        scope: the tool's at the endpoint, None for the view's own.
+
+    Returns:
+        The seconds to wait of each throttle that refuses the call, and the tightest quota.
     """
-
-    def __init__(
-        self, throttles: Iterable[Any], view: Any, request: Request, scope: str | None
-    ) -> None:
-        self.throttles = list(throttles)
-        self.view = view
-        self.request = request
-        self.quotas = Quotas(view, request)
-        own = view.get_throttles()
-        self.own_keys = {self.quotas.get_key(t) for t in own if isinstance(t, SimpleRateThrottle)}
-        self.own_classes = {type(t) for t in own if not isinstance(t, SimpleRateThrottle)}
-        if scope is not None:
-            view.throttle_scope = scope
-        # What is left by each throttle that counted here.
-        self.left: list[RateLimit] = []
-
-    def find_waits(self) -> Iterator[float | None]:
-        """Count the call, and yield the seconds to wait of each throttle that refuses it."""
-        # Throttles that the view counts come first: a call that they refuse is not counted here.
-        counting = [throttle for throttle in self.throttles if not self.is_shared(throttle)]
-        shared = [throttle for throttle in self.throttles if throttle not in counting]
-        full = [quota for t in shared for quota in self.quotas.find(t) if not quota.remaining]
-        if full:
-            self.left += full
-            yield from (quota.retry_after for quota in full)
-            return
-        for throttle in counting:
-            allowed = throttle.allow_request(self.request, self.view)
-            history = getattr(throttle, "history", None)
-            if isinstance(throttle, SimpleRateThrottle) and isinstance(history, list):
-                self.left.append(self.quotas.read(throttle, history))
-            if not allowed:
-                yield throttle.wait()
-
-    def is_shared(self, throttle: Any) -> bool:
-        if not isinstance(throttle, SimpleRateThrottle):
-            return type(throttle) in self.own_classes
-        key = self.quotas.get_key(throttle)
-        return key is not None and key in self.own_keys
+    own = view.get_throttles()
+    keys = {get_key(t, request, view) for t in own if isinstance(t, SimpleRateThrottle)} - {None}
+    classes = {type(t) for t in own if not isinstance(t, SimpleRateThrottle)}
+    if scope is not None:
+        view.throttle_scope = scope
+    counting, left, full, waits = [], [], [], []
+    for throttle in throttles:
+        is_shared = type(throttle) in classes
+        if isinstance(throttle, SimpleRateThrottle):
+            is_shared = get_key(throttle, request, view) in keys
+        if not is_shared:
+            counting.append(throttle)
+        elif (quota := find_quota(throttle, request, view)) and not quota.remaining:
+            full.append(quota)
+    # A call that the view's throttles refuse is not counted here.
+    if full:
+        return [quota.retry_after for quota in full], get_tightest(full)
+    for throttle in counting:
+        allowed = throttle.allow_request(request, view)
+        history = getattr(throttle, "history", None)
+        if isinstance(throttle, SimpleRateThrottle) and isinstance(history, list):
+            left.append(read_quota(throttle, history))
+        if not allowed:
+            waits.append(throttle.wait())
+    return waits, get_tightest(left)
 
 
 def count_once(context: Any) -> Any:
@@ -153,31 +144,32 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
     yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)
 
 
-class QuotaReader(Quotas):
-    """Reads the quotas that REST framework's own throttles keep of a view's request.
+def get_rate_limit(view: Any, status: int, headers: Mapping[str, str]) -> RateLimit | None:
+    """Return the tightest quota of a view's request, of a response with this status."""
+
+    def leave_out(exc: Exception) -> None:
+        # The call was made, and its answer is worth more than what is left.
+        logger.warning("The quota of a caller could not be read: %s", exc)
+
+    has_quotas = bool(view.throttle_classes)
+    tightest = contain(lambda: find_view_quota(view), leave_out) if has_quotas else None
+    seconds = headers.get("Retry-After", "") if status == 429 else ""
+    if not seconds.isdigit():
+        return tightest
+    return replace(tightest or RateLimit(), retry_after=int(seconds))
+
+
+def find_view_quota(view: Any) -> RateLimit | None:
+    """Return the tightest quota that REST framework's own throttles keep of a view's request.
 
     A subclass of one with the same cache key and rate, in a cache outside the database, counts
     as REST framework's own.
     """
-
-    def get_rate_limit(self, status: int, headers: Mapping[str, str]) -> RateLimit | None:
-        def leave_out(exc: Exception) -> None:
-            # The call was made, and its answer is worth more than what is left.
-            logger.warning("The quota of a caller could not be read: %s", exc)
-
-        has_quotas = bool(self.view.throttle_classes)
-        tightest = contain(self.get_tightest_quota, leave_out) if has_quotas else None
-        seconds = headers.get("Retry-After", "") if status == 429 else ""
-        if not seconds.isdigit():
-            return tightest
-        return replace(tightest or RateLimit(), retry_after=int(seconds))
-
-    def get_tightest_quota(self) -> RateLimit | None:
-        # A view that chooses its throttles itself may ask a database which.
-        if type(self.view).get_throttles is not APIView.get_throttles:
-            return None
-        throttles = [made() for made in self.view.throttle_classes if asks_no_database(made)]
-        return self.get_tightest(quota for throttle in throttles for quota in self.find(throttle))
+    # A view that chooses its throttles itself may ask a database which.
+    if type(view).get_throttles is not APIView.get_throttles:
+        return None
+    throttles = [made() for made in view.throttle_classes if asks_no_database(made)]
+    return get_tightest(find_quota(throttle, view.request, view) for throttle in throttles)
 
 
 def asks_no_database(throttle: type) -> bool:

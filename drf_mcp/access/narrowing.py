@@ -6,7 +6,7 @@ A tool that is left is still subject to the permissions of its view.
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,43 +98,33 @@ def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
         yield SERVER_READS
 
 
-class Toolsets:
-    """The sets of tools that a URL or a header names: those of a dict, and the tags of tools."""
+def find_toolset(
+    name: str, named: Mapping[str, Sequence[str]], tools: Iterable[Any]
+) -> tuple[str, ...]:
+    """Return the patterns of a toolset: of the project's by name, or the tools with that tag.
 
-    def __init__(self, named: Mapping[str, Sequence[str]], tools: Iterable[Any]) -> None:
-        self.named = named
-        self.tools = tools
-
-    def narrow_to(self, name: str) -> Narrowing:
-        """Return the narrowing to the set in a URL; Refused, with 404, if there is none."""
-        patterns = self.get_patterns(name)
-        if patterns is None:
-            raise Refused(404, self.describe_unknown(name))
-        return Narrowing(gettext_noop("the toolset %(names)s"), patterns, names=name)
-
-    def narrow_by_header(self, value: str) -> Narrowing:
-        """Return the narrowing to the sets in a header; Refused, with 400, if one is unknown."""
-        names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
-        if not names:
-            text = _("The header %(header)s names no toolset.")
-            raise Refused(400, text % {"header": TOOLSETS_HEADER})
-        patterns: list[str] = []
-        for name in names:
-            found = self.get_patterns(name)
-            if found is None:
-                raise Refused(400, f"{TOOLSETS_HEADER}: {self.describe_unknown(name)}")
-            patterns += found
-        source = gettext_noop("the header MCP-Toolsets (%(names)s)")
-        return Narrowing(source, tuple(patterns), names=", ".join(names))
-
-    def get_patterns(self, name: str) -> tuple[str, ...] | None:
-        if name in self.named:
-            return tuple(self.named[name])
+    Raises:
+        Refused: with 404, if there is no such toolset.
+    """
+    if name in named:
+        return tuple(named[name])
+    if any(name in tool.options.tags for tool in tools):
         # A tag may hold characters that have a meaning in patterns.
-        is_tag = any(name in tool.options.tags for tool in self.tools)
-        return (f"tag:{glob.escape(name)}",) if is_tag else None
+        return (f"tag:{glob.escape(name)}",)
+    # Tags are the project's own words: only names of toolsets are suggested.
+    message = _("There is no toolset %(name)s.") % {"name": repr(name[:64])}
+    raise Refused(404, f"{message} {ask_nearest(find_nearest(name, named))}".strip())
 
-    def describe_unknown(self, name: str) -> str:
-        # Tags are the project's own words: only names of toolsets are suggested.
-        message = _("There is no toolset %(name)s.") % {"name": repr(name[:64])}
-        return f"{message} {ask_nearest(find_nearest(name, self.named))}".strip()
+
+def narrow_by_header(value: str, find: Callable[[str], tuple[str, ...]]) -> Narrowing:
+    """Return the narrowing to the toolsets of a header; Refused, with 400, if one is unknown."""
+    names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
+    if not names:
+        text = _("The header %(header)s names no toolset.")
+        raise Refused(400, text % {"header": TOOLSETS_HEADER})
+    try:
+        patterns = tuple(pattern for name in names for pattern in find(name))
+    except Refused as exc:
+        raise Refused(400, f"{TOOLSETS_HEADER}: {exc.message}") from None
+    source = gettext_noop("the header MCP-Toolsets (%(names)s)")
+    return Narrowing(source, patterns, names=", ".join(names))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
@@ -12,6 +11,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import AND, NOT, OR, BasePermission
+
+from drf_mcp.json_text import hash_json
 
 # Attributes or claims of a token that hold its scopes, the first that is there counts.
 NAMES = ("scope", "scopes", "scp")
@@ -88,81 +89,62 @@ class HasScopes(BasePermission):
         return scopes is not None and request.auth is not None and has_scopes(request.auth, scopes)
 
 
-class MissingScopes:
-    """Finds out whether a request was refused because its token lacks scopes.
+def find_missing_scopes(view: Any, request: Any, permissions: Sequence[Any]) -> tuple[str, ...]:
+    """Return all scopes that a refused request needs, () if it was refused for another reason.
 
-    That is so if every permission that refuses the request would admit a token with more scopes.
+    It lacks scopes if every permission that refuses it would admit a token with more scopes.
     """
+    if get_granted_scopes(request.auth) is None:
+        return ()
+    granted = frozenset(get_granted_scopes(request.auth) or ())
+    leaves, unread = [], list(permissions)
+    while unread:
+        permission = unread.pop(0)
+        if isinstance(permission, (AND, OR)):
+            unread += OPERANDS(permission)
+        else:
+            leaves.append(permission)
+    reads_scopes = any(hasattr(leaf, "get_scopes") for leaf in leaves)
 
-    def __init__(self, view: Any, request: Any, permissions: Sequence[Any]) -> None:
-        self.view = view
-        self.request = request
-        self.permissions = permissions
-        self.granted = frozenset(get_granted_scopes(request.auth) or ())
+    def count(scopes: Iterable[str]) -> int:
+        return len(set(scopes) - granted)
 
-    def find(self) -> tuple[str, ...]:
-        """Return all scopes that the request needs, () if it was refused for another reason."""
-        if get_granted_scopes(self.request.auth) is None:
-            return ()
-        if not any(self.get_missing(self.get_wanted(leaf)) for leaf in self.leaves):
-            return ()
-        needed = self.join(map(self.get_needed, self.permissions))
-        return needed if needed and self.get_missing(needed) else ()
-
-    def get_needed(self, permission: Any) -> tuple[str, ...] | None:
-        """Return the scopes with which a permission admits the request, None if it never does."""
-        if isinstance(permission, AND):
-            return self.join(map(self.get_needed, OPERANDS(permission)))
-        if isinstance(permission, OR):
-            ways = map(self.get_needed, OPERANDS(permission))
-            return min((way for way in ways if way is not None), key=self.count, default=None)
-        wanted = self.get_wanted(permission)
-        if permission.has_permission(self.request, self.view):
-            return wanted
-        return wanted if self.get_missing(wanted) else None
-
-    def get_wanted(self, permission: Any) -> tuple[str, ...]:
-        """Return the scopes that a permission, not a composed one, declares."""
+    def get_wanted(permission: Any) -> tuple[str, ...]:
+        # The scopes that a permission, not a composed one, declares.
         if alternatives := getattr(permission, "get_required_alternate_scopes", None):
-            ways = alternatives(self.request, self.view).get(self.request.method, ())
-            return min(map(read_scopes, ways), key=self.count, default=())
+            ways = alternatives(request, view).get(request.method, ())
+            return min(map(read_scopes, ways), key=count, default=())
         if get_scopes := getattr(permission, "get_scopes", None):
-            return read_scopes(get_scopes(self.request, self.view))
+            return read_scopes(get_scopes(request, view))
         own = getattr(permission, "required_scopes", None)
-        if own is None and self.is_reading_the_view(permission):
-            own = getattr(self.view, "required_scopes", None)
+        is_stock = type(permission).__module__.startswith("rest_framework.")
+        # A permission of the project may read those of the view, unless another one does.
+        if own is None and not (isinstance(permission, NOT) or is_stock or reads_scopes):
+            own = getattr(view, "required_scopes", None)
         return read_scopes(own)
 
-    def is_reading_the_view(self, permission: Any) -> bool:
-        # A permission of the project, unless another one can be what ``required_scopes`` is for.
-        if isinstance(permission, NOT) or type(permission).__module__.startswith("rest_framework."):
-            return False
-        return not any(hasattr(other, "get_scopes") for other in self.leaves)
+    def get_needed(permission: Any) -> tuple[str, ...] | None:
+        # The scopes with which a permission admits the request, None if it never does.
+        if isinstance(permission, AND):
+            return join(map(get_needed, OPERANDS(permission)))
+        if isinstance(permission, OR):
+            ways = map(get_needed, OPERANDS(permission))
+            return min((way for way in ways if way is not None), key=count, default=None)
+        wanted = get_wanted(permission)
+        return wanted if permission.has_permission(request, view) or count(wanted) else None
 
-    @property
-    def leaves(self) -> list[Any]:
-        found, open_ones = [], list(self.permissions)
-        while open_ones:
-            permission = open_ones.pop(0)
-            if isinstance(permission, (AND, OR)):
-                open_ones += OPERANDS(permission)
-            else:
-                found.append(permission)
-        return found
-
-    def get_missing(self, scopes: Iterable[str]) -> set[str]:
-        return set(scopes) - self.granted
-
-    def count(self, scopes: Sequence[str]) -> int:
-        return len(self.get_missing(scopes))
-
-    def join(self, parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
-        joined: list[str] = []
+    def join(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+        joined: dict[str, None] = {}
         for part in parts:
             if part is None:
                 return None
-            joined += part
-        return tuple(dict.fromkeys(joined))
+            joined.update(dict.fromkeys(part))
+        return tuple(joined)
+
+    if not any(count(get_wanted(leaf)) for leaf in leaves):
+        return ()
+    needed = join(map(get_needed, permissions))
+    return needed if needed and count(needed) else ()
 
 
 USER_FLAGS = ("is_active", "is_staff", "is_superuser")
@@ -223,31 +205,23 @@ def get_rights_fingerprint(request: Any, own: Any = None) -> str:
     """
     user, auth = request.user, request.auth
     narrowing = getattr(auth, "narrowing", None)
+    groups: Any = getattr(user, "groups", None)
+    find_permissions: Any = None
+    has_groups = getattr(user, "pk", None) is not None and hasattr(groups, "values_list")
+    # The flag of a superuser says that they have all permissions.
+    if user is not None and user.is_authenticated and not getattr(user, "is_superuser", False):
+        find_permissions = getattr(user, "get_all_permissions", None)
     rights = {
         "user": get_user_key(user),
         "flags": [bool(getattr(user, name, False)) for name in USER_FLAGS],
-        "groups": _find_groups(user),
-        "permissions": _find_permissions(user),
+        "groups": sorted(map(str, groups.values_list("pk", flat=True))) if has_groups else [],
+        "permissions": sorted(map(str, find_permissions())) if find_permissions else [],
         "scopes": sorted(get_granted_scopes(auth) or ()),
         "narrowing": narrowing and [sorted(narrowing.tools or ()), narrowing.read_only],
         "tenant": get_tenant_key(getattr(request, "_request", request)),
         "own": own,
     }
-    text = json.dumps(rights, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _find_groups(user: Any) -> list[str]:
-    groups = getattr(user, "groups", None) if getattr(user, "pk", None) is not None else None
-    find = getattr(groups, "values_list", None)
-    return sorted(map(str, find("pk", flat=True))) if find else []
-
-
-def _find_permissions(user: Any) -> list[str]:
-    # The flag of a superuser says that they have all of them.
-    find = getattr(user, "get_all_permissions", None)
-    known = user is not None and user.is_authenticated and not getattr(user, "is_superuser", False)
-    return sorted(map(str, find())) if find and known else []
+    return hash_json(rights)
 
 
 def ask_view_for_rights(view: Any, request: Any) -> Any:

@@ -20,7 +20,7 @@ from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.limits import APPROACHING, EndpointLimits, Quotas, warn_of_quota
+from drf_mcp.access.limits import APPROACHING, count_call, get_tightest, warn_of_quota
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
@@ -99,14 +99,12 @@ class ThrottleGuard(Guard):
         copy_identity(request, known)
         view = tool.endpoint.view(request)
         view.kwargs = call.bound.kwargs
-        limits = EndpointLimits(call.throttles, view, request, tool.options.throttle_scope)
-        waits = list(limits.find_waits())
-        quota = Quotas.get_tightest(limits.left)
+        waits, quota = count_call(call.throttles, request, view, tool.options.throttle_scope)
         if waits:
             seconds = [wait for wait in waits if wait is not None]
             raise CallRefused(Throttled(max(seconds, default=None)), quota)
         outcome = proceed(call)
-        tightest = Quotas.get_tightest((outcome.rate_limit, quota))
+        tightest = get_tightest((outcome.rate_limit, quota))
         if quota is None or tightest is not quota:
             return outcome
         warnings = [w for w in outcome.warnings if w.code != APPROACHING]

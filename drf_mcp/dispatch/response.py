@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from drf_mcp.access.limits import QuotaReader, warn_of_quota
+from drf_mcp.access.limits import get_rate_limit, warn_of_quota
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
@@ -118,7 +118,7 @@ def build_outcome(
     notes = notes_of(response.request) or NO_NOTES
     quota = outcome.rate_limit
     if quota is None and view is not None and (view.throttle_classes or status == 429):
-        quota = QuotaReader(view).get_rate_limit(status, response.headers)
+        quota = get_rate_limit(view, status, response.headers)
     # The view's own envelope says them, else the call context, else attributes of the view.
     version, content_hash = outcome.version, outcome.content_hash
     if not version:

@@ -15,7 +15,7 @@ from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
-from drf_mcp.access.limits import QuotaReader
+from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.visibility import turns_away
@@ -302,17 +302,17 @@ class PermissionTrace:
             yield from (Step(*step) for step in found)
 
     def _make_throttle_steps(self) -> Iterator[Step]:
-        reader = QuotaReader(self.view)
         for throttle in contain(self.view.get_throttles, lambda exc: []):
             name = type(throttle).__name__
-            quotas: list[RateLimit] = contain(partial(list, reader.find(throttle)), lambda exc: [])
-            for quota in quotas:
+            read = partial(find_quota, throttle, self.view.request, self.view)
+            quota: RateLimit | None = contain(read, lambda exc: None)
+            if quota:
                 says = _("has %(remaining)s of %(limit)s calls left per %(period)s")
                 says %= {**vars(quota), "period": _(str(quota.period))}
                 allows = quota.remaining != 0
                 needed = "" if allows else _("to wait %(retry_after)s seconds") % vars(quota)
                 yield Step("throttle", name, allows, says, needed)
-            if not quotas:
+            else:
                 says = _(
                     "does not limit the caller now, or cannot be asked without counting a call"
                 )
