@@ -144,6 +144,17 @@ class ResponseBuilder:
         return add_errors(response, formatted_errors, execution_time)
 
 
+def read_value(value: Any, response_class: type[ResponseT]) -> tuple[Any, Response]:
+    reply = value if isinstance(value, Response) else Response()
+    value = value.data if isinstance(value, Response) else value
+    if not isinstance(value, StandardMCPResponse):
+        if not isinstance(value, Mapping):
+            value = {} if value is None else {"result": value}
+        success = bool(value.get("success", True)) and reply.status_code < 400
+        value = response_class(success=success, data=dict(value))
+    return value, reply
+
+
 def standardized_response(
     response_class: type[StandardMCPResponse], *, error_formatter: Any = ErrorFormatter
 ) -> Callable[[Function], Function]:
@@ -164,7 +175,7 @@ def standardized_response(
             inner = inner.func
         name = getattr(inner, "__name__", type(inner).__name__)
 
-        def finish(response: Any, args: Any, started: float, reply: Response) -> Any:
+        def finish(response: Any, reply: Response, args: Any, started: float) -> Any:
             metadata = response.metadata
             metadata.tool_name = metadata.tool_name or name
             if metadata.execution_time is None:
@@ -174,40 +185,30 @@ def standardized_response(
             is_view = any(isinstance(argument, (HttpRequest, Request)) for argument in args)
             return reply if is_view else reply.data
 
-        def succeed(value: Any, args: Any, started: float) -> Any:
-            reply = value if isinstance(value, Response) else Response()
-            value = value.data if isinstance(value, Response) else value
-            if not isinstance(value, StandardMCPResponse):
-                if not isinstance(value, Mapping):
-                    value = {} if value is None else {"result": value}
-                success = bool(value.get("success", True)) and reply.status_code < 400
-                value = response_class(success=success, data=dict(value))
-            return finish(value, args, started, reply)
-
         def fail(exc: Exception, args: Any, started: float) -> Any:
             # As REST framework's exception handler does.
             set_rollback()
             known = to_api_exception(exc)
-            response = ResponseBuilder.build_error_response(
-                response_class, exc, error_formatter=error_formatter
-            )
+            build = ResponseBuilder.build_error_response
+            response = build(response_class, exc, error_formatter=error_formatter)
             if known is None:
                 logger.error("%s failed [%s]", name, response.metadata.request_id, exc_info=exc)
-            reply = Response(status=500 if known is None else known.status_code)
-            return finish(response, args, started, reply)
+            status = 500 if known is None else known.status_code
+            return finish(response, Response(status=status), args, started)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             started = time.perf_counter()
             with catch() as caught:
-                return succeed(function(*args, **kwargs), args, started)
+                return finish(*read_value(function(*args, **kwargs), response_class), args, started)
             return fail(caught.exception, args, started)
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             started = time.perf_counter()
             with catch() as caught:
-                return succeed(await function(*args, **kwargs), args, started)
+                value = await function(*args, **kwargs)
+                return finish(*read_value(value, response_class), args, started)
             return fail(caught.exception, args, started)
 
         is_async = iscoroutinefunction(inner) or iscoroutinefunction(type(inner).__call__)
