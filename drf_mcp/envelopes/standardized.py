@@ -155,6 +155,19 @@ def read_value(value: Any, response_class: type[ResponseT]) -> tuple[Any, Respon
     return value, reply
 
 
+def read_exception(
+    response_class: type[ResponseT], error_formatter: Any, exc: Exception, name: str
+) -> tuple[Any, Response]:
+    # As REST framework's exception handler does.
+    set_rollback()
+    build = ResponseBuilder.build_error_response
+    response = build(response_class, exc, error_formatter=error_formatter)
+    known = to_api_exception(exc)
+    if known is None:
+        logger.error("%s failed [%s]", name, response.metadata.request_id, exc_info=exc)
+    return response, Response(status=500 if known is None else known.status_code)
+
+
 def standardized_response(
     response_class: type[StandardMCPResponse], *, error_formatter: Any = ErrorFormatter
 ) -> Callable[[Function], Function]:
@@ -174,6 +187,7 @@ def standardized_response(
         while isinstance(inner, functools.partial):
             inner = inner.func
         name = getattr(inner, "__name__", type(inner).__name__)
+        reject = functools.partial(read_exception, response_class, error_formatter)
 
         def finish(response: Any, reply: Response, args: Any, started: float) -> Any:
             metadata = response.metadata
@@ -185,23 +199,12 @@ def standardized_response(
             is_view = any(isinstance(argument, (HttpRequest, Request)) for argument in args)
             return reply if is_view else reply.data
 
-        def fail(exc: Exception, args: Any, started: float) -> Any:
-            # As REST framework's exception handler does.
-            set_rollback()
-            known = to_api_exception(exc)
-            build = ResponseBuilder.build_error_response
-            response = build(response_class, exc, error_formatter=error_formatter)
-            if known is None:
-                logger.error("%s failed [%s]", name, response.metadata.request_id, exc_info=exc)
-            status = 500 if known is None else known.status_code
-            return finish(response, Response(status=status), args, started)
-
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             started = time.perf_counter()
             with catch() as caught:
                 return finish(*read_value(function(*args, **kwargs), response_class), args, started)
-            return fail(caught.exception, args, started)
+            return finish(*reject(caught.exception, name), args, started)
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
@@ -209,7 +212,7 @@ def standardized_response(
             with catch() as caught:
                 value = await function(*args, **kwargs)
                 return finish(*read_value(value, response_class), args, started)
-            return fail(caught.exception, args, started)
+            return finish(*reject(caught.exception, name), args, started)
 
         is_async = iscoroutinefunction(inner) or iscoroutinefunction(type(inner).__call__)
         chosen: Any = call_async if is_async else call
