@@ -1,1 +1,2 @@
-SEARCH_TOOLS = ("tools_search", "tools_read", "tools_write")
+# Finds tools, and the two that run others.
+SEARCH, READ, WRITE = SEARCH_TOOLS = ("tools_search", "tools_read", "tools_write")

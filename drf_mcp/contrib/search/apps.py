@@ -11,4 +11,4 @@ class SearchConfig(AppConfig):
     label = "drf_mcp_search"
     verbose_name = _("MCP tool search")
     mcp_features = ("drf_mcp.contrib.search.feature.SearchFeature",)
-    mcp_checks = "drf_mcp.contrib.search.checks"
+    mcp_checks = "drf_mcp.contrib.search.tool_search"

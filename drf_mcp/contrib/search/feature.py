@@ -35,38 +35,44 @@ class SearchFeature(Feature):
         return {"_meta": {ALWAYS_LOAD: True}} if is_pinned else {}
 
     def shortens_list(self, view: Any) -> bool:
-        from drf_mcp.contrib.search.tool_search import is_on
-
         return is_on(view.feature_attributes)
 
     def get_listed_tools(self, tools: Any, context: Any, server: Any) -> Sequence[Any] | None:
-        search = self._open(context, server)
-        if search is None:
+        if (search := open_search(context, server)) is None:
             return None
         # What another feature has added to the list is found by no search.
         added = [tool for tool in tools if tool.name not in search.every]
         return [*search.listed, *added]
 
     def get_hints(self, context: Any, server: Any) -> Sequence[str]:
-        search = self._open(context, server)
+        search = open_search(context, server)
         return () if search is None else [search.hint]
 
     def find_tool(self, name: str, context: Any, server: Any) -> Any:
-        search = self._open(context, server)
-        return None if search is None else search.find(name)
+        is_own = name in SEARCH_TOOLS and (search := open_search(context, server))
+        return search.make(name) if is_own else None
 
     def redirect(self, call: CallState) -> None:
-        if call.tool.name in SEARCH_TOOLS and (search := self._open(call.context, call.server)):
+        if call.tool.name in SEARCH_TOOLS and (search := open_search(call.context, call.server)):
             search.redirect(call)
 
     def prepare_endpoint(self, server: Any, tools: Mapping[str, Any]) -> None:
         from drf_mcp.contrib.search.tool_index import ToolIndex
-        from drf_mcp.contrib.search.tool_search import is_on
 
         if is_on(server.view_attributes):
             ToolIndex.rank(server.registry, tools)
 
-    def _open(self, context: Any, server: Any) -> Any:
-        from drf_mcp.contrib.search.tool_search import ToolSearch
 
-        return ToolSearch.of(server, context)
+def is_on(view_attributes: Mapping[str, Any]) -> bool:
+    """Return whether an endpoint lists few tools and searches the others."""
+    from drf_mcp.settings import mcp_settings
+
+    own = view_attributes.get("tool_search")
+    return bool(mcp_settings.TOOL_SEARCH if own is None else own)
+
+
+def open_search(context: Any, server: Any) -> Any:
+    """Return what the caller sees in place of all tools, None where all are listed."""
+    from drf_mcp.contrib.search.tool_search import ToolSearch
+
+    return ToolSearch(server, context) if is_on(server.view_attributes) else None

@@ -4,24 +4,116 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from drf_mcp.contrib.search.tool_words import read_properties
-from drf_mcp.contrib.search.words import (
-    GUESS,
-    READ,
-    SearchLanguage,
-    SearchQuestion,
-    get_language,
-)
+from django.utils.translation import gettext as _
 
+from drf_mcp.contrib.search.words import GUESS, READ, SearchLanguage, get_language
+from drf_mcp.introspection.text import get_names
+from drf_mcp.tools.descriptions import SENTENCES
+from drf_mcp.tools.summaries import Signature
+from drf_mcp.tools.tool import Tool
+
+# The actions of viewsets whose verbs people use for one another, as `ASKING` has them.
+ACTIONS = {
+    "list": "read",
+    "retrieve": "read",
+    "create": "create",
+    "update": "partial_update",
+    "partial_update": "partial_update",
+    "destroy": "destroy",
+}
 # Words of a question whose spelling is compared, and how like another word a word has to be.
 MOST_SPELLINGS, LEAST_LIKENESS, SURE_LIKENESS = 12, 0.5, 0.7
 # Of a long question.
 MOST_WORDS = 40
+
+
+# --- What is known about a tool ---------------------------------------------------------------
+
+
+def describe_tool(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
+    """Return what `FieldRanking` takes of a tool: more than its definition says."""
+    endpoint, name, keywords = tool.endpoint, tool.name, tool.options.keywords or ()
+    action = endpoint.standard_action or ""
+    model = endpoint.attempt(lambda: endpoint.model, None)
+    # What the tool is about, without what its path begins with.
+    noun = name.removesuffix(f"_{action}").rpartition("_")[2]
+    nouns = [*(get_names(model) if model else [noun])]
+    collection = endpoint.collection.rstrip("/").rpartition("/")[2]
+    own_action, verbs = "", set()
+    if action in ACTIONS:
+        nouns += [] if "{" in collection else [collection]
+        verbs = find_verbs()
+    else:
+        # What a tool that is no standard action does: its name without its object.
+        stems = set(language.split(" ".join(nouns)))
+        words = [word for word in name.split("_") if stems.isdisjoint(language.split(word))]
+        own_action = " ".join([" ".join(words) or name, *keywords])
+
+    def drop_verbs(text: str) -> str:
+        # A search knows from the action what it does: "Add or register a new order".
+        words = text.replace("_", " ").split(" ") if verbs else [text]
+        return " ".join(word for word in words if word.lower().strip(",.") not in verbs)
+
+    controls = {control.name for control in tool.controls}
+    arguments = tool.input_schema.get("properties", {})
+    return {
+        "name": drop_verbs(name),
+        "title": drop_verbs(tool.title),
+        "keywords": " ".join(keywords),
+        "object": " ".join(nouns),
+        "description": drop_verbs(tool.description),
+        "subject": " ".join(read_subject(tool, model)),
+        "inputSchema": {
+            "properties": {n: each for n, each in arguments.items() if n not in controls}
+        },
+        "own": own_action,
+        "action": action,
+        "as_question": ACTIONS.get(action, ""),
+        "reads": tool.reads,
+        "destroys": bool(tool.annotations["destructiveHint"]) and action == "destroy",
+    }
+
+
+def find_verbs() -> set[str]:
+    """Return the words of the sentences that describe standard actions, and of their names."""
+    names = "_".join(ACTIONS).split("_")
+    sentences = (_(text).format(plural="", single="", one="") for text in SENTENCES.values())
+    return {*names, *(word.strip(",.").lower() for text in sentences for word in text.split())}
+
+
+def read_subject(tool: Tool, model: Any) -> Iterator[str]:
+    """Yield names of the model, and what its fields are called, mean and may hold."""
+    if model is None:
+        yield from read_properties(Signature(tool).find_output())
+        return
+    yield from get_names(model)
+    for field in model._meta.get_fields():
+        if not field.auto_created:
+            yield f"{field.name} {getattr(field, 'verbose_name', '')}"
+            yield str(getattr(field, "help_text", ""))
+            yield from (f"{v} {label}" for v, label in getattr(field, "flatchoices", None) or ())
+            if isinstance(field.related_model, type):
+                yield from get_names(field.related_model)
+
+
+def read_properties(schema: Any) -> Iterator[str]:
+    """Yield names, descriptions and choices of all properties of a schema, nested ones too."""
+    if not isinstance(schema, Mapping):
+        return
+    for name, member in (schema.get("properties") or {}).items():
+        yield name
+        if isinstance(member, Mapping):
+            yield str(member.get("description", ""))
+            yield " ".join(value for value in member.get("enum") or () if isinstance(value, str))
+        yield from read_properties(member)
+    yield from read_properties(schema.get("items"))
+
+
+# --- How well it answers ----------------------------------------------------------------------
 
 
 class FieldRanking:
@@ -32,7 +124,7 @@ class FieldRanking:
     and adds a word's frequencies in them by the fields' weights before they are weighed as one.
 
     Args:
-        tools: by name, each as `ToolWords` describes it, with a ``name`` at least.
+        tools: by name, each as `describe_tool` describes it, with a ``name`` at least.
         language: of the words.
     """
 
@@ -48,7 +140,7 @@ class FieldRanking:
         "arguments": (1.0, 0.5),
     }
     # What a score is multiplied by.
-    fitting, misfitting, unlike, destroying, nested = 1.7, 0.7, 0.3, 0.25, 0.9
+    fitting, misfitting, unlike, destroying = 1.7, 0.7, 0.3, 0.25
     # What a tool has for doing what is asked for, whatever it is about.
     asked = 1.0
 
@@ -58,88 +150,64 @@ class FieldRanking:
         self.tools = tools
         self.language = language or get_language("en")
         split = self.language.split
-        objects = {name: {*split(tool.get("object", ""))} for name, tool in tools.items()}
-        self.nouns: set[str] = set().union(*objects.values())
+        self.nouns = {word for tool in tools.values() for word in split(tool.get("object", ""))}
         self.own = {n: {*split(tool.get("own", ""))} - self.nouns for n, tool in tools.items()}
         self.said = {n: {*split(t.get("description", ""))} - self.nouns for n, t in tools.items()}
-        self.parents = {n: {*split(t["name"])} & self.nouns - objects[n] for n, t in tools.items()}
         # What the project's own actions that change something are called.
         self.verbs = {
             v for n, verbs in self.own.items() if not tools[n].get("reads") for v in verbs
         }
         # What each word counts in each of the tools that hold it.
         self.holders: dict[str, dict[str, float]] = defaultdict(dict)
-        for name, document in self.count_words().items():
-            for word, frequency in document.items():
-                self.holders[word][name] = frequency
-        self.weights = {word: self.get_weight(word) for word in self.holders}
-        for word, holders in self.holders.items():
-            weight = self.weights[word] * (self.k1 + 1)
-            self.holders[word] = {n: weight * f / (f + self.k1) for n, f in holders.items()}
+        self.weights: dict[str, float] = {}
+        self._count_words()
 
-    def count_words(self) -> Mapping[str, Mapping[str, float]]:
-        """Return how often each word is in each tool, by the weights of the fields."""
-        read = {name: self.read_fields(tool) for name, tool in self.tools.items()}
-        documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in read}
+    def _count_words(self) -> None:
+        documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in self.tools}
         for field, (weight, b) in self.fields.items():
-            texts = {name: self.language.split(each[field]) for name, each in read.items()}
+            texts = {
+                name: self.language.split(read_field(tool, field))
+                for name, tool in self.tools.items()
+            }
             average = sum(map(len, texts.values())) / max(len(texts), 1) or 1
             for name, words in texts.items():
                 share = weight / (1 - b + b * len(words) / average)
                 for word, times in Counter(words).items():
                     documents[name][word] += share * times
-        return documents
-
-    def read_fields(self, tool: Mapping[str, Any]) -> dict[str, str]:
-        """Return the text of each field of a tool."""
-        names = (tool[key] for key in ("name", "title", "keywords") if tool.get(key))
-        return {
-            "object": tool.get("object", ""),
-            "names": " ".join(names),
-            "description": tool.get("description", ""),
-            "subject": tool.get("subject", ""),
-            "arguments": " ".join(read_properties(tool.get("inputSchema"))),
-        }
-
-    def get_weight(self, word: str) -> float:
-        """Return what a word says about the tools that hold it."""
-        holding = len(self.holders[word])
-        return math.log(1 + (len(self.tools) - holding + 0.5) / (holding + 0.5))
+        for name, document in documents.items():
+            for word, frequency in document.items():
+                self.holders[word][name] = frequency
+        for word, holders in self.holders.items():
+            count = len(holders)
+            rarity = math.log(1 + (len(self.tools) - count + 0.5) / (count + 0.5))
+            self.weights[word] = rarity
+            for name, frequency in holders.items():
+                holders[name] = rarity * (self.k1 + 1) * frequency / (frequency + self.k1)
 
     def find(self, text: str) -> list[str]:
         """Return the names of the tools with a word of a question, the best first."""
         question = self.language.read(text)
-        words = [self.correct(near) for near in question.words[:MOST_WORDS]]
-        if question.asks == GUESS and words and self.is_verb(words[0]):
-            question = replace(question, asks={})
+        words, asks = [self.correct(near) for near in question.words[:MOST_WORDS]], question.asks
+        if asks == GUESS and words:
+            # What an action is called, and nothing that there is, is no question.
+            first = words[0]
+            if find_itself(first) not in self.nouns and not self.verbs.isdisjoint(first):
+                asks = {}
         scores = self.get_scores(words)
         said = {stem for near in words for stem in near}
         for name, tool in self.tools.items():
-            if tool.get("as_question") in question.asks.keys() - {READ}:
+            if tool.get("as_question") in asks.keys() - {READ}:
                 scores[name] += self.asked
         for name in scores:
-            scores[name] *= self.get_factor(name, question, said)
-            if self.parents[name].isdisjoint(said):
-                scores[name] *= self.nested if self.parents[name] else 1.0
+            scores[name] *= self.get_factor(name, asks, said)
         return sorted(scores, key=lambda name: -scores[name])
 
     def correct(self, near: Mapping[str, float]) -> Mapping[str, float]:
         """Return a word that no tool has, nor a synonym of it, as one that is spelled like it."""
         if not self.holders.keys().isdisjoint(near):
             return near
-        word = find_itself(near)
-        spelled = self.find_spelling(word, SURE_LIKENESS) or self.find_part(word)
+        spelled = self.find_spelling(find_itself(near), SURE_LIKENESS)
         return {spelled: 0.5} if spelled else near
-
-    def find_part(self, word: str) -> str:
-        """Return the word of the tools that a compound begins or ends with: "mailbox"."""
-        cuts = [word[:end] for end in range(len(word) - 3, 3, -1)]
-        cuts += [word[start:] for start in range(3, len(word) - 3)]
-        return max((cut for cut in cuts if cut in self.holders), key=len, default="")
-
-    def is_verb(self, near: Mapping[str, float]) -> bool:
-        """Return whether a word is what an action is called, and nothing that there is."""
-        return find_itself(near) not in self.nouns and not self.verbs.isdisjoint(near)
 
     def get_scores(self, words: Sequence[Mapping[str, float]]) -> dict[str, float]:
         """Return how well tools hold the words, those with none left out."""
@@ -152,25 +220,24 @@ class FieldRanking:
             for word in near.keys() & self.weights.keys():
                 weight = near[word] * min(1.0, most / self.weights[word])
                 for name, value in self.holders[word].items():
-                    if weight * value > best.get(name, 0.0):
-                        best[name] = weight * value
+                    best[name] = max(weight * value, best.get(name, 0.0))
             for name, value in best.items():
                 scores[name] += value
         return scores
 
-    def get_factor(self, name: str, question: SearchQuestion, said: set[str]) -> float:
+    def get_factor(self, name: str, asks: Mapping[str, float], said: set[str]) -> float:
         """Return how well a tool does what is asked for: what reads comes before what writes."""
-        tool, asks = self.tools[name], question.asks
+        tool = self.tools[name]
         if "reads" not in tool:
             return 1.0
         if tool["destroys"] and "destroy" not in asks:
             return self.destroying
         strongest = max(asks.values(), default=0.0)
-        wants_read = asks.get(READ, 0.0) == strongest and bool(asks)
         as_question = tool["as_question"]
         if as_question and asks and asks.get(as_question, 0.0) == strongest:
             # One object is read after it was found.
             return self.fitting * (0.9 if tool["action"] == "retrieve" else 1.0)
+        wants_read = bool(asks) and asks.get(READ, 0.0) == strongest
         if wants_read != tool["reads"]:
             return self.unlike if wants_read else self.misfitting
         # An action of the project's own has to be named.
@@ -182,9 +249,8 @@ class FieldRanking:
 
     def find_near(self, text: str) -> list[str]:
         """Return the names of the tools with words spelled like those of a question."""
-        words = self.language.split(text)[:MOST_SPELLINGS]
-        near = [{spelled: 1.0} for spelled in map(self.find_spelling, words) if spelled]
-        scores = self.get_scores(near)
+        spelled = map(self.find_spelling, self.language.split(text)[:MOST_SPELLINGS])
+        scores = self.get_scores([{word: 1.0} for word in spelled if word])
         return sorted(scores, key=lambda name: -scores[name])
 
     def find_spelling(self, word: str, least: float = LEAST_LIKENESS) -> str:
@@ -204,6 +270,14 @@ class FieldRanking:
             for piece in cut_pieces(word):
                 pieces[piece].append(word)
         return pieces
+
+
+def read_field(tool: Mapping[str, Any], field: str) -> str:
+    if field == "names":
+        return " ".join(tool[key] for key in ("name", "title", "keywords") if tool.get(key))
+    if field == "arguments":
+        return " ".join(read_properties(tool.get("inputSchema")))
+    return str(tool.get(field, ""))
 
 
 def find_itself(near: Mapping[str, float]) -> str:

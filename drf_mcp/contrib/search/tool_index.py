@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.utils import translation
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.contrib.search.hits import CHARACTERS_PER_TOKEN, Hits
-from drf_mcp.contrib.search.ranking import FieldRanking
-from drf_mcp.contrib.search.tool_words import ToolWords
-from drf_mcp.contrib.search.words import SearchLanguage, get_language
+from drf_mcp.contrib.search import READ, WRITE
+from drf_mcp.contrib.search.ranking import FieldRanking, describe_tool
+from drf_mcp.contrib.search.words import SearchLanguage, get_language, split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.json_text import to_bytes
+from drf_mcp.option_types.spelling import PAGING_NAMES
 from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.arguments.fields import FIELDS
 from drf_mcp.tools.kept_descriptions import kept_descriptions
-from drf_mcp.tools.summaries import Instructions
+from drf_mcp.tools.summaries import UNKNOWN, Instructions, Signature, write_type
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 
 # Of one page.
 MOST_HITS, MOST_GROUPS = 5, 300
+# For each token of the budget: rows of JSON have about 2.5.
+CHARACTERS_PER_TOKEN = 2
+# Of a signature: the optional arguments, and the names of what a tool answers; and the hits that
+# have them.
+MOST_OPTIONAL, MOST_ANSWERED, MOST_SIGNED = 6, 6, 2
+COMMON_ARGUMENTS = ("page_size", "ordering", FIELDS)
 NAMES = re.compile(r"[\w-]+")
+CHOICES = re.compile(r" \([^()]*\)")
+SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
@@ -33,21 +42,18 @@ def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     # In the project's own language, not in that of the first caller.
     with override_language():
         language = get_language(translation.get_language() or "en")
-        return FieldRanking(
-            {name: describe_words(tool, language) for name, tool in tools.items()}, language
-        )
+        return FieldRanking({n: read_description(t, language) for n, t in tools.items()}, language)
 
 
-def describe_words(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
+def read_description(tool: Tool, language: SearchLanguage) -> Any:
     def describe() -> bytes:
-        return to_bytes(encode_data(ToolWords(tool, language).describe()))
+        return to_bytes(encode_data(describe_tool(tool, language)))
 
     is_new = "view" not in vars(tool)
     text = kept_descriptions.get(tool, ("search", language.code), describe)
     if is_new:
         tool.forget()
-    described: dict[str, Any] = json.loads(text)
-    return described
+    return json.loads(text)
 
 
 class ToolIndex:
@@ -67,11 +73,6 @@ class ToolIndex:
         self.tools = tools
         self.caller = caller
         self.client_limit: int | None = None
-
-    @property
-    def seen(self) -> Sequence[Tool]:
-        """The tools that ``tools/list`` would show if it showed every tool."""
-        return Visibility(self.caller, remembers=True).of(self.tools.values())
 
     @classmethod
     def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:
@@ -94,17 +95,6 @@ class ToolIndex:
         is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)
         return words if is_named else []
 
-    def search(self, query: str, offset: int = 0, definitions: bool = False) -> dict[str, Any]:
-        """Return a page of hits: ``tools``, and ``next_offset`` where there are more."""
-        found = self.find(query, offset + MOST_HITS + 1)[offset:]
-        is_near = not found and not offset
-        found = self.find_near(query) if is_near else found
-        hits = Hits(query, self.find_named(query), self.room, definitions)
-        page = list(hits.fit(found[:MOST_HITS]))
-        more = len(found) > len(page)
-        answer = {"tools": page, "next_offset": offset + len(page) if more else None}
-        return answer | ({"groups": self.list_groups(0)["groups"]} if is_near else {})
-
     def find_near(self, query: str) -> list[Tool]:
         """Return a few tools for a query that has no word of any tool."""
         near = self.rank(self.registry, self.tools).find_near(query)
@@ -116,15 +106,41 @@ class ToolIndex:
         names = dict.fromkeys([*near, *searching, *reading, *self.tools])
         return Visibility(self.caller).find_first((self.tools[n] for n in names), MOST_HITS)
 
-    @property
-    def room(self) -> int:
+    def search(self, query: str, offset: int = 0, definitions: bool = False) -> dict[str, Any]:
+        """Return a page of hits: ``tools``, and ``next_offset`` where there are more."""
+        found = self.find(query, offset + MOST_HITS + 1)[offset:]
+        is_near = not found and not offset
+        found = self.find_near(query) if is_near else found
+        page = list(self.fit(found[:MOST_HITS], query, definitions))
+        more = len(found) > len(page)
+        answer = {"tools": page, "next_offset": offset + len(page) if more else None}
+        return answer | ({"groups": self.list_groups(0)["groups"]} if is_near else {})
+
+    def fit(self, tools: Iterable[Tool], query: str, definitions: bool) -> Iterator[dict[str, Any]]:
+        """Yield hits while there is room, at least one."""
         limits = (self.client_limit, mcp_settings.MAX_RESULT_TOKENS)
-        known = [limit for limit in limits if limit is not None]
-        return CHARACTERS_PER_TOKEN * min(known, default=10_000)
+        room = CHARACTERS_PER_TOKEN * min((n for n in limits if n is not None), default=10_000)
+        named, words = self.find_named(query), set(split_words(query))
+        for place, tool in enumerate(tools):
+            with override_language():
+                if definitions:
+                    hit = define(tool)
+                elif tool.name in named:
+                    hit = sign(tool, Signature(tool).write(), tool.description)
+                else:
+                    most = MOST_OPTIONAL if place < MOST_SIGNED else 0
+                    short = ShortSignature(tool, words, most).write()
+                    hit = sign(tool, short, cut_sentence(tool.description))
+            length = len(encode_data(hit))
+            if place and length > room:
+                return
+            room -= length
+            yield hit
 
     def list_groups(self, offset: int) -> dict[str, Any]:
         """Return what there is: ``total``, and a page of ``groups`` with their counts."""
-        seen = self.seen
+        # The tools that `tools/list` would show if it showed every tool.
+        seen = Visibility(self.caller, remembers=True).of(self.tools.values())
         groups = Instructions(seen, RETRIEVAL_TOOL).groups
         page = list(groups.items())[offset : offset + MOST_GROUPS]
         following = offset + len(page)
@@ -133,3 +149,77 @@ class ToolIndex:
             "groups": {noun: len(actions) or 1 for noun, actions in page},
             "next_offset": following if following < len(groups) else None,
         }
+
+
+# --- Hits -----------------------------------------------------------------------------------
+
+
+def sign(tool: Tool, signature: str, description: str) -> dict[str, Any]:
+    hit = {
+        "signature": signature,
+        "run_with": READ if tool.reads else WRITE,
+        "description": description,
+    }
+    return hit | ({"destructive": True} if tool.annotations["destructiveHint"] else {})
+
+
+def define(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "run_with": READ if tool.reads else WRITE,
+        "description": tool.description,
+        "annotations": {hint: True for hint, is_so in tool.annotations.items() if is_so},
+        "inputSchema": tool.input_schema,
+    }
+
+
+class ShortSignature(Signature):
+    """The signature of a hit: a few of many optional arguments, and names of what is answered.
+
+    Args:
+        tool: a `Tool`.
+        words: the words of a query; the arguments that they name are never left out.
+        most: so many optional arguments.
+    """
+
+    def __init__(self, tool: Any, words: set[str], most: int) -> None:
+        super().__init__(tool)
+        self.words = words
+        self.most = most
+
+    def write(self, name: str = "") -> str:
+        text = super().write(name).removesuffix(f" -> {UNKNOWN}")
+        # JSON has two characters for each quotation mark.
+        return text if "'" in text else text.replace('"', "'")
+
+    def get_arguments(self) -> str:
+        schema = self.tool.input_schema
+        every: Mapping[str, Any] = schema.get("properties", {})
+        needed = [name for name in every if name in schema.get("required", ())]
+        optional = [name for name in every if name not in needed]
+        named = [n for n in optional if self.words.issuperset(split_words(n) or [""])]
+        # Most tools have the same ones for pages, fields and safety.
+        common = {*COMMON_ARGUMENTS, *PAGING_NAMES, *named}
+        common |= {control.name for control in self.tool.controls}
+        own = [name for name in optional if name not in common]
+        shown = [*named, *own[: max(self.most - len(named), 0)]]
+        texts = [f"{name}: {write_type(every[name])}" for name in needed]
+        texts += [f"{name}: {write_type(every[name])} = None" for name in shown]
+        return ", ".join(texts if len(texts) == len(every) else [*texts, "..."])
+
+    def get_answer(self) -> str:
+        output = self.find_output()
+        rows = output.get("items") if isinstance(output, Mapping) else None
+        row = rows if isinstance(rows, Mapping) else output
+        members = list(row.get("properties", ())) if isinstance(row, Mapping) else []
+        if not members or not self.most:
+            return UNKNOWN
+        more = ["..."] if len(members) > MOST_ANSWERED else []
+        text = ", ".join([*members[:MOST_ANSWERED], *more])
+        return f"[{{{text}}}]" if row is rows else f"{{{text}}}"
+
+
+def cut_sentence(text: str) -> str:
+    """Return the first sentence of a text, without what it has in brackets."""
+    found = SENTENCE.match(text)
+    return CHOICES.sub("", found[0] if found else text)

@@ -8,19 +8,20 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from django.core.checks import CheckMessage, Error
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.contrib.search import SEARCH_TOOLS
+from drf_mcp.checks.project import Project, register_check
+from drf_mcp.contrib.search import READ, SEARCH, SEARCH_TOOLS, WRITE
 from drf_mcp.contrib.search.tool_index import ToolIndex
-from drf_mcp.contrib.search.tools import INNER, SEARCH, RunTool, make_tool
-from drf_mcp.contrib.search.views import INDEX, READ, WRITE
+from drf_mcp.contrib.search.tools import INDEX, INNER, RunTool, make_tool
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import ask_nearest
-from drf_mcp.outcomes import Failure, Outcome, Problem
+from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
@@ -37,23 +38,15 @@ class ToolSearch:
     Args:
         server: the `Server` of the endpoint.
         context: the request of the caller.
-        pinned: patterns as those of INCLUDE of the tools that are listed.
     """
 
-    def __init__(self, server: Any, context: RequestContext, pinned: Sequence[str] = ()) -> None:
+    def __init__(self, server: Any, context: RequestContext) -> None:
+        pinned = server.view_attributes.get("pinned")
+        self.patterns = tuple(mcp_settings.PINNED_TOOLS if pinned is None else pinned)
         self.capability = server.tools_capability
         self.context = context
-        self.patterns = tuple(pinned)
         self.registry: Any = server.registry
         self.caller: Caller = context.caller
-
-    @classmethod
-    def of(cls, server: Any, context: RequestContext) -> ToolSearch | None:
-        """Return what the caller sees in place of all tools, None where all are listed."""
-        if not is_on(server.view_attributes):
-            return None
-        pinned = server.view_attributes.get("pinned")
-        return cls(server, context, mcp_settings.PINNED_TOOLS if pinned is None else pinned)
 
     @cached_property
     def tools(self) -> Mapping[str, Tool]:
@@ -68,16 +61,6 @@ class ToolSearch:
         return tools
 
     @property
-    def pinned(self) -> Sequence[Tool]:
-        """The tools that are listed as they are."""
-
-        def find(tools: Mapping[str, Tool]) -> Sequence[Tool]:
-            return [t for t in tools.values() if is_pinned(t) or t.matches(self.patterns)]
-
-        pinned: Sequence[Tool] = self.registry.keep(("pinned", self.patterns), self.tools, find)
-        return pinned
-
-    @property
     def hint(self) -> str:
         """The sentences of the instructions."""
         return _(
@@ -89,30 +72,35 @@ class ToolSearch:
     @property
     def listed(self) -> list[Tool]:
         """What is listed: the tools that search and run others, and those that are pinned."""
-        return [*self.find_own(), *self.pinned]
+
+        def find_pinned(tools: Mapping[str, Tool]) -> list[Tool]:
+            return [
+                tool
+                for tool in tools.values()
+                if tool.options.pinned or tool.endpoint.is_built_in or tool.matches(self.patterns)
+            ]
+
+        pinned = self.registry.keep(("pinned", self.patterns), self.tools, find_pinned)
+        return [*self.find_own(), *pinned]
 
     def find_own(self) -> Iterator[Tool]:
         """Yield those of the three tools that are of use to the caller, with their hints."""
         own = [tool for tool in self.tools.values() if not tool.endpoint.is_built_in]
         reads = [tool for tool in own if tool.reads]
         writes = [tool for tool in own if not tool.reads]
-        destroying = [tool for tool in writes if tool.annotations["destructiveHint"]]
         # Of each the first that the caller sees is enough.
-        is_destructive = self.sees_any(destroying)
+        is_destructive = self.sees_any([t for t in writes if t.annotations["destructiveHint"]])
         can_write = is_destructive or self.sees_any(writes)
         can_read = self.sees_any(reads)
         if can_read or can_write:
             yield self.make(SEARCH)
         if can_read:
-            yield self.make(READ, open_world=self.reaches_out(reads))
+            yield self.make(READ, open_world=reaches_out(reads))
         if can_write:
-            yield self.make(WRITE, destructive=is_destructive, open_world=self.reaches_out(writes))
+            yield self.make(WRITE, destructive=is_destructive, open_world=reaches_out(writes))
 
     def sees_any(self, tools: Sequence[Tool]) -> bool:
         return bool(Visibility(self.caller).find_first(tools, 1))
-
-    def reaches_out(self, tools: Sequence[Tool]) -> bool:
-        return any(tool.annotations["openWorldHint"] for tool in tools)
 
     def make(self, name: str, **options: Any) -> Tool:
         # Made once for all callers, so that each is described and encoded once.
@@ -121,17 +109,11 @@ class ToolSearch:
         )
         return tool
 
-    def find(self, name: str) -> Tool | None:
-        """Return the one of the three tools that has a name, None if none has it."""
-        if name not in SEARCH_TOOLS:
-            return None
-        return self.make(name)
-
     # --- Calls of tools that are named -----------------------------------------------------------
 
     def redirect(self, call: CallState) -> None:
         """Give a call of ``tools_search`` what it searches; make the call that another names."""
-        runner, _context = call.tool, self.context
+        runner = call.tool
         if not isinstance(runner, RunTool):
             INDEX.set(call, ToolIndex(self.registry, self.tools, self.caller))
             return
@@ -142,11 +124,8 @@ class ToolSearch:
             return
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
-            if tool is not None and self.sees_any([tool]):
-                problem = self.refuse_kind(tool)
-            else:
-                problem = self.refuse_name(name)
-            call.tool = runner.refusing(problem)
+            is_known = tool is not None and self.sees_any([tool])
+            call.tool = runner.refusing(refuse_kind(tool) if is_known else self.refuse_name(name))
             return
         call.redirect(name, arguments)
         call.locate = RedirectedOutcome(self, name).locate
@@ -170,17 +149,18 @@ class ToolSearch:
             remediation=advice,
         )
 
-    def refuse_kind(self, tool: Tool) -> Problem:
-        other, message = WRITE, _("%(tool)s changes something. Nothing was run.")
-        if tool.reads:
-            other, message = READ, _("%(tool)s only reads. Nothing was run.")
-        return Problem(
-            "wrong_tool",
-            message % {"tool": tool.name},
-            "/name",
-            tool.name,
-            remediation=_("Call %(tool)s with the same name and arguments.") % {"tool": other},
-        )
+
+def refuse_kind(tool: Any) -> Problem:
+    other, message = WRITE, _("%(tool)s changes something. Nothing was run.")
+    if tool.reads:
+        other, message = READ, _("%(tool)s only reads. Nothing was run.")
+    advice = _("Call %(tool)s with the same name and arguments.") % {"tool": other}
+    message %= {"tool": tool.name}
+    return Problem("wrong_tool", message, "/name", tool.name, remediation=advice)
+
+
+def reaches_out(tools: Sequence[Tool]) -> bool:
+    return any(tool.annotations["openWorldHint"] for tool in tools)
 
 
 class RedirectedOutcome:
@@ -199,9 +179,8 @@ class RedirectedOutcome:
         """Return the outcome in terms of the arguments that were sent."""
 
         def go_without(exc: Exception) -> dict[str, Any]:
-            logger.warning(
-                "The answer of %s cannot be fitted to what was sent", outcome.tool, exc_info=exc
-            )
+            text = "The answer of %s cannot be fitted to what was sent"
+            logger.warning(text, outcome.tool, exc_info=exc)
             return {}
 
         # What a view's own envelope says may look like ours.
@@ -210,36 +189,28 @@ class RedirectedOutcome:
 
     def find_changes(self, outcome: Outcome) -> dict[str, Any]:
         changes: dict[str, Any] = {}
-        failure, page = outcome.failure, outcome.pagination
+        failure, page, data = outcome.failure, outcome.pagination, outcome.data
         if failure is not None and failure.problems:
-            changes["failure"] = self.locate_failure(failure)
+            problems = locate_all(failure.problems)
+            # The message names the first argument.
+            path, message = failure.problems[0].path, failure.message
+            if path and message.startswith(f"{path}: "):
+                message = problems[0].path + message.removeprefix(path)
+            changes["failure"] = replace(failure, message=message, problems=problems)
         if any(warning.problems for warning in outcome.warnings):
             changes["warnings"] = tuple(
-                replace(warning, problems=self.locate_all(warning.problems))
+                replace(warning, problems=locate_all(warning.problems))
                 for warning in outcome.warnings
             )
         if page is not None and page.next is not None:
             changes["pagination"] = replace(page, next=self.wrap(page.next))
         asks = failure is not None and failure.code == CONFIRMATION
-        if asks and isinstance(outcome.data, Mapping) and "next" in outcome.data:
-            data = {**outcome.data, "next": self.wrap(outcome.data["next"])}
+        if asks and isinstance(data, Mapping) and "next" in data:
+            data = {**data, "next": self.wrap(data["next"])}
             changes |= {"data": data, "body": {**outcome.body, "data": data}}
         if "undo" in outcome.meta:
             changes["meta"] = {**outcome.meta, "undo": self.wrap_undo(outcome.meta["undo"])}
         return changes
-
-    def locate_failure(self, failure: Failure) -> Failure:
-        # The message names the first argument.
-        first, *_ = problems = self.locate_all(failure.problems)
-        path, message = failure.problems[0].path, failure.message
-        if path and message.startswith(f"{path}: "):
-            message = first.path + message.removeprefix(path)
-        return replace(failure, message=message, problems=problems)
-
-    def locate_all(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
-        # One that is about no argument stays so.
-        prefix = JSONPointer.from_path([INNER])
-        return tuple(replace(p, pointer=prefix + p.pointer) if p.pointer else p for p in problems)
 
     def wrap(self, arguments: Mapping[str, Any], name: str = "") -> dict[str, Any]:
         return {"name": name or self.name, INNER: arguments}
@@ -253,11 +224,19 @@ class RedirectedOutcome:
         return {**undo, "tool": runner, "arguments": self.wrap(undo["arguments"], undo["tool"])}
 
 
-def is_pinned(tool: Tool) -> bool:
-    return bool(tool.options.pinned or tool.endpoint.is_built_in)
+def locate_all(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    # One that is about no argument stays so.
+    prefix = JSONPointer.from_path([INNER])
+    return tuple(replace(p, pointer=prefix + p.pointer) if p.pointer else p for p in problems)
 
 
-def is_on(view_attributes: Mapping[str, Any]) -> bool:
-    """Return whether an endpoint lists few tools and searches the others."""
-    own = view_attributes.get("tool_search")
-    return bool(mcp_settings.TOOL_SEARCH if own is None else own)
+@register_check()
+def check_search_names(project: Project) -> Iterator[CheckMessage]:
+    shadowed = sorted(set(SEARCH_TOOLS) & project.tools.keys())
+    if shadowed and any(each.is_shortened for each in project.endpoints):
+        yield Error(
+            f"The project has a tool named {', '.join(shadowed)}, which hides the "
+            "tool of TOOL_SEARCH by that name.",
+            hint="Give the tool another name with @mcp_tool(name=...).",
+            id="drf_mcp.E017",
+        )

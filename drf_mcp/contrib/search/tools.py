@@ -6,60 +6,53 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
 
-from drf_mcp.contrib.search.views import READ, WRITE, ToolSearchView
+from drf_mcp.contrib.search import READ, SEARCH
+from drf_mcp.interaction.call_context import call_context
+from drf_mcp.interaction.exchange import Slot, find_call
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
-from drf_mcp.tools.server_tools import RedirectingTool, ServerTool
+from drf_mcp.tools.server_tools import RedirectingTool, ServerTool, ServerToolView
 from drf_mcp.tools.tool import Tool
 
-SEARCH = "tools_search"
-RUNS = {READ: "GET", WRITE: "POST"}
 INNER = "arguments"
-RUN_TEXTS = {
-    READ: (
-        gettext_noop("Run a tool that reads"),
-        gettext_noop("Run a tool that reads."),
-    ),
-    WRITE: (
-        gettext_noop("Run a tool that changes something"),
-        gettext_noop("Run a tool that writes."),
-    ),
-}
+# The tools that a call of tools_search searches.
+INDEX: Slot[Any] = Slot()
 
 
-def get_search_options() -> dict[str, Any]:
-    return {
-        "title": _("Find tools"),
-        "description": _("Find tools by words or names. No query: all groups."),
-        "query": {
-            "query": {"type": "string"},
-            "definitions": {"type": "boolean"},
-            "offset": {"type": "integer"},
-        },
-    }
+class SearchArguments(serializers.Serializer[Any]):
+    query = serializers.CharField(required=False, default="", allow_blank=True, max_length=1000)
+    definitions = serializers.BooleanField(default=False)
+    offset = serializers.IntegerField(min_value=0, default=0)
 
 
-def get_run_options(name: str) -> dict[str, Any]:
-    title, description = RUN_TEXTS[name]
-    input_schema = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            INNER: {"type": "object"},
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    }
-    return {
-        "title": _(title),
-        "description": _(description),
-        "input_schema": input_schema,
-        "output_schema": None,
-    }
+class ToolSearchView(ServerToolView):
+    """Answers with the tools that a query is about, or with the groups of all tools."""
+
+    def get(self, request: Request) -> Response:
+        arguments = SearchArguments(data=request.query_params)
+        arguments.is_valid(raise_exception=True)
+        asked = arguments.validated_data
+        call = find_call(request)
+        index = INDEX.get(call)
+        assert call is not None
+        assert index is not None
+        index.client_limit = call.client_limit
+        if not asked["query"]:
+            return Response(index.list_groups(asked["offset"]))
+        answer = index.search(asked["query"], asked["offset"], asked["definitions"])
+        if "groups" in answer:
+            advice = _(
+                "No tool has a word of the query. These are the nearest, and the groups that there"
+                " are: try other words."
+            )
+            call_context(request).suggest(advice)
+        return Response(answer)
 
 
 class SearchTool(ServerTool):
@@ -107,5 +100,29 @@ def make_tool(name: str, **options: Any) -> Tool:
     # Made once, in the project's own language, whichever caller asks first.
     with override_language():
         if name == SEARCH:
-            return SearchTool.make(name, ToolSearchView, **get_search_options())
-        return RunTool.make(name, method=RUNS[name], **get_run_options(name), **options)
+            types = {"query": "string", "definitions": "boolean", "offset": "integer"}
+            return SearchTool.make(
+                name,
+                ToolSearchView,
+                title=_("Find tools"),
+                description=_("Find tools by words or names. No query: all groups."),
+                query={each: {"type": types[each]} for each in types},
+            )
+        title, description = _("Run a tool that changes something"), _("Run a tool that writes.")
+        if name == READ:
+            title, description = _("Run a tool that reads"), _("Run a tool that reads.")
+        input_schema = {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, INNER: {"type": "object"}},
+            "required": ["name"],
+            "additionalProperties": False,
+        }
+        return RunTool.make(
+            name,
+            method="GET" if name == READ else "POST",
+            title=title,
+            description=description,
+            input_schema=input_schema,
+            output_schema=None,
+            **options,
+        )

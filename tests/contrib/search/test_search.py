@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.contrib.search import hits, tool_index
+from drf_mcp.contrib.search import tool_index
 from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.contrib.search.words import split_words
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import registry
 from drf_mcp.tools.summaries import Signature
-from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from tests.agents import Agent
 from tests.contrib.search.conftest import SurfaceAgent, get_name
@@ -49,7 +47,7 @@ def test_every_tool_of_the_list_is_found_by_its_name_and_no_other(agent_of, list
         for name, hit in found.items():
             schema, hints = listed[name]["inputSchema"], listed[name]["annotations"]
             assert hit["description"] == listed[name]["description"]
-            assert hit.get("inputSchema", schema) == schema
+            assert hit["inputSchema"] == schema
             assert set(hit["annotations"]) == {hint for hint, holds in hints.items() if holds}
 
 
@@ -124,7 +122,7 @@ def test_a_signature_names_each_required_argument_and_those_of_the_query(subtest
     stems = set(split_words(" ".join(words)))
     for tool in registry.tools().values():
         for most in (0, 3):
-            text = hits.ShortSignature(tool, stems, most).get_arguments()
+            text = tool_index.ShortSignature(tool, stems, most).get_arguments()
             schema = tool.input_schema
             named = {n for n in schema["properties"] if set(split_words(n) or [""]) <= stems}
             assert {
@@ -133,9 +131,9 @@ def test_a_signature_names_each_required_argument_and_those_of_the_query(subtest
 
 
 def test_the_first_sentence_of_a_description_is_enough():
-    assert hits.cut_sentence("Find orders (paid, sent). Newest first.") == "Find orders."
-    assert hits.cut_sentence("Costs 1.50 a piece") == "Costs 1.50 a piece"
-    assert hits.cut_sentence("") == ""
+    assert tool_index.cut_sentence("Find orders (paid, sent). Newest first.") == "Find orders."
+    assert tool_index.cut_sentence("Costs 1.50 a piece") == "Costs 1.50 a piece"
+    assert tool_index.cut_sentence("") == ""
 
 
 def test_definitions_have_the_schemas_that_fit(agent):
@@ -144,47 +142,6 @@ def test_definitions_have_the_schemas_that_fit(agent):
     assert answer[0]["run_with"] == "tools_write"
     assert answer[0]["annotations"] == {"destructiveHint": True}
     assert answer[0]["inputSchema"] == registry.tool("orders_refund").input_schema
-
-
-@pytest.mark.slow
-def test_schemas_of_further_hits_come_as_far_as_they_fit_the_budget(agent):
-    def search() -> list[int]:
-        return count_schemas(agent.search("refund an order", definitions=True)["tools"])
-
-    tokens = search()
-    with mock.patch.object(hits, "SCHEMA_TOKENS", sum(tokens[:2]) + 20):
-        assert search()[:2] == tokens[:2]
-        assert len(search()) < len(tokens)
-    with mock.patch.object(hits, "SCHEMA_TOKENS", 0):
-        assert search() == tokens[:1]
-
-
-def count_schemas(hits: list[dict]) -> list[int]:
-    """Return the tokens of each schema among hits."""
-    found = [hit["inputSchema"] for hit in hits if "inputSchema" in hit]
-    return [count_tokens(json.dumps(schema, separators=(",", ":"))) for schema in found]
-
-
-@pytest.mark.slow
-def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(agent):
-    properties = registry.tool("orders_create").input_schema["properties"]
-    with mock.patch.object(hits, "LONGEST_SCHEMA", 20):
-        best = agent.search("create an order", definitions=True)["tools"][0]
-        (whole,) = agent.search("orders_create", definitions=True)["tools"]
-    assert best["name"] == "orders_create"
-    assert "inputSchema" not in best
-    assert best["arguments"] == {name: properties[name] for name in best["arguments"]}
-    assert {*best["arguments"], *best["other_arguments"]} == set(properties)
-    assert set(best["arguments"]) == set(whole["inputSchema"]["required"])
-
-
-def test_arguments_that_the_query_names_keep_their_schemas(agent):
-    properties = registry.tool("orders_list").input_schema["properties"]
-    with mock.patch.object(hits, "LONGEST_SCHEMA", 20):
-        best = agent.search("orders_list status", definitions=True)["tools"][0]
-    assert best["name"] == "orders_list"
-    assert best["arguments"] == {"status": properties["status"]}
-    assert "status" not in best["other_arguments"]
 
 
 def test_names_alone_find_those_tools_with_their_schemas(agent):
