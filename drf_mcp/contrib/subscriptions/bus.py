@@ -1,43 +1,44 @@
-"""The bus carries news between processes; functions and signals publish the news."""
+"""The bus carries news between processes; functions and signals publish the news.
+
+A topic says what news are about, in a text without values.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
 
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.core.signals import setting_changed
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Field, Model
 from django.db.models.signals import m2m_changed, post_delete, post_save
+from django.urls import URLResolver, get_resolver
+from django.utils.crypto import salted_hmac
 
-from drf_mcp.contrib.subscriptions.topics import (
-    DELETED,
-    EVERYTHING,
-    row_topics,
-    widen_topic,
-    write_list_topic,
-    write_topic,
-)
+from drf_mcp.access.resources import FoundEndpoint, find_endpoint_patterns
 from drf_mcp.settings import mcp_settings
 from drf_mcp.signals import subject_changed
 
 LISTS = ("tools", "prompts", "resources")
+# The topic of every list and every resource; and what precedes the topic of a row that is deleted.
+EVERYTHING, DELETED = "*", "-"
 # PostgreSQL takes less than 8,000 bytes.
 MAX_BYTES = 7_000
-# Members whose clients alone hear of a change of a group.
-MAX_MEMBERS = 50
 OWN_APP = re.compile("drf_mcp(?:_|$)")
 Subscriber: TypeAlias = Callable[[str], Any]
 FindTopics: TypeAlias = Callable[[], Iterable[str]]
+# A model with a table of its own and one of its fields.
+Column: TypeAlias = tuple[type[Model], "Field[Any, Any]"]
 
 
 class Bus:
@@ -110,6 +111,96 @@ def get_bus() -> Bus | None:
     return None if bus_class is None else bus_class()
 
 
+# --- Topics ---------------------------------------------------------------------------------
+
+
+def write_topic(kind: str, key: str) -> str:
+    """Return the topic of what is neither a list nor a row, such as ``uri`` or ``task``."""
+    return f"{kind}:{sign_value(kind, key)}"
+
+
+def write_list_topics(user_pks: Iterable[Any] | None, names: Iterable[str] = LISTS) -> list[str]:
+    """Return the topics of the lists of some users, None for all users."""
+    keys = ["*"] if user_pks is None else [sign_value("user", str(key)) for key in user_pks]
+    return [f"list:{name}:{key}" for key in keys for name in names]
+
+
+def write_row_topic(column: Column, value: Any) -> str:
+    model, field = column
+    # A URL's text, such as a UUID in capitals, and a row's value give the same topic.
+    with contextlib.suppress(ValidationError):
+        value = field.to_python(value)
+    name = f"{model._meta.label_lower}.{field.name}"
+    return f"row:{name}:{sign_value(name, str(value))}"
+
+
+def widen_topic(topic: str) -> str:
+    """Return the topic of all users, rows or URIs of a kind, for the topic of one."""
+    return topic.rpartition(":")[0] + ":*"
+
+
+def sign_value(name: str, text: str) -> str:
+    """Return a signature of a value, which the bus carries in place of the value."""
+    salt = f"drf_mcp.contrib.subscriptions.{name}"
+    return salted_hmac(salt, text, algorithm="sha256").hexdigest()[:16]
+
+
+def find_row_topics(model: type[Model], values: Mapping[str, Any]) -> list[str]:
+    """Return the topics of a row: by the fields by which resources show it.
+
+    Args:
+        values: those of the row, by the column's attribute.
+    """
+    models = {model._meta.concrete_model, *model._meta.get_parent_list()}
+    return [
+        write_row_topic((shown, field), values[field.attname])
+        for shown, field in find_shown_columns()
+        if shown in models and field.attname in values
+    ]
+
+
+def find_shown_columns() -> set[Column]:
+    """Return the columns by which resources of the endpoints of ROOT_URLCONF show rows."""
+    shown: set[Column] = set()
+    for server in find_servers(get_resolver()):
+        # The server is that of one turn of the loop: it is read at once.
+        def read(tools: Mapping[str, Any], server: Any = server) -> set[Column]:
+            resources = server.find_capability("resources")
+            routes = resources.get_routes(tools.values()) if resources else ()
+            named = (route.find_lookup() for route in routes)
+            return {found for each in named if each and (found := find_column(*each))}
+
+        tools = server.registry.tools(None, server.tool_options)
+        shown |= server.registry.keep("shown columns", tools, read)
+    return shown
+
+
+@functools.lru_cache(maxsize=1)
+def find_servers(resolver: URLResolver) -> list[Any]:
+    servers = []
+    for _, entry in find_endpoint_patterns(resolver):
+        view = FoundEndpoint("", entry.callback).view
+        server = view.server_class(view.registry, view.envelope_class)
+        server.tool_options = view.tool_options or server.tool_options
+        servers.append(server)
+    return servers
+
+
+def find_column(label: str, name: str) -> Column | None:
+    """Return the column of a field of a model, None for what is no column."""
+    model = apps.get_model(label)._meta.concrete_model
+    assert model is not None
+    meta: Any = model._meta
+    try:
+        field = meta.pk if name == "pk" else meta.get_field(name)
+    except FieldDoesNotExist:
+        return None
+    return (model, field) if field.concrete and not field.many_to_many else None
+
+
+# --- Publishing -----------------------------------------------------------------------------
+
+
 def announce_list_change(*names: str, user: Any = None) -> None:
     """Notify clients that lists changed, after the commit.
 
@@ -117,8 +208,8 @@ def announce_list_change(*names: str, user: Any = None) -> None:
         names: of ``tools``, ``prompts`` and ``resources``; all by default.
         user: whose lists changed; None for the lists of all users.
     """
-    key = None if user is None else user.pk
-    publish(lambda: [write_list_topic(name, key) for name in names or LISTS])
+    keys = None if user is None else [user.pk]
+    publish(lambda: write_list_topics(keys, names or LISTS))
 
 
 def announce_update(subject: Any) -> None:
@@ -133,7 +224,18 @@ def announce_update(subject: Any) -> None:
     if isinstance(subject, str):
         publish(lambda: [write_topic("uri", subject)])
     else:
-        publish(partial(row_topics.find, type(subject), dict(vars(subject))), subject._state.db)
+        values = dict(vars(subject))
+        publish(lambda: find_row_topics(type(subject), values), subject._state.db)
+
+
+def publish(find_topics: FindTopics, using: str | None = None) -> None:
+    bus = get_bus()
+    if bus is None:
+        return
+    connection = transaction.get_connection(using)
+    if connection.in_atomic_block or bus.has_listeners():
+        notice = Notice(bus, connection, find_topics)
+        transaction.on_commit(notice.publish, using=using, robust=True)
 
 
 class Notice:
@@ -159,26 +261,11 @@ class Notice:
         notices = set(self.waiting.pop(self.connection))
         if not self.bus.has_listeners():
             return
-        if topics := {topic for notice in notices for topic in notice.find_topics()}:
-            self.bus.publish(write_text(topics))
-
-
-def write_text(topics: set[str]) -> str:
-    """Return the text of topics, of wider ones where it would be too long."""
-    text = json.dumps(sorted(topics))
-    if len(text) > MAX_BYTES:
-        text = json.dumps(sorted(set(map(widen_topic, topics))))
-    return text if len(text) <= MAX_BYTES else json.dumps([EVERYTHING])
-
-
-def publish(find_topics: FindTopics, using: str | None = None) -> None:
-    bus = get_bus()
-    if bus is None:
-        return
-    connection = transaction.get_connection(using)
-    if connection.in_atomic_block or bus.has_listeners():
-        notice = Notice(bus, connection, find_topics)
-        transaction.on_commit(notice.publish, using=using, robust=True)
+        topics = {topic for notice in notices for topic in notice.find_topics()}
+        for shown in (topics, set(map(widen_topic, topics)), {EVERYTHING}):
+            if topics and len(text := json.dumps(sorted(shown))) <= MAX_BYTES:
+                self.bus.publish(text)
+                return
 
 
 # --- Signals --------------------------------------------------------------------------------
@@ -197,9 +284,9 @@ def announce_row(sender: Any, instance: Model, using: str | None = None, **kwarg
     # The instance may have other values before the commit.
     key, values = instance.pk, dict(vars(instance))
 
-    def find_topics() -> Iterable[str]:
-        topics = row_topics.find(sender, values)
-        yield from (DELETED + topic for topic in topics) if is_deleted else topics
+    def find_topics() -> Iterator[str]:
+        for topic in find_row_topics(sender, values):
+            yield DELETED + topic if is_deleted else topic
         if is_user or is_right:
             yield from write_list_topics(None if is_right else [key])
 
@@ -215,41 +302,25 @@ def announce_rights(
     using: str | None = None,
     **kwargs: Any,
 ) -> None:
-    owner = find_rights_owners().get(sender)
-    # Who had what was cleared from the other end is known no more.
-    keys = pk_set if reverse else {instance.pk}
-    if owner is None or not action.startswith("post_") or pk_set == set():
+    is_users = find_rights_tables().get(sender)
+    if is_users is None or not action.startswith("post_") or pk_set == set():
         return
-
-    def find_topics() -> Iterable[str]:
-        is_users = keys is None or issubclass(owner, get_user_model())
-        return write_list_topics(keys if is_users else find_group_members(keys or (), using))
-
-    publish(find_topics, using)
+    # The members of a group are not looked up, and who had what was cleared from the other end is
+    # known no more: all hear of it.
+    keys = (pk_set if reverse else {instance.pk}) if is_users else None
+    publish(lambda: write_list_topics(keys), using)
 
 
 @functools.lru_cache(maxsize=1)
-def find_rights_owners() -> Mapping[Any, type[Model]]:
-    """Return the tables of rights, and whose rights they hold: those of users, or of groups."""
-    if not apps.is_installed("django.contrib.auth"):
-        return {}
-    user, group = get_user_model(), apps.get_model("auth", "Group")
-    relations = [(user, "groups"), (user, "user_permissions"), (group, "permissions")]
+def find_rights_tables() -> Mapping[Any, bool]:
+    """Return the tables of rights, and whether they are those of users, not of groups."""
+    user: Any = get_user_model() if apps.is_installed("django.contrib.auth") else None
     # A user model of the project's own may have none of them.
-    return {getattr(m, name).through: m for m, name in relations if hasattr(user, "groups")}
-
-
-def find_group_members(groups: Iterable[Any], using: str | None) -> set[Any] | None:
-    """Return the keys of the members of groups, None where they are many."""
-    members = get_user_model()._base_manager.using(using).filter(groups__in=groups)
-    found = set(members.values_list("pk", flat=True).distinct()[: MAX_MEMBERS + 1])
-    return found if len(found) <= MAX_MEMBERS else None
-
-
-def write_list_topics(users: Iterable[Any] | None) -> Iterable[str]:
-    """Return the topics of the lists of some users, None for all users."""
-    keys = [None] if users is None else users
-    return [write_list_topic(name, key) for key in keys for name in LISTS]
+    if not hasattr(user, "groups"):
+        return {}
+    group: Any = apps.get_model("auth", "Group")
+    of_users = (user.groups.through, user.user_permissions.through)
+    return {**dict.fromkeys(of_users, True), group.permissions.through: False}
 
 
 def announce_subject(

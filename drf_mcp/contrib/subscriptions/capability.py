@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.limits import count_once, get_address
-from drf_mcp.contrib.subscriptions.bus import LISTS, get_bus
-from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listened, Listener
-from drf_mcp.contrib.subscriptions.topics import (
+from drf_mcp.contrib.subscriptions.bus import (
+    LISTS,
     find_column,
-    row_topics,
+    find_shown_columns,
+    get_bus,
     widen_topic,
-    write_list_topic,
+    write_list_topics,
     write_row_topic,
     write_topic,
 )
+from drf_mcp.contrib.subscriptions.listening import STREAM_SLOTS, Listened, Listener
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
@@ -85,63 +86,58 @@ class SubscriptionsCapability(Capability):
         offered = self.server.get_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        uris = read_texts(wanted, URIS)
-        rows = self.find_rows(uris, context)
-        documents = self.find_documents(uris, context)
-        if rows or documents:
-            agreed[URIS] = [uri for uri in uris if uri in rows or uri in documents]
-        ids = read_texts(wanted, TASK_IDS)
-        if task_ids := [each for each in ids if self.read_task(each, context) is not None]:
-            agreed[TASK_IDS] = task_ids
-        bus = get_bus()
-        assert bus is not None
-        caller = context.caller
-        slot = STREAM_SLOTS.take(caller.principal or get_address(caller.request), self.max_streams)
-        user_pk = getattr(caller.authenticate().user, "pk", None)
+        uris, ids = read_texts(wanted, URIS), read_texts(wanted, TASK_IDS)
+        user_pk = getattr(context.caller.authenticate().user, "pk", None)
         subjects: dict[str, set[Listened]] = {}
-        for name in lists:
-            topic = write_list_topic(name, user_pk)
-            subjects.setdefault(topic, set()).add(Listened("list", name))
-        for uri, topic in rows.items():
-            for each in (topic, write_topic("uri", uri)):
-                subjects.setdefault(each, set()).add(Listened("uri", uri))
-        for uri in documents:
-            subjects.setdefault(write_topic("uri", uri), set()).add(Listened("document", uri))
-        for task_id in task_ids:
-            subjects.setdefault(write_topic("task", task_id), set()).add(Listened("task", task_id))
-        for topic, about in [*subjects.items()]:
-            subjects.setdefault(widen_topic(topic), set()).update(about)
-        states = {Listened("document", uri): content for uri, content in documents.items()}
-        return Listener(self, context, bus, subjects, states, slot), agreed
+        states: dict[Listened, str] = {}
 
-    def find_rows(self, uris: Iterable[str], context: RequestContext) -> dict[str, str]:
-        """Return the topics of the rows that the caller can read, by URI.
+        def listen(kind: str, name: str, *topics: str) -> None:
+            for topic in topics:
+                subjects.setdefault(topic, set()).add(Listened(kind, name))
+                subjects.setdefault(widen_topic(topic), set()).add(Listened(kind, name))
+
+        for name in lists:
+            listen("list", name, *write_list_topics([user_pk], [name]))
+        for uri in uris:
+            if topic := self.find_row_topic(uri, context):
+                listen("uri", uri, topic, write_topic("uri", uri))
+            elif content := self.hash_document(uri, context):
+                listen("document", uri, write_topic("uri", uri))
+                states[Listened("document", uri)] = content
+        for task_id in ids:
+            if self.read_task(task_id, context) is not None:
+                listen("task", task_id, write_topic("task", task_id))
+        known = {s.name for about in subjects.values() for s in about if s.kind != "list"}
+        if found := [uri for uri in uris if uri in known]:
+            agreed[URIS] = found
+        if found := [each for each in ids if each in known]:
+            agreed[TASK_IDS] = found
+        bus, caller = get_bus(), context.caller
+        assert bus is not None
+        listener = Listener(self, context, bus, subjects, states)
+        owner = caller.principal or get_address(caller.request)
+        listener.free_slot = STREAM_SLOTS.take(owner, self.max_streams, listener)
+        return listener, agreed
+
+    def find_row_topic(self, uri: str, context: RequestContext) -> str | None:
+        """Return the topic of a row that the caller can read, None for any other resource.
 
         A list cannot be listened for: to know what the caller sees of it, it would have to be
         read after each change of its table.
         """
-        found = {uri: self.find_row(uri, context) for uri in uris}
-        return {uri: topic for uri, topic in found.items() if topic is not None}
-
-    def find_row(self, uri: str, context: RequestContext) -> str | None:
         if self.resources is None:
             return None
         try:
             resource = self.resources.find(uri, context)
             lookup = resource.find_lookup() if hasattr(resource, "find_lookup") else None
-            column = lookup and find_column(*lookup)
-            if not column or not self.is_readable(uri, context):
+            column = find_column(*lookup) if lookup else None
+            # Middleware may choose another URLconf, whose rows no signal announces.
+            if column not in find_shown_columns() or not self.is_readable(uri, context):
                 return None
         except ProtocolError:
             return None
-        row_topics.heard.add(column)
         (value,) = resource.path_kwargs.values()
-        return write_row_topic(*column, value)
-
-    def find_documents(self, uris: Iterable[str], context: RequestContext) -> dict[str, str]:
-        """Return the hashes of the documents and pages that the caller can read, by URI."""
-        found = {uri: self.hash_document(uri, context) for uri in uris}
-        return {uri: content for uri, content in found.items() if content is not None}
+        return write_row_topic(column, value)
 
     def hash_document(self, uri: str, context: RequestContext) -> str | None:
         """Return the hash of a document, a file of a skill or a page, None where there is none."""
@@ -153,7 +149,7 @@ class SubscriptionsCapability(Capability):
         except (ProtocolError, OSError):
             return None
 
-    def read_task(self, task_id: str, context: RequestContext) -> Mapping[str, Any] | None:
+    def read_task(self, task_id: str, context: RequestContext) -> Any:
         """Return a task of the caller as ``tasks/get`` does, None where there is none.
 
         Raises:
@@ -162,15 +158,8 @@ class SubscriptionsCapability(Capability):
         tasks = self.server.find_capability(TASKS_EXTENSION)
         if tasks is None or not tasks.is_on:
             return None
-        try:
-            task: Mapping[str, Any] = tasks.get_task(
-                context.for_params("tasks/get", {"taskId": task_id})
-            )
-        except InternalError:
-            raise
-        except ProtocolError:
-            return None
-        return task
+        params = {"taskId": task_id}
+        return ask(lambda: tasks.get_task(context.for_params("tasks/get", params)))
 
     @property
     def resources(self) -> Any:
@@ -182,15 +171,20 @@ class SubscriptionsCapability(Capability):
         Raises:
             InternalError: if reading it fails.
         """
-        if self.resources is None:
+        if (resources := self.resources) is None:
             return False
-        try:
-            self.resources.read_resource(context.for_params("resources/read", {"uri": uri}))
-        except InternalError:
-            raise
-        except ProtocolError:
-            return False
-        return True
+        read = context.for_params("resources/read", {"uri": uri})
+        return ask(lambda: resources.read_resource(read)) is not None
+
+
+def ask(read: Callable[[], Any]) -> Any:
+    """Return what is read for a caller, None where the caller is refused it."""
+    try:
+        return read()
+    except InternalError:
+        raise
+    except ProtocolError:
+        return None
 
 
 def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:

@@ -1,13 +1,14 @@
+"""The stream of a client that listens."""
+
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import json
 import threading
 import weakref
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -17,8 +18,7 @@ from django.db import connections
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.subscriptions.bus import Bus
-from drf_mcp.contrib.subscriptions.topics import DELETED, EVERYTHING
+from drf_mcp.contrib.subscriptions.bus import DELETED, EVERYTHING, Bus
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.json_text import hash_json
@@ -33,6 +33,8 @@ LIFETIME = 900.0
 UPDATED = "notifications/resources/updated"
 NOTHING = b""
 Result = TypeVar("Result")
+# Reads for all streams of the process: a thread for each would be as many as clients that listen.
+READERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="drf_mcp_subscriptions")
 
 
 class StreamSlots:
@@ -42,8 +44,8 @@ class StreamSlots:
         self.taken: Counter[str] = Counter()
         self.lock = threading.Lock()
 
-    def take(self, owner: str, most: int) -> StreamSlot:
-        """Return a slot for one more stream.
+    def take(self, owner: str, most: int, stream: Any) -> Callable[[], Any]:
+        """Count a stream until it is deleted, read or unread, or what this returns is called.
 
         Raises:
             Refused: if the owner has as many streams as they may have (HTTP 429).
@@ -53,20 +55,13 @@ class StreamSlots:
                 text = _("%(count)d streams of yours are open. End one of them, then listen again.")
                 raise Refused(429, text % {"count": most})
             self.taken[owner] += 1
-        return StreamSlot(self, owner)
+        return weakref.finalize(stream, self._free, owner)
 
-    def free(self, owner: str) -> None:
+    def _free(self, owner: str) -> None:
         with self.lock:
             self.taken[owner] -= 1
             if not self.taken[owner]:
                 del self.taken[owner]
-
-
-class StreamSlot:
-    """The slot of one stream, which is freed when the stream ends or is deleted unread."""
-
-    def __init__(self, slots: StreamSlots, owner: str) -> None:
-        self.free = weakref.finalize(self, slots.free, owner)
 
 
 STREAM_SLOTS = StreamSlots()
@@ -84,54 +79,6 @@ class Listened(NamedTuple):
     name: str
 
 
-class Listeners:
-    """The clients of this process that listen, by topic: a change costs what it is about.
-
-    Args:
-        bus: brings the news; it is subscribed to while a client listens.
-    """
-
-    def __init__(self, bus: Bus) -> None:
-        self.bus = bus
-        self.by_topic: dict[str, set[Listener]] = {}
-        self.unsubscribe: Callable[[], None] = lambda: None
-        self.lock = threading.Lock()
-
-    def add(self, listener: Listener) -> None:
-        with self.lock:
-            if not self.by_topic:
-                self.unsubscribe = self.bus.subscribe(self.hear)
-            for topic in (EVERYTHING, *listener.subjects):
-                self.by_topic.setdefault(topic, set()).add(listener)
-
-    def remove(self, listener: Listener) -> None:
-        with self.lock:
-            for topic in (EVERYTHING, *listener.subjects):
-                self.by_topic.get(topic, set()).discard(listener)
-                if not self.by_topic.get(topic):
-                    self.by_topic.pop(topic, None)
-            if not self.by_topic:
-                self.unsubscribe()
-
-    def hear(self, text: str) -> None:
-        heard: dict[Listener, list[str]] = {}
-        with self.lock:
-            for topic in json.loads(text):
-                for listener in self.by_topic.get(topic.removeprefix(DELETED), ()):
-                    heard.setdefault(listener, []).append(topic)
-        for listener, topics in heard.items():
-            listener.hear(topics)
-
-
-@functools.lru_cache(maxsize=1)
-def get_listeners(bus: Bus) -> Listeners:
-    return Listeners(bus)
-
-
-# Reads for all streams of the process: a thread for each would be as many as clients that listen.
-READERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="drf_mcp_subscriptions")
-
-
 class Listener:
     """The stream of one client that listens.
 
@@ -139,7 +86,6 @@ class Listener:
         capability: the `SubscriptionsCapability`.
         subjects: what the client listens for, by its topics.
         states: the hashes of documents as they are now.
-        slot: the slot of the stream, which is freed at its end.
     """
 
     def __init__(
@@ -149,28 +95,26 @@ class Listener:
         bus: Bus,
         subjects: Mapping[str, Collection[Listened]],
         states: Mapping[Listened, str],
-        slot: StreamSlot,
     ) -> None:
-        self.slot = slot
         self.capability = capability
         self.context = context
         self.bus = bus
-        self.subjects = subjects
+        self.subjects = {**subjects, EVERYTHING: set().union(*subjects.values())}
         # What the client knows of tasks and documents, which are read in case they changed.
         self.states = dict(states)
         self.meta = {SUBSCRIPTION_ID: context.message.id}
         # What was heard of, and whether it is deleted: one message for any number of changes.
         self.heard: dict[Listened, bool] = {}
+        self.free_slot: Callable[[], Any] = lambda: None
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
         """Yield the messages of the stream; an empty one keeps the connection open."""
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
-        listeners = get_listeners(self.bus)
-        listeners.add(self)
+        unsubscribe = self.bus.subscribe(self.hear)
         try:
-            await sync_to_async(self.release_connections)()
+            await sync_to_async(release_connections)()
             # The client gets the confirmation once the bus delivers.
-            await self.run(self.bus.wait)
+            await run(self.bus.wait)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = self.loop.time() + LIFETIME
             while (left := until - self.loop.time()) > 0:
@@ -178,10 +122,12 @@ class Listener:
                     await asyncio.wait_for(self.has_heard.wait(), min(left, KEEP_ALIVE))
                 except asyncio.TimeoutError:
                     yield NOTHING
-                    self.heard.update(self.find_unannounced())
+                    # No signal says that a worker was killed, or that a file was written.
+                    read = (s for s in self.subjects[EVERYTHING] if s.kind in ("task", "document"))
+                    self.heard.update(dict.fromkeys(read, False))
                 self.has_heard.clear()
                 heard, self.heard = self.heard, {}
-                messages = await self.run(self.select, heard) if heard else []
+                messages = await run(self.select, heard) if heard else []
                 if messages is None:
                     break
                 for message in messages:
@@ -189,40 +135,24 @@ class Listener:
             result = {"resultType": "complete", "_meta": self.meta}
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
-            listeners.remove(self)
-            self.slot.free()
+            unsubscribe()
+            self.free_slot()
 
-    async def run(self, function: Callable[..., Result], *args: Any) -> Result:
-        try:
-            return await sync_to_async(function, thread_sensitive=False, executor=READERS)(*args)
-        finally:
-            release_thread()
-
-    def hear(self, topics: Sequence[str]) -> None:
-        """Have the stream say what the topics are about; called in any thread."""
+    def hear(self, text: str) -> None:
+        """Have the stream say what the topics of a text are about; called in any thread."""
+        topics = [(each.removeprefix(DELETED), each[0] == DELETED) for each in json.loads(text)]
+        if not any(topic in self.subjects for topic, _deleted in topics):
+            return
 
         def note() -> None:
-            for topic in topics:
-                is_deleted = topic.startswith(DELETED)
-                for subject in self.find_subjects(topic.removeprefix(DELETED)):
+            for topic, is_deleted in topics:
+                for subject in self.subjects.get(topic, ()):
                     self.heard[subject] = self.heard.get(subject, False) or is_deleted
             self.has_heard.set()
 
         # A loop that is closed is of a server that stops.
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(note)
-
-    def find_subjects(self, topic: str) -> Collection[Listened]:
-        if topic != EVERYTHING:
-            return self.subjects[topic]
-        return set().union(*self.subjects.values())
-
-    @staticmethod
-    def release_connections() -> None:
-        # A stream waits most of the time, and must not hold connections meanwhile.
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:
-                connection.close()
 
     def select(self, heard: Mapping[Listened, bool]) -> list[bytes] | None:
         """Return what the client may know of the news, None where that cannot be found out.
@@ -239,21 +169,22 @@ class Listener:
                 report_unexpected(caught.exception, self.context.caller.request)
             return None
         finally:
-            self.release_connections()
+            release_connections()
 
     def find_messages(
         self, heard: Mapping[Listened, bool], context: RequestContext
     ) -> Iterator[bytes]:
-        for (kind, name), is_deleted in heard.items():
+        for subject, is_deleted in heard.items():
+            kind, name = subject
             if kind == "list":
                 yield self.notify(f"notifications/{name}/list_changed")
             elif kind == "task":
                 task = self.capability.read_task(name, context)
-                if task and self.is_new(Listened(kind, name), hash_json(task)):
+                if task and self.is_new(subject, hash_json(task)):
                     yield self.notify("notifications/tasks", **task)
             elif kind == "document":
                 content = self.capability.hash_document(name, context)
-                if content and self.is_new(Listened(kind, name), content):
+                if content and self.is_new(subject, content):
                     yield self.notify(UPDATED, uri=name)
             # Only readers of the resource learn of the update.
             elif self.capability.is_readable(name, context) or is_deleted:
@@ -264,20 +195,25 @@ class Listener:
         self.states[subject] = state
         return is_new
 
-    def find_unannounced(self) -> dict[Listened, bool]:
-        # No signal says that a worker was killed, or that a file was written.
-        subjects = self.find_subjects(EVERYTHING)
-        return {subject: False for subject in subjects if subject.kind in ("task", "document")}
-
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_message(method, {"_meta": self.meta, **params})
 
 
-def release_thread() -> None:
-    """End the thread that asgiref keeps for the synchronous code of a request."""
-    context = SyncToAsync.thread_sensitive_context.get(None)
-    # An executor that is given to the context is its giver's.
-    if context is not None and getattr(context, "_executor", None) is None:
-        executor = SyncToAsync.context_to_thread_executor.pop(context, None)
-        if executor is not None:
-            executor.shutdown(wait=False)
+def release_connections() -> None:
+    # A stream waits most of the time, and must not hold connections meanwhile.
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+async def run(function: Callable[..., Result], *args: Any) -> Result:
+    try:
+        return await sync_to_async(function, thread_sensitive=False, executor=READERS)(*args)
+    finally:
+        # End the thread that asgiref keeps for the synchronous code of a request; an executor that
+        # is given to the context is its giver's.
+        context = SyncToAsync.thread_sensitive_context.get(None)
+        if context is not None and getattr(context, "_executor", None) is None:
+            executor = SyncToAsync.context_to_thread_executor.pop(context, None)
+            if executor is not None:
+                executor.shutdown(wait=False)

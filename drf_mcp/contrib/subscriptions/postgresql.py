@@ -11,8 +11,7 @@ from typing import Any
 
 from django.db import DatabaseError, connections, router
 
-from drf_mcp.contrib.subscriptions.bus import LocalBus, Subscriber
-from drf_mcp.contrib.subscriptions.topics import EVERYTHING
+from drf_mcp.contrib.subscriptions.bus import EVERYTHING, LocalBus, Subscriber
 from drf_mcp.models import ArchivedContent
 
 logger = logging.getLogger("drf_mcp")
