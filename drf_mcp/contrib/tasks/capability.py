@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -18,12 +17,12 @@ from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskSto
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
-from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability, contain
+from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol import Capability, Era
+from drf_mcp.protocol import Capability
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.input import RESPONSES, STATE, Unfinished, read_responses
@@ -35,15 +34,8 @@ CALL_AGAIN = gettext_noop(
     "again."
 )
 ACKNOWLEDGED = frozenset({"resultType", "_meta"})
-TASK_MEMBERS = ACKNOWLEDGED | {
-    "taskId",
-    "status",
-    "statusMessage",
-    "createdAt",
-    "lastUpdatedAt",
-    "ttlMs",
-}
-TASK_MEMBERS |= {"pollIntervalMs", "inputRequests", "result", "error"}
+TASK_MEMBERS = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt"}
+TASK_MEMBERS |= {"ttlMs", "pollIntervalMs", "inputRequests", "result", "error"}
 
 
 class Deferral:
@@ -51,15 +43,15 @@ class Deferral:
 
     Args:
         credential: who calls.
-        check_quota: raises Throttled where the caller has too many tasks.
+        principal: the owner of the task.
     """
 
     is_running = False
     is_deferred = False
 
-    def __init__(self, credential: Credential, check_quota: Callable[[], None]) -> None:
+    def __init__(self, credential: Credential, principal: str) -> None:
         self.credential = credential
-        self.check_quota = check_quota
+        self.principal = principal
 
     def defer(self) -> None:
         """End the call here, to be made again by a worker.
@@ -67,7 +59,7 @@ class Deferral:
         Raises:
             Throttled: if the caller has too many tasks.
         """
-        self.check_quota()
+        TaskStore().check_quota(self.principal)
         self.is_deferred = True
         raise Deferred
 
@@ -124,13 +116,6 @@ class TasksCapability(Capability):
     def store(self) -> TaskStore:
         return TaskStore()
 
-    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        return super().get_capability_object(era) if self.is_on else None
-
-    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        members = super().get_result_members(method, era)
-        return members if members is not None and self.is_on else None
-
     # --- tools/call ------------------------------------------------------------------------------
 
     def prepare(self, call: CallState) -> None:
@@ -152,8 +137,7 @@ class TasksCapability(Capability):
             return None
         if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
-            check_quota = partial(self.store.check_quota, caller.principal)
-            return None if credential is None else Deferral(credential, check_quota)
+            return None if credential is None else Deferral(credential, caller.principal)
         if tool.options.task == "required":
             self.require(context)
         return None
@@ -190,9 +174,8 @@ class TasksCapability(Capability):
         is_known = call.tool.options.task in (None, "job") and not call.bound.is_batch
         if not (url and is_known and context and self.is_on):
             return None
-        if not context.has_extension(TASKS_EXTENSION) or not JobReader(self.server, context).find(
-            url
-        ):
+        takes_task = context.has_extension(TASKS_EXTENSION)
+        if not takes_task or not JobReader(self.server, context).find(url):
             return None
         try:
             self.store.check_quota(caller.principal)
@@ -202,19 +185,6 @@ class TasksCapability(Capability):
         input_requests = {"answers": {}, "memory": {}, "number": 0}
         row = self.store.create(caller.principal, call.tool.name, {"job": url}, input_requests)
         return TaskCreated(self.store.describe(row))
-
-    def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
-        answer = JobReader(self.server, context).ask(row.request["job"])
-        if answer is None:
-            error = {
-                "code": FORBIDDEN,
-                "message": _("The URL of the job cannot be asked any more."),
-            }
-            return {**self.store.describe(row), "status": FAILED, "error": error}
-        is_over = answer.is_over or row.status == COMPLETED
-        self.store.note_job(row, COMPLETED if is_over else WORKING, answer.message)
-        further = {"result": answer.result} if is_over else {}
-        return {**self.store.describe(row), **further}
 
     def enqueue(self, row: Any) -> None:
         from drf_mcp.contrib.tasks.work import run_call
@@ -226,10 +196,8 @@ class TasksCapability(Capability):
                 sent = True
             finally:
                 if not sent:
-                    error = {
-                        "code": InternalError.code,
-                        "message": _("No worker could be notified."),
-                    }
+                    message = _("No worker could be notified.")
+                    error = {"code": InternalError.code, "message": message}
                     self.store.finish(row, FAILED, {"error": error})
 
         # Outside of a transaction that is at once: a worker has to find the row.
@@ -249,25 +217,32 @@ class TasksCapability(Capability):
             return self.ask_job(row, context)
         if row.status != COMPLETED or self.may_read(row, tool, context):
             return self.store.describe_fully(row)
-        message = _(CALL_AGAIN) if tool.reads else _(MADE)
+        return self.describe_failed(row, _(CALL_AGAIN) if tool.reads else _(MADE))
+
+    def describe_failed(self, row: Any, message: str) -> dict[str, Any]:
         error = {"code": FORBIDDEN, "message": message}
         return {**self.store.describe(row), "status": FAILED, "error": error}
 
     def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
         """Return whether the caller has the rights that the result was made under."""
         terms = row.terms
-        answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])
-
-        def check() -> bool:
+        try:
+            answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])
             answer.check(terms)
-            return True
+        except REFUSALS as exc:
+            if getattr(exc, "status_code", FORBIDDEN) >= 500:
+                raise
+            return False
+        return True
 
-        def refuse(exc: Exception) -> bool:
-            if isinstance(exc, REFUSALS) and getattr(exc, "status_code", FORBIDDEN) < 500:
-                return False
-            raise exc
-
-        return contain(check, refuse)
+    def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
+        answer = JobReader(self.server, context).ask(row.request["job"])
+        if answer is None:
+            return self.describe_failed(row, _("The URL of the job cannot be asked any more."))
+        is_over = answer.is_over or row.status == COMPLETED
+        self.store.note_job(row, COMPLETED if is_over else WORKING, answer.message)
+        further = {"result": answer.result} if is_over else {}
+        return {**self.store.describe(row), **further}
 
     def get_tool(self, row: Any, context: RequestContext) -> Any:
         """Return the tool of a task, None where the caller may not call it any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -28,29 +29,12 @@ URL_MEMBERS = ("status_url", "job_url", "url")
 STATE_MEMBERS = ("status", "state")
 # What APIs call work that is not over.
 UNFINISHED = frozenset(
-    {
-        "accepted",
-        "created",
-        "enqueued",
-        "executing",
-        "in_progress",
-        "new",
-        "not_started",
-        "pending",
-        "processing",
-        "progress",
-        "queued",
-        "ready",
-        "received",
-        "retry",
-        "running",
-        "scheduled",
-        "started",
-        "starting",
-        "submitted",
-        "waiting",
-        "working",
-    }
+    re.findall(
+        r"\w+",
+        "accepted created enqueued executing in_progress new not_started pending processing "
+        "progress queued ready received retry running scheduled started starting submitted "
+        "waiting working",
+    )
 )
 
 
@@ -131,18 +115,14 @@ class JobReader:
             url = following
         result, outcome = capability.write_result(outcome, call)
         record_call(self.context, tool, outcome, result, started)
-        state = find_state(outcome)
-        is_away = outcome.failure is not None and (outcome.status >= 500 or outcome.status == 429)
+        state, is_away = "", False
+        if outcome.failure is not None:
+            is_away = outcome.status >= 500 or outcome.status == 429
+        elif isinstance(data := outcome.data, Mapping):
+            state = next((data[n] for n in STATE_MEMBERS if isinstance(data.get(n), str)), "")
         is_over = not is_away and outcome.status != 202 and normalize(state) not in UNFINISHED
         plain = {n: json.loads(v) if isinstance(v, Encoded) else v for n, v in result.items()}
         return JobAnswer(is_over, state, {"resultType": "complete", **plain})
-
-
-def find_state(outcome: Outcome) -> str:
-    data = outcome.data
-    if outcome.failure is not None or not isinstance(data, Mapping):
-        return ""
-    return next((data[n] for n in STATE_MEMBERS if isinstance(data.get(n), str)), "")
 
 
 def normalize(state: str) -> str:

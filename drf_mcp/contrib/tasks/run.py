@@ -35,10 +35,6 @@ from drf_mcp.settings import override_language
 GONE = 401
 
 
-def make_error(code: int, message: str) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message}}
-
-
 class TaskChannel(Channel):
     """Keeps what a running call reports, and whether it looked when it was cancelled.
 
@@ -63,11 +59,8 @@ class TaskChannel(Channel):
         self._is_cancelled = value
 
     def keep(self, method: str, params: Mapping[str, Any]) -> None:
-        if message := params.get("message"):
-            self.message = message
-        else:
-            text = _("%(progress)g of %(total)g") if "total" in params else "%(progress)g"
-            self.message = text % params
+        text = _("%(progress)g of %(total)g") if "total" in params else "%(progress)g"
+        self.message = params.get("message") or text % params
 
 
 class Heartbeat:
@@ -147,7 +140,6 @@ class Run:
 
     is_running = True
     is_deferred = False
-    handler_class: ClassVar[type[BaseHandler]] = BaseHandler
 
     def __init__(self, row: Any) -> None:
         self.row = row
@@ -162,12 +154,6 @@ class Run:
         """Return the run of a task that waits for a worker, None if there is none."""
         row = TaskStore().begin(task_id)
         return None if row is None else cls(row)
-
-    @property
-    def principal(self) -> str:
-        """Who called, by the caller's credential."""
-        owner: str = self.row.owner
-        return owner
 
     def defer(self) -> None:
         """Go on: this is where the call went."""
@@ -193,30 +179,27 @@ class Run:
             finally:
                 self.keep(answer)
 
+    def get_answer(self) -> Mapping[str, Any]:
+        """Return the ``result`` or the ``error`` of the call."""
+        try:
+            request = make_request(self.row.request, self.row.owner)
+        except CallerGone:
+            return make_error(GONE, _("The caller of the task is no longer let in."))
+        request.mcp_task = self  # type: ignore[attr-defined]
+        return answer_again(request)
+
     def keep(self, answer: Mapping[str, Any] | None) -> None:
         if self.asked:
             self.store.ask(self.row, self.asked)
         elif self.channel.was_seen or (answer is None and self.channel.is_cancelled):
             self.store.finish(self.row, CANCELLED)
         else:
-            if answer is None:
-                answer = make_error(InternalError.code, _(STOPPED))
+            answer = answer or make_error(InternalError.code, _(STOPPED))
             status = COMPLETED if "result" in answer else FAILED
             self.store.finish(self.row, status, answer, self.terms)
 
-    def get_answer(self) -> Mapping[str, Any]:
-        """Return the ``result`` or the ``error`` of the call."""
-        try:
-            request = self.make_request()
-        except CallerGone:
-            return make_error(GONE, _("The caller of the task is no longer let in."))
-        return answer_again(request, self.handler_class)
 
-    def make_request(self) -> WSGIRequest:
-        """Return the request of the call, on behalf of its caller as they are known today."""
-        request = make_request(self.row.request, self.principal)
-        request.mcp_task = self  # type: ignore[attr-defined]
-        return request
+# --- Calls that are made again --------------------------------------------------------------
 
 
 def make_request(kept: Mapping[str, Any], principal: str) -> WSGIRequest:
@@ -244,11 +227,9 @@ def make_request(kept: Mapping[str, Any], principal: str) -> WSGIRequest:
     return request
 
 
-def answer_again(
-    request: WSGIRequest, handler_class: type[BaseHandler] = BaseHandler
-) -> Mapping[str, Any]:
+def answer_again(request: WSGIRequest) -> Mapping[str, Any]:
     """Return the ``result`` or the ``error`` of a call, made through the project's middleware."""
-    handler = handler_class()
+    handler = BaseHandler()
     handler.load_middleware()
     response: Any = handler.get_response(request)
     try:
@@ -258,3 +239,7 @@ def answer_again(
         # Middleware answered in the place of the endpoint.
         text = _("The call was answered with %(status)d.")
         return make_error(InternalError.code, text % {"status": response.status_code})
+
+
+def make_error(code: int, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}

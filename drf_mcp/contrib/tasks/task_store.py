@@ -53,10 +53,13 @@ class TaskStore:
     def rows(self) -> Any:
         return self.model._default_manager.using(router.db_for_write(self.model))
 
+    def of(self, row: Any, **conditions: Any) -> Any:
+        """Return the row as it is now, where it meets conditions."""
+        return self.rows.filter(task_id=row.task_id, **conditions)
+
     def expire(self) -> int:
         """Delete the rows whose time is over, and return their number."""
-        count: int = self.rows.filter(expires__lte=django_timezone.now()).delete()[0]
-        return count
+        return int(self.rows.filter(expires__lte=django_timezone.now()).delete()[0])
 
     def create(self, owner: str, tool: str, request: Any, input_requests: Any) -> Any:
         """Return the row of a new task.
@@ -133,14 +136,13 @@ class TaskStore:
         waiting = self.rows.filter(task_id=task_id, status=WORKING, started=None)
         now = django_timezone.now()
         leased = now + timedelta(seconds=LEASE)
-        if not waiting.filter(expires__gt=now).update(started=now, leased=leased):
-            return None
-        return self.rows.get(task_id=task_id)
+        has_begun = waiting.filter(expires__gt=now).update(started=now, leased=leased)
+        return self.rows.get(task_id=task_id) if has_begun else None
 
     def renew(self, row: Any) -> None:
         """Say that the worker of a task is alive."""
         leased = django_timezone.now() + timedelta(seconds=LEASE)
-        self.rows.filter(task_id=row.task_id, status=WORKING).update(leased=leased)
+        self.of(row, status=WORKING).update(leased=leased)
 
     def end_lapsed(self, rows: Any) -> int:
         """End those tasks whose worker was killed, and return their number."""
@@ -153,35 +155,28 @@ class TaskStore:
 
     def tell(self, row: Any, message: str) -> None:
         """Keep how far the work is."""
-        running = self.rows.filter(task_id=row.task_id, status=WORKING, is_cancelled=False)
+        running = self.of(row, status=WORKING, is_cancelled=False)
         running.update(message=message, updated=django_timezone.now())
         self.announce(row)
 
     def is_cancelled(self, row: Any) -> bool:
         """Return whether the client wants the work no more."""
-        found: bool = self.rows.filter(task_id=row.task_id, is_cancelled=True).exists()
-        return found
+        return bool(self.of(row, is_cancelled=True).exists())
 
     def ask(self, row: Any, questions: Sequence[Question]) -> None:
         """Wait for the client's answers, unless it wants them asked no more."""
         kept, written = row.input_requests, InputRequired(questions, "").members["inputRequests"]
         for question in questions:
             # No key is used twice in a task, since a client shows each question once.
-            count = sum(1 for used in kept["used"] if used == question.key)
+            count = kept["used"].count(question.key)
             key = f"{question.key}.{count + 1}" if count else question.key
             kept["open"][key] = {"key": question.key, "request": written[question.key]}
             kept["memory"][question.key] = question.memory
             kept["used"].append(question.key)
         kept["number"] += 1
-        asking = {
-            "status": INPUT_REQUIRED,
-            "input_requests": kept,
-            "started": None,
-            "leased": None,
-            "message": "",
-        }
-        running = self.rows.filter(task_id=row.task_id, is_cancelled=False)
-        if not running.update(**asking, updated=django_timezone.now()):
+        asking = {"status": INPUT_REQUIRED, "input_requests": kept, "message": ""}
+        asking |= {"started": None, "leased": None, "updated": django_timezone.now()}
+        if not self.of(row, is_cancelled=False).update(**asking):
             self.finish(row, CANCELLED)
         self.announce(row)
 
@@ -199,8 +194,7 @@ class TaskStore:
         """
         ended = {"status": status, "answer": answer, "request": {}, "message": "", "leased": None}
         ended["terms"] = terms or {}
-        running = self.rows.filter(task_id=row.task_id, status=WORKING)
-        running.update(**ended, updated=django_timezone.now())
+        self.of(row, status=WORKING).update(**ended, updated=django_timezone.now())
         self.announce(row)
 
     def note_job(self, row: Any, status: str, message: str) -> None:
@@ -208,7 +202,7 @@ class TaskStore:
         if (row.status, row.message) != (status, message):
             row.status, row.message, row.updated = status, message, django_timezone.now()
             noted = {"status": status, "message": message, "updated": row.updated}
-            self.rows.filter(task_id=row.task_id, status=WORKING).update(**noted)
+            self.of(row, status=WORKING).update(**noted)
             self.announce(row)
 
     def announce(self, row: Any) -> None:
@@ -220,7 +214,7 @@ class TaskStore:
     def cancel(self, row: Any) -> None:
         """End a task that no worker runs, and ask the others to stop."""
         now = django_timezone.now()
-        unfinished = self.rows.filter(task_id=row.task_id, status__in=[WORKING, INPUT_REQUIRED])
+        unfinished = self.of(row, status__in=[WORKING, INPUT_REQUIRED])
         ended = {"status": CANCELLED, "request": {}, "message": ""}
         if not unfinished.filter(started=None).update(**ended, updated=now):
             unfinished.update(is_cancelled=True, message=_("Asked to stop."), updated=now)
