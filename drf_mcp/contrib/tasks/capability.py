@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.checks import CheckMessage, Warning
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import Throttled
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
@@ -286,3 +288,21 @@ class DeferralGuard(Guard):
         except Throttled as exc:
             raise CallRefused(exc) from exc
         return proceed(call)
+
+
+@register_check()
+def check_tasks(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if tool.options.task == "required" and find_backend() is None:
+            yield Warning(
+                f'The tool {name} has task="required", but TASKS_BACKEND names no backend with '
+                f"workers: its calls wait.",
+                hint="Set TASKS to a backend such as django_tasks_db. See docs/tasks.md.",
+                id="drf_mcp.W030",
+            )
+        if tool.options.defers and not tool.options.task:
+            yield Warning(
+                f"The tool {name} has defers=True, but no task: its calls wait.",
+                hint='Add task="optional" or task="required". See docs/tasks.md.',
+                id="drf_mcp.W030",
+            )
