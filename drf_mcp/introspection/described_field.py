@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
-from types import SimpleNamespace
 from typing import Any, TypeGuard
 
 from django.core import validators
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from rest_framework.fields import RegexField, SlugField, empty
-from rest_framework.serializers import Serializer
 from rest_framework.validators import UniqueValidator
 
 from drf_mcp.introspection import serializer_fields
@@ -45,8 +42,6 @@ JSON_TYPES: dict[str, Any] = {
     "array": list,
     "object": dict,
 }
-# A member of an object that is described in words, where only its name is known.
-NAMED = SimpleNamespace(input_schema=FieldSchema())
 
 
 class DescribedField:
@@ -83,13 +78,10 @@ class DescribedField:
         if declared is not None:
             return self.widen(FieldSchema.of(declared))
         if self.converts_as_described:
-            return self.describe_class(self.describer)
-        describer = self.describer
-        if isinstance(self.field, Serializer):
-            describer = type(describer)(self.field, lambda field: NAMED)
+            return self.described_class_schema
         # A field that needs a caller to be described is no loss here, where it would be a hint.
         unknown = FieldSchema()
-        return attempt("", lambda: self.intend(self.describe_class(describer)), "", [], unknown)
+        return attempt("", lambda: self.intend(self.described_class_schema), "", [], unknown)
 
     @property
     def represented_schema(self) -> FieldSchema:
@@ -97,8 +89,9 @@ class DescribedField:
             return FieldSchema.of(self.describer.get_output_schema())
         return FieldSchema()
 
-    def describe_class(self, describer: FieldDescriber) -> FieldSchema:
-        schema = ConstraintReader(self.field, describer.get_input_schema()).read()
+    @property
+    def described_class_schema(self) -> FieldSchema:
+        schema = add_constraints(self.field, self.describer.get_input_schema())
         # A method of the project's own may read more forms than REST framework's.
         return schema if converts_like_drf(self.field) else schema.without_pattern()
 
@@ -115,7 +108,7 @@ class DescribedField:
         # An object or array is often declared of the values that the field gives, though the field
         # reads a key or a choice. One with its own way to read input may take both.
         unknown = FieldSchema({"type": ["string", "number"]})
-        own = attempt("", lambda: self.describe_class(self.describer), "", [], unknown)
+        own = attempt("", lambda: self.described_class_schema, "", [], unknown)
         scalars = [kind for kind in own.types if kind not in COMPOSITE]
         if not declared.types or not scalars or not COMPOSITE.issuperset(declared.types):
             return declared
@@ -150,7 +143,7 @@ class DescribedField:
         is_partial, default = bool(getattr(self.field.root, "partial", False)), self.field.default
         if is_partial or default is empty or callable(default):
             return schema
-        json_type = next(iter(schema.types), None)
+        json_type = next(iter(schema.types), "")
         default = default.value if isinstance(default, Enum) else default
         if isinstance(default, Decimal):
             default = str(default) if json_type == "string" else float(default)
@@ -158,21 +151,17 @@ class DescribedField:
             default = json.loads(json.dumps(default, allow_nan=False))
         except (TypeError, ValueError):
             return schema
-        if default is None or not isinstance(default, JSON_TYPES.get(json_type or "", object)):
-            return schema
+        fits = isinstance(default, JSON_TYPES.get(json_type, object))
         if isinstance(default, bool) and json_type in NUMBERS:
+            fits = False
+        if default is None or not fits or not schema.allows(default):
             return schema
-        return schema | {"default": default} if schema.allows(default) else schema
+        return schema | {"default": default}
 
 
 SAFE_INTEGER = 2**53 - 1
 NUMBERS = ("integer", "number")
 LENGTHS = {"string": "Length", "array": "Items"}
-# Where no keyword fits: a sentence, and the words that go with others.
-LIMITS = {
-    "minimum": (gettext_noop("At least %(limit)s"), gettext_lazy("at least %(limit)s")),
-    "maximum": (gettext_noop("At most %(limit)s"), gettext_lazy("at most %(limit)s")),
-}
 # Messages of pattern validators that say less than the pattern itself.
 DEFAULT_MESSAGES = (
     validators.RegexValidator.message,
@@ -181,96 +170,82 @@ DEFAULT_MESSAGES = (
 )
 
 
-class ConstraintReader:
-    def __init__(self, field: Any, schema: Any) -> None:
-        self.schema = FieldSchema.of(schema)
-        self.field = field
-        self.allows_blank = getattr(field, "allow_blank", False)
-
-    def read(self) -> FieldSchema:
-        for validator in self.field.validators:
-            # By exact class: a project's subclass may judge as it likes.
-            kind, limit = type(validator), getattr(validator, "limit_value", None)
-            if kind is validators.MinValueValidator:
-                self.bound("minimum", math.ceil, max, limit)
-            elif kind is validators.MaxValueValidator:
-                self.bound("maximum", math.floor, min, limit)
-            elif kind is validators.MinLengthValidator:
-                self.bound_length("min", max, limit)
-            elif kind is validators.MaxLengthValidator:
-                self.bound_length("max", min, limit)
-            elif kind is validators.RegexValidator:
-                self.read_pattern(validator)
-            elif kind is validators.StepValueValidator and not callable(limit):
-                # Floating point arithmetic keeps steps out of ``multipleOf``.
-                self.explain(_("In steps of %(step)s") % {"step": limit})
-            elif kind is UniqueValidator:
-                self.explain(_("Unique"))
-            elif is_extension_validator(validator) and validator.allowed_extensions:
-                names = join_values(validator.allowed_extensions)
-                self.explain(_("File types: %(extensions)s") % {"extensions": names})
-        return self.schema
-
-    def explain(self, *sentences: str) -> None:
-        self.schema = FieldSchema.of(explain(self.schema, *sentences))
-
-    def bound(
-        self,
-        keyword: str,
-        to_whole: Callable[[Any], int],
-        tightest: Callable[[Any, Any], Any],
-        limit: Any,
-    ) -> None:
-        # A callable may return another limit tomorrow.
-        if callable(limit) or "enum" in self.schema:
-            return
-        kind = self.schema.get("type")
-        if kind not in NUMBERS:
-            sentence, words = LIMITS[keyword]
-            text = _(sentence) % {"limit": limit}
-            limits = (*self.schema.meaning.limits, Limit(words, limit))
-            self.explain(text)
-            self.schema = self.schema.with_meaning(limits=limits)
-            return
-        number = limit if isinstance(limit, (int, float)) else float(limit)
-        number = to_whole(limit) if kind == "integer" else number
-        # A JavaScript client would round the range of a column.
-        if abs(number) <= SAFE_INTEGER:
-            self.tighten(keyword, tightest, number)
-
-    def tighten(self, keyword: str, tightest: Callable[[Any, Any], Any], limit: Any) -> None:
-        self.schema = self.schema | {keyword: tightest(self.schema.get(keyword, limit), limit)}
-
-    def bound_length(self, end: str, tightest: Callable[[int, int], int], limit: Any) -> None:
-        part = LENGTHS.get(self.schema.get("type", ""))
+def add_constraints(field: Any, described: Any) -> FieldSchema:
+    schema: Any = FieldSchema.of(described)
+    allows_blank = getattr(field, "allow_blank", False)
+    for validator in field.validators:
+        # By exact class: a project's subclass may judge as it likes. And a callable may return
+        # another limit tomorrow.
+        kind, limit = type(validator), getattr(validator, "limit_value", None)
+        part = LENGTHS.get(schema.get("type", ""))
         if callable(limit):
-            return
-        if end == "min" and self.allows_blank:
+            continue
+        if kind is validators.MinValueValidator:
+            schema = add_bound(schema, "minimum", limit)
+        elif kind is validators.MaxValueValidator:
+            schema = add_bound(schema, "maximum", limit)
+        elif kind is validators.MinLengthValidator and allows_blank:
             words = ngettext(
                 "At least %(count)s character, or empty",
                 "At least %(count)s characters, or empty",
                 limit,
             )
-            self.explain(words % {"count": limit})
-        elif part is not None and "enum" not in self.schema:
-            self.tighten(f"{end}{part}", tightest, limit)
+            schema = explain(schema, words % {"count": limit})
+        elif kind is validators.MinLengthValidator and part and "enum" not in schema:
+            schema |= {f"min{part}": max(schema.get(f"min{part}", limit), limit)}
+        elif kind is validators.MaxLengthValidator and part and "enum" not in schema:
+            schema |= {f"max{part}": min(schema.get(f"max{part}", limit), limit)}
+        elif kind is validators.RegexValidator:
+            schema = add_pattern(schema, validator, allows_blank)
+        elif kind is validators.StepValueValidator:
+            # Floating point arithmetic keeps steps out of ``multipleOf``.
+            schema = explain(schema, _("In steps of %(step)s") % {"step": limit})
+        elif kind is UniqueValidator:
+            schema = explain(schema, _("Unique"))
+        elif is_extension_validator(validator) and validator.allowed_extensions:
+            names = join_values(validator.allowed_extensions)
+            schema = explain(schema, _("File types: %(extensions)s") % {"extensions": names})
+    return FieldSchema.of(schema)
 
-    def read_pattern(self, validator: validators.RegexValidator) -> None:
-        expression: Any = validator.regex
-        facts = {"pattern": expression.pattern}
-        message = clean_text(validator.message)
-        message = "" if message in map(clean_text, DEFAULT_MESSAGES) else message
-        if validator.inverse_match:
-            self.explain(message, _("Must not match %(pattern)s") % facts)
-            return
-        portable = translate_pattern(expression.pattern, expression.flags)
-        is_text = self.schema.get("type") == "string" and "pattern" not in self.schema
-        # A blank value never reaches the validators, so the pattern must not refuse it.
-        if portable is not None and is_text and not self.allows_blank:
-            self.schema = self.schema | {"pattern": portable}
-            self.explain(message)
-        else:
-            self.explain(message or _("Must match %(pattern)s") % facts)
+
+def add_bound(schema: FieldSchema, keyword: str, limit: Any) -> Any:
+    is_least, kind = keyword == "minimum", schema.get("type")
+    if "enum" in schema:
+        return schema
+    if kind not in NUMBERS:
+        # Where no keyword fits: a sentence, and the words that go with others.
+        sentence = _("At least %(limit)s") if is_least else _("At most %(limit)s")
+        words = (
+            gettext_lazy("at least %(limit)s") if is_least else gettext_lazy("at most %(limit)s")
+        )
+        limits = (*schema.meaning.limits, Limit(words, limit))
+        explained = FieldSchema.of(explain(schema, sentence % {"limit": limit}))
+        return explained.with_meaning(limits=limits)
+    number = limit if isinstance(limit, (int, float)) else float(limit)
+    if kind == "integer":
+        number = math.ceil(limit) if is_least else math.floor(limit)
+    # A JavaScript client would round the range of a column.
+    if abs(number) > SAFE_INTEGER:
+        return schema
+    present = schema.get(keyword, number)
+    return schema | {keyword: max(present, number) if is_least else min(present, number)}
+
+
+def add_pattern(
+    schema: FieldSchema, validator: validators.RegexValidator, allows_blank: bool
+) -> Any:
+    expression: Any = validator.regex
+    facts = {"pattern": expression.pattern}
+    message = clean_text(validator.message)
+    message = "" if message in map(clean_text, DEFAULT_MESSAGES) else message
+    if validator.inverse_match:
+        return explain(schema, message, _("Must not match %(pattern)s") % facts)
+    portable = translate_pattern(expression.pattern, expression.flags)
+    is_text = schema.get("type") == "string" and "pattern" not in schema
+    # A blank value never reaches the validators, so the pattern must not refuse it.
+    if portable is None or not is_text or allows_blank:
+        return explain(schema, message or _("Must match %(pattern)s") % facts)
+    return explain(schema | {"pattern": portable}, message)
 
 
 def is_extension_validator(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:

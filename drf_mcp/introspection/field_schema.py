@@ -65,6 +65,9 @@ FORMATS = {
     "uuid": ValueKind("UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
     "ipv4": ValueKind(gettext_noop("IPv4 address"), gettext_noop("an IPv4 address"), "192.0.2.1"),
     "ipv6": ValueKind(gettext_noop("IPv6 address"), gettext_noop("an IPv6 address"), "2001:db8::1"),
+    "ip": ValueKind(
+        gettext_noop("IPv4 or IPv6 address"), gettext_noop("an IPv4 or IPv6 address"), "192.0.2.1"
+    ),
     "byte": ValueKind(gettext_noop("Base64 encoded"), "base64", TEXT),
     "binary": ValueKind(
         gettext_noop("File content, base64 encoded"), gettext_noop("a file as base64"), TEXT
@@ -91,15 +94,10 @@ PATTERNS = {
     "uuid": "[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}",
     "ipv4": IPV4,
     "ipv6": IPV6,
+    "ip": f"({IPV4}|{IPV6})",
 }
 # Their patterns say as much as their sentences.
 PLAIN = frozenset({"date", "time", "email", "uri", "uuid"})
-IP_ADDRESS = ValueKind(
-    gettext_noop("IPv4 or IPv6 address"),
-    gettext_noop("an IPv4 or IPv6 address"),
-    "192.0.2.1",
-    f"^({IPV4}|{IPV6})$",
-)
 WHOLE_NUMBER = ValueKind(gettext_noop("Whole number"), gettext_noop("a whole number"), "1")
 DECIMAL = ValueKind(
     gettext_noop("Decimal number"), gettext_noop("a decimal number"), "1", plain=True

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
-from rest_framework import ISO_8601, fields
+from rest_framework import ISO_8601, fields, serializers
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
 
@@ -21,7 +21,6 @@ from drf_mcp.introspection.field_schema import (
     DECIMAL,
     FILE,
     IMAGE,
-    IP_ADDRESS,
     MOST_VALUES,
     WHOLE_NUMBER,
     FieldSchema,
@@ -73,6 +72,9 @@ class FieldDescriber:
         self.field = field
         self.describe = describe
 
+    def get_nearest(self, table: Mapping[type, str]) -> str:
+        return next(table[base] for base in type(self.field).__mro__ if base in table)
+
     def get_input_schema(self) -> Schema:
         """Return the schema of the values that the field takes; ``{}`` for any."""
         return {}
@@ -91,11 +93,9 @@ class NumberDescriber(FieldDescriber):
     field_classes = tuple(json_types)
 
     def get_input_schema(self) -> Schema:
-        bases = type(self.field).__mro__
-        return {"type": next(self.json_types[base] for base in bases if base in self.json_types)}
+        return {"type": self.get_nearest(self.json_types)}
 
-    def get_output_schema(self) -> Schema:
-        return self.get_input_schema()
+    get_output_schema = get_input_schema
 
 
 class BigIntegerDescriber(FieldDescriber):
@@ -109,8 +109,7 @@ class BigIntegerDescriber(FieldDescriber):
             return FieldSchema(STRING).with_kind(WHOLE_NUMBER)
         return {"type": "integer"}
 
-    def get_output_schema(self) -> Schema:
-        return self.get_input_schema()
+    get_output_schema = get_input_schema
 
 
 MOST_DIGITS = ngettext_lazy("at most %(limit)s digit", "at most %(limit)s digits", "limit")
@@ -121,8 +120,9 @@ class DecimalDescriber(FieldDescriber):
     field_classes = (fields.DecimalField,)
 
     def get_input_schema(self) -> Schema:
-        digits, places = self.field.max_digits, self.field.decimal_places
-        limits, words = [], []
+        field = self.field
+        digits, places, least = field.max_digits, field.decimal_places, field.min_value
+        limits, words, pattern = [], [], ""
         if digits is not None:
             limits.append(Limit(MOST_DIGITS, digits))
             most = ngettext("At most %(limit)s digit", "At most %(limit)s digits", digits)
@@ -130,24 +130,19 @@ class DecimalDescriber(FieldDescriber):
         if places is not None:
             limits.append(Limit(PLACES, places))
             words.append(PLACES % {"limit": places})
+        # Separators of a language may stand in the digits of a localized field.
+        if places is not None and not getattr(field, "localize", False):
+            sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
+            part = rf"\.\d{{1,{places}}}" if places > 2 else r"\.\d" + r"\d?" * (places - 1)
+            whole = r"\d+" if digits is None else rf"\d{{1,{digits - places}}}"
+            # Of no digits before the point, not even a zero may stand alone.
+            number = f"0{part}" if digits == places else f"{whole}({part})?" if places else whole
+            pattern = f"^{sign}{number}$"
         # The digits are part of the sentence, since the pattern has them too.
         sentence = join_sentences(_(DECIMAL.sentence), ", ".join(words))
-        kind = replace(DECIMAL, sentence=sentence, pattern=self.get_pattern())
+        kind = replace(DECIMAL, sentence=sentence, pattern=pattern)
         schema = FieldSchema(self.get_output_schema()).with_kind(kind)
         return schema.with_meaning(limits=tuple(limits))
-
-    def get_pattern(self) -> str:
-        most, places, least = self.field.max_digits, self.field.decimal_places, self.field.min_value
-        # Separators of a language may stand in the digits of a localized field.
-        if places is None or getattr(self.field, "localize", False):
-            return ""
-        sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
-        part = rf"\.\d{{1,{places}}}" if places > 2 else r"\.\d" + r"\d?" * (places - 1)
-        if most == places:
-            # Of no digits before the point, not even a zero may stand alone.
-            return f"^{sign}0{part}$"
-        whole = r"\d+" if most is None else rf"\d{{1,{most - places}}}"
-        return f"^{sign}{whole}({part})?$" if places else f"^{sign}{whole}$"
 
     def get_output_schema(self) -> Schema:
         by_setting = api_settings.COERCE_DECIMAL_TO_STRING
@@ -155,81 +150,54 @@ class DecimalDescriber(FieldDescriber):
         return {"type": "string" if as_string else "number"}
 
 
+DATE_FORMATS = {
+    "date-time": ("DATETIME_INPUT_FORMATS", humanize_datetime.datetime_formats),
+    "date": ("DATE_INPUT_FORMATS", humanize_datetime.date_formats),
+    "time": ("TIME_INPUT_FORMATS", humanize_datetime.time_formats),
+}
+
+
 class TextDescriber(FieldDescriber):
-    # format_name: of what the field reads. REST framework's times, durations, addresses and naive
-    # dates often break the format in answers.
-    field_classes: ClassVar[tuple[type, ...]] = (fields.DurationField,)
-    format_name: ClassVar[str] = "duration"
+    # formats: of what the fields read. REST framework's times, durations, addresses and naive dates
+    # often break the format in answers.
+    formats: ClassVar[dict[type, str]] = {
+        fields.CharField: "",
+        fields.EmailField: "email",
+        fields.URLField: "uri",
+        fields.IPAddressField: "ip",
+        fields.UUIDField: "uuid",
+        fields.DateTimeField: "date-time",
+        fields.DateField: "date",
+        fields.TimeField: "time",
+        fields.DurationField: "duration",
+    }
+    field_classes = tuple(formats)
 
     def get_input_schema(self) -> Schema:
-        return make_text(self.format_name)
+        field, name = self.field, self.get_nearest(self.formats)
+        if name in DATE_FORMATS:
+            setting, humanize = DATE_FORMATS[name]
+            formats = getattr(field, "input_formats", getattr(api_settings, setting))
+            standard = [input_format.lower() == ISO_8601 for input_format in formats]
+            if not any(standard):
+                return FieldSchema(STRING).with_kind(make_own_format(humanize(formats)))
+            return make_text(name) if all(standard) else make_text(name).without_pattern()
+        if name == "uuid":
+            # An id is sent as it was given.
+            own_form = field.uuid_format not in ("hex", "hex_verbose")
+            return make_text(name).without_pattern() if own_form else make_text(name)
+        if name == "duration":
+            return make_text(name)
+        if name == "ip" and field.protocol in ("ipv4", "ipv6"):
+            name = field.protocol
+        schema = make_text(name, blank=field.allow_blank) if name else FieldSchema(STRING)
+        if not field.allow_blank:
+            # A blank text counts as missing.
+            schema["minLength"] = 1
+        return schema
 
     def get_output_schema(self) -> Schema:
-        return dict(STRING)
-
-
-class CharDescriber(TextDescriber):
-    formats: ClassVar[dict[type, str]] = {fields.EmailField: "email", fields.URLField: "uri"}
-    field_classes = (fields.CharField, fields.IPAddressField, *formats)
-
-    def get_input_schema(self) -> Schema:
-        blank, schema = self.field.allow_blank, FieldSchema(STRING)
-        bases = type(self.field).__mro__
-        format_name = next((self.formats[base] for base in bases if base in self.formats), "")
-        if isinstance(self.field, fields.IPAddressField):
-            if self.field.protocol in ("ipv4", "ipv6"):
-                format_name = self.field.protocol
-            else:
-                kind = replace(IP_ADDRESS, pattern="") if blank else IP_ADDRESS
-                schema = schema.with_kind(kind)
-        if format_name:
-            schema = make_text(format_name, blank=blank)
-        # A blank text counts as missing.
-        return schema if blank else FieldSchema({**schema, "minLength": 1}, schema.meaning)
-
-
-class UUIDDescriber(TextDescriber):
-    field_classes = (fields.UUIDField,)
-    format_name = "uuid"
-
-    def get_input_schema(self) -> Schema:
-        schema = make_text(self.format_name)
-        # An id is sent as it was given.
-        own_form = self.field.uuid_format not in ("hex", "hex_verbose")
-        return schema.without_pattern() if own_form else schema
-
-    def get_output_schema(self) -> Schema:
-        return {"type": "integer"} if self.field.uuid_format == "int" else dict(STRING)
-
-
-class DateTimeDescriber(TextDescriber):
-    field_classes: ClassVar[tuple[type, ...]] = (fields.DateTimeField,)
-    format_name = "date-time"
-    formats_setting: ClassVar[str] = "DATETIME_INPUT_FORMATS"
-    humanize: ClassVar[Any] = staticmethod(humanize_datetime.datetime_formats)
-
-    def get_input_schema(self) -> Schema:
-        by_setting = getattr(api_settings, self.formats_setting)
-        formats = getattr(self.field, "input_formats", by_setting)
-        standard = [input_format.lower() == ISO_8601 for input_format in formats]
-        if any(standard):
-            schema = make_text(self.format_name)
-            return schema if all(standard) else schema.without_pattern()
-        return FieldSchema(STRING).with_kind(make_own_format(self.humanize(formats)))
-
-
-class DateDescriber(DateTimeDescriber):
-    field_classes = (fields.DateField,)
-    format_name = "date"
-    formats_setting = "DATE_INPUT_FORMATS"
-    humanize = staticmethod(humanize_datetime.date_formats)
-
-
-class TimeDescriber(DateTimeDescriber):
-    field_classes = (fields.TimeField,)
-    format_name = "time"
-    formats_setting = "TIME_INPUT_FORMATS"
-    humanize = staticmethod(humanize_datetime.time_formats)
+        return {"type": "integer" if getattr(self.field, "uuid_format", "") == "int" else "string"}
 
 
 class FileDescriber(FieldDescriber):
@@ -246,76 +214,69 @@ class FileDescriber(FieldDescriber):
         return dict(STRING)
 
 
-class Choices:
-    def __init__(self, choices: Mapping[Any, Any]) -> None:
-        self.named = []
-        for value, label in choices.items():
-            if value is not None:
-                raw = value.value if isinstance(value, Enum) else value
-                kept = raw if isinstance(raw, (bool, int, float)) else str(raw)
-                self.named.append((kept, label))
-        self.labelled = [(str(value), clean_text(label)) for value, label in self.named]
-        labels = tuple(pair for pair in self.named if pair[0] != "")
-        self.many = labels if len(labels) > MOST_VALUES else ()
+def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
+    # REST framework compares choices as text: values of several types, and whole floats, which JSON
+    # may write as integers, are enumerated as strings.
+    raw = [(v.value if isinstance(v, Enum) else v, label) for v, label in choices.items()]
+    named: list[tuple[Any, Any]] = [
+        (value if isinstance(value, (bool, int, float)) else str(value), label)
+        for value, label in raw
+        if value is not None
+    ]
+    values, kinds = [value for value, label in named], {type(value) for value, label in named}
+    if kinds == {bool}:
+        json_type = "boolean"
+    elif kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds):
+        json_type = "integer"
+    elif kinds == {float} and not any(value.is_integer() for value in values):
+        json_type = "number"
+    else:
+        json_type, values = "string", [str(value) for value in values]
+    schema = FieldSchema({"type": json_type})
+    if values:
+        schema["enum"] = list(dict.fromkeys(values))
+    labelled = tuple(pair for pair in named if pair[0] != "")
+    if len(labelled) > MOST_VALUES:
+        return schema.with_meaning(choices=labelled)
+    names = [(str(value), clean_text(label)) for value, label in named]
+    words = join_values(f"{value} = {label}" for value, label in names if says_more(label, value))
+    return FieldSchema.of(explain(schema, words))
 
-    @property
-    def schema(self) -> Schema:
-        # REST framework compares choices as text: values of several types, and whole floats,
-        # which JSON may write as integers, are enumerated as strings.
-        values: list[Any] = [value for value, label in self.named]
-        kinds = {type(value) for value in values}
-        if kinds == {bool}:
-            json_type = "boolean"
-        elif kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds):
-            json_type = "integer"
-        elif kinds == {float} and not any(value.is_integer() for value in values):
-            json_type = "number"
-        else:
-            json_type, values = "string", [str(value) for value in values]
-        if not values:
-            return {"type": json_type}
-        schema = FieldSchema({"type": json_type, "enum": list(dict.fromkeys(values))})
-        return schema.with_meaning(choices=self.many)
 
-    @property
-    def meanings(self) -> str:
-        pairs = [pair for pair in self.labelled if says_more(pair[1], pair[0])]
-        return "" if self.many else join_values(f"{value} = {label}" for value, label in pairs)
-
-    @property
-    def words(self) -> str:
-        words = join_values(
-            f"{value} = {label}" if says_more(label, value) else value
-            for value, label in self.labelled
-            if value
-        )
-        return _("One of: %(values)s") % {"values": words} if words else ""
+def name_choices(choices: Mapping[Any, Any]) -> str:
+    named = [
+        (str(value.value if isinstance(value, Enum) else value), clean_text(label))
+        for value, label in choices.items()
+        if value not in ("", None)
+    ]
+    words = join_values(
+        f"{value} = {label}" if says_more(label, value) else value for value, label in named
+    )
+    return _("One of: %(values)s") % {"values": words} if words else ""
 
 
 class ChoiceDescriber(FieldDescriber):
     field_classes = (fields.ChoiceField,)
 
     def get_input_schema(self) -> Schema:
-        choices = dict(self.field.choices)
-        if self.field.allow_blank:
-            choices.setdefault("", "")
-        known = Choices(choices)
-        return explain(known.schema, known.meanings)
+        blank = {"": ""} if self.field.allow_blank else {}
+        return describe_choices({**blank, **self.field.choices})
 
     def get_output_schema(self) -> Schema:
         # A stored value that is no choice is given as it is.
-        return explain({}, Choices(self.field.choices).words)
+        return explain({}, name_choices(self.field.choices))
 
 
 class MultipleChoiceDescriber(FieldDescriber):
     field_classes = (fields.MultipleChoiceField,)
 
     def get_input_schema(self) -> Schema:
-        choices = Choices(self.field.choices)
-        return explain(make_array(self.field, choices.schema), choices.meanings)
+        choices = describe_choices(self.field.choices)
+        words = choices.pop("description", "")
+        return explain(make_array(self.field, choices), words)
 
     def get_output_schema(self) -> Schema:
-        return explain({"type": "array", "items": {}}, Choices(self.field.choices).words)
+        return explain({"type": "array", "items": {}}, name_choices(self.field.choices))
 
 
 class ListDescriber(FieldDescriber):
@@ -347,8 +308,7 @@ class JSONDescriber(FieldDescriber):
     def get_input_schema(self) -> Schema:
         return {"type": "string", "description": _("JSON as text")} if self.field.binary else {}
 
-    def get_output_schema(self) -> Schema:
-        return self.get_input_schema()
+    get_output_schema = get_input_schema
 
 
 class MethodDescriber(FieldDescriber):
@@ -369,6 +329,7 @@ class OpenDescriber(FieldDescriber):
         fields.ModelField,
         fields.ReadOnlyField,
         fields.HiddenField,
+        serializers.BaseSerializer,
     )
 
 

@@ -107,18 +107,15 @@ class ListSerializerDescriber(FieldDescriber):
     field_classes = (serializers.ListSerializer,)
 
     def get_input_schema(self) -> Schema:
-        least, most = self.field.min_length, self.field.max_length
-        least = least if self.field.allow_empty else max(1, least or 0)
-        bounds = {"minItems": least, "maxItems": most}
-        schema: Schema = {"type": "array", "items": self.describe(self.field.child).accepted_schema}
-        return {**schema, **{name: bound for name, bound in bounds.items() if bound is not None}}
+        schema = make_array(self.field, self.describe(self.field.child).accepted_schema)
+        if self.field.min_length:
+            schema["minItems"] = self.field.min_length
+        if self.field.max_length is not None:
+            schema["maxItems"] = self.field.max_length
+        return schema
 
     def get_output_schema(self) -> Schema:
         return {"type": "array", "items": self.describe(self.field.child).represented_schema}
-
-
-class OpenSerializerDescriber(FieldDescriber):
-    field_classes = (serializers.BaseSerializer,)
 
 
 def find_source_field(field: Any) -> Any:
@@ -154,10 +151,10 @@ class PrimaryKeyDescriber(RelationDescriber):
     field_classes = (relations.PrimaryKeyRelatedField,)
 
     def get_input_schema(self) -> Schema:
-        if self.field.pk_field is not None:
-            schema: Schema = self.describe(self.field.pk_field).input_schema
-        else:
-            schema = describe_input(find_model_field(find_related_model(self.field), "pk"))
+        key = self.field.pk_field
+        model = find_related_model(self.field) if key is None else None
+        described = describe_input(find_model_field(model, "pk"))
+        schema = described if key is None else self.describe(key).input_schema
         return self.identify(schema, _("Primary key"))
 
     def get_output_schema(self) -> Schema:
@@ -174,32 +171,29 @@ class PrimaryKeyDescriber(RelationDescriber):
 class SlugDescriber(RelationDescriber):
     field_classes = (relations.SlugRelatedField,)
 
-    def find_slug(self) -> Any:
-        return find_model_field(find_related_model(self.field), self.field.slug_field or "")
-
     def get_input_schema(self) -> Schema:
-        title = str(self.field.slug_field).capitalize()
-        return self.identify(describe_input(self.find_slug()), title)
+        name = self.field.slug_field
+        slug = find_model_field(find_related_model(self.field), name)
+        return self.identify(describe_input(slug), str(name).capitalize())
 
     def get_output_schema(self) -> Schema:
-        return describe_stored(self.find_slug())
+        return describe_stored(
+            find_model_field(find_related_model(self.field), self.field.slug_field)
+        )
 
 
-class HyperlinkDescriber(RelationDescriber):
-    field_classes = (relations.HyperlinkedRelatedField,)
-
-    def get_input_schema(self) -> Schema:
-        return self.identify({"type": "string"}, "URL")
-
-    def get_output_schema(self) -> Schema:
-        return {"type": "string"}
-
-
-class StringRelationDescriber(FieldDescriber):
+class StringRelationDescriber(RelationDescriber):
     field_classes = (relations.StringRelatedField,)
 
     def get_output_schema(self) -> Schema:
         return {"type": "string"}
+
+
+class HyperlinkDescriber(StringRelationDescriber):
+    field_classes = (relations.HyperlinkedRelatedField,)
+
+    def get_input_schema(self) -> Schema:
+        return self.identify({"type": "string"}, "URL")
 
 
 class ManyRelatedDescriber(FieldDescriber):

@@ -362,22 +362,6 @@ def test_nested_serializer_that_reads_its_own_way_is_open(subtests):
             assert DescribedField(own()).input_schema == {"description": words}
 
 
-def test_members_of_a_serializer_that_is_told_in_words_are_not_described():
-    class OfCaller(serializers.Field):
-        @property
-        def validators(self):
-            raise LookupError("Nobody is asking.")
-
-    class Own(serializers.Serializer):
-        amount = OfCaller()
-
-        def to_internal_value(self, data):
-            return data
-
-    words = "Meant to be an object with amount."
-    assert DescribedField(Own()).input_schema == {"description": words}
-
-
 def test_nested_serializer_that_gives_its_own_way_is_open():
     own = type("Own", (LineSerializer,), {"to_representation": lambda self, row: str(row)})
     assert DescribedField(own()).output_schema == {}

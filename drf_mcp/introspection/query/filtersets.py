@@ -21,7 +21,7 @@ from drf_mcp.introspection.closed_sets import (
     OrderingTerms,
 )
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
-from drf_mcp.introspection.fields import Choices, flatten_choices
+from drf_mcp.introspection.fields import describe_choices, flatten_choices
 from drf_mcp.introspection.model_fields import describe_input, find_model_field
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, says_more
@@ -247,9 +247,12 @@ class FilterField:
         if sorts and (terms := OrderingTerms.among(choices)):
             return {**STRING, "pattern": terms.pattern}
         # The form compares text: a boolean choice is spelled the way Python does.
-        values = [str(value) if isinstance(value, bool) else value for value in choices]
-        words = "" if sorts else Choices(choices).meanings
-        return explain(Choices(dict.fromkeys(values)).schema, words)
+        return describe_choices(
+            {
+                str(value) if isinstance(value, bool) else value: "" if sorts else label
+                for value, label in choices.items()
+            }
+        )
 
     def get_handling(self) -> Handling:
         field = self.field
