@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-
-try:
-    from re import _parser  # type: ignore[attr-defined]
-except ImportError:  # Python 3.10
-    import sre_parse as _parser
 
 LONGEST = 64
 PORTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -83,15 +77,6 @@ def translate_pattern(pattern: str, flags: int = 0) -> str | None:
         return None
     written = PYTHON_ONLY.sub(lambda found: translate_part(found, bool(flags & re.ASCII)), pattern)
     return written if is_ecmascript(written) else None
-
-
-def measure_pattern(pattern: str) -> tuple[int, float]:
-    """Return the fewest and the most characters of the texts that a portable pattern allows."""
-    parsed = _parser.parse(pattern)
-    shortest, longest = parsed.getwidth()
-    steps = [str(operand) for operation, operand in parsed if str(operation) == "AT"]
-    is_whole = steps == ["AT_BEGINNING", "AT_END"] and str(parsed[0][0]) == str(parsed[-1][0])
-    return shortest, longest if is_whole and longest < _parser.MAXREPEAT else math.inf
 
 
 def translate_part(found: re.Match[str], ascii_only: bool) -> str:

@@ -25,7 +25,7 @@ from drf_mcp.introspection.handling import (
 from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
@@ -314,7 +314,7 @@ def add_form_fields(inspection: Inspection, body: Body) -> Body:
 
 def describe_declared(inspection: Inspection, schema: Schema) -> Body:
     if "allOf" in schema:
-        schema = PortableWriter(schema).combine()
+        schema = combine(schema)
     choices = schema.get("oneOf") or schema.get("anyOf")
     if choices:
         return reduce(Body.union, (describe_declared(inspection, each) for each in choices))

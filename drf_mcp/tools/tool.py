@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.json_text import OBJECTS
@@ -105,7 +105,7 @@ class Tool:
         # What the view alone says is the same among fewer tools.
         if self.origin is not None:
             return self.origin.view_schema
-        write = PortableWriter.write if self.is_portable else None
+        write = write_portable if self.is_portable else None
         inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
         schema: EndpointSchema = describer.describe()

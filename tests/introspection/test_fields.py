@@ -26,7 +26,7 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields import DecimalDescriber, FieldDescriber
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.text import describe_accepted
 from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
@@ -162,7 +162,7 @@ def test_every_class_is_described_or_known_to_be_open():
 
 
 def input_schema(make):
-    return PortableWriter.write(DescribedField(make).input_schema)
+    return write_portable(DescribedField(make).input_schema)
 
 
 def test_input_is_described():

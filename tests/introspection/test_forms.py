@@ -16,7 +16,7 @@ from rest_framework import serializers as s
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import PATTERNS
 from drf_mcp.introspection.names import is_ecmascript
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 
 FIELDS: dict[str, tuple[Any, list[str], list[str]]] = {
     "date": (
@@ -93,7 +93,7 @@ FIELDS: dict[str, tuple[Any, list[str], list[str]]] = {
 
 
 def pattern_of(field: Any) -> str:
-    written = PortableWriter.write(DescribedField(field).input_schema)
+    written = write_portable(DescribedField(field).input_schema)
     pattern: str = written["pattern"]
     return pattern
 
@@ -177,7 +177,7 @@ def test_whatever_a_field_reads_fits_its_pattern(name, data):
 
 
 def test_a_date_that_may_have_other_formats_has_no_pattern():
-    written = PortableWriter.write(
+    written = write_portable(
         DescribedField(s.DateField(input_formats=["iso-8601", "%d.%m.%Y"])).input_schema
     )
     assert "pattern" not in written
@@ -200,12 +200,12 @@ def test_a_field_that_reads_in_its_own_way_has_no_pattern():
         def to_internal_value(self, data):
             return super().to_internal_value(str(data).removesuffix("%"))
 
-    written = PortableWriter.write(DescribedField(Loose(5, 2)).input_schema)
+    written = write_portable(DescribedField(Loose(5, 2)).input_schema)
     assert "pattern" not in written
 
 
 def test_digits_of_a_language_have_no_pattern():
-    written = PortableWriter.write(DescribedField(s.DecimalField(5, 2, localize=True)).input_schema)
+    written = write_portable(DescribedField(s.DecimalField(5, 2, localize=True)).input_schema)
     assert "pattern" not in written
 
 
@@ -226,6 +226,6 @@ def test_ids_are_sent_as_they_are_given(subtests):
 
 
 def test_kinds_that_people_declare_have_words_alone():
-    written = PortableWriter.write({"type": "string", "format": "time"})
+    written = write_portable({"type": "string", "format": "time"})
     assert written == {"type": "string", "description": "Time, hh:mm[:ss]."}
     assert "time" in PATTERNS

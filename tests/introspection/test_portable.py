@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 from tests.introspection.portability import assert_portable
 
 
@@ -56,8 +56,8 @@ def test_keyword_is_brought_into_the_subset(subtests):
         ({"$ref": "#/missing"}, {}),
     ]:
         with subtests.test(schema=schema, expected=expected):
-            assert PortableWriter.write(schema) == expected
-            assert_portable(PortableWriter.write(schema))
+            assert write_portable(schema) == expected
+            assert_portable(write_portable(schema))
 
 
 def test_what_is_lost_is_said(subtests):
@@ -81,18 +81,18 @@ def test_what_is_lost_is_said(subtests):
         ({"type": "string", "title": "Given name"}, "Given name."),
     ]:
         with subtests.test(schema=schema, words=words):
-            made = PortableWriter.write(schema)
+            made = write_portable(schema)
             assert made["description"] == words
             assert_portable(made)
 
 
 def test_own_description_goes_first():
     schema = {"type": "string", "description": "Birthday", "format": "date"}
-    assert PortableWriter.write(schema)["description"] == "Birthday. Date, YYYY-MM-DD."
+    assert write_portable(schema)["description"] == "Birthday. Date, YYYY-MM-DD."
 
 
 def test_long_description_is_cut_between_words():
-    made = PortableWriter.write({"description": "word " * 400})
+    made = write_portable({"description": "word " * 400})
     assert len(made["description"]) <= 1024
     assert made["description"].endswith("word…")
 
@@ -102,20 +102,20 @@ def test_recursive_reference_is_cut():
         "type": "object",
         "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
     }
-    made = PortableWriter.write({"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
+    made = write_portable({"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
     assert made["properties"]["children"] == {"type": "array", "items": {}}
     assert_portable(made)
 
 
 def test_reference_goes_through_escaped_names():
     schema = {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "boolean"}}}
-    assert PortableWriter.write(schema) == {"type": "boolean"}
+    assert write_portable(schema) == {"type": "boolean"}
 
 
 def test_member_named_like_a_keyword_is_a_member():
     properties = {"definitions": {"type": "string"}, "enum": {"type": "integer"}}
     assert (
-        PortableWriter.write({"type": "object", "properties": properties})["properties"]
+        write_portable({"type": "object", "properties": properties})["properties"]
         == properties
     )
 
@@ -158,16 +158,16 @@ SCHEMAS = st.recursive(
 @pytest.mark.slow
 @given(SCHEMAS)
 def test_any_schema_becomes_portable(schema):
-    assert_portable(PortableWriter.write(schema))
+    assert_portable(write_portable(schema))
 
 
 @given(SCHEMAS)
 def test_a_portable_schema_stays_as_it_is(schema):
-    once = PortableWriter.write(schema)
-    assert PortableWriter.write(once) == once
+    once = write_portable(schema)
+    assert write_portable(once) == once
 
 
 def test_an_empty_pattern_asks_nothing():
     text = {"type": "string", "pattern": ""}
-    assert PortableWriter.write(text) == {"type": "string"}
-    assert PortableWriter.write({"allOf": [{"pattern": ""}, text]}) == {"type": "string"}
+    assert write_portable(text) == {"type": "string"}
+    assert write_portable({"allOf": [{"pattern": ""}, text]}) == {"type": "string"}

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
 
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
 
@@ -74,7 +74,7 @@ def field_of(**fields) -> serializers.Field:
 
 
 def test_model_serializer_is_described():
-    schema = PortableWriter.write(DescribedField(BookSerializer()).input_schema)
+    schema = write_portable(DescribedField(BookSerializer()).input_schema)
     assert_portable(schema)
     assert bare(schema) == {
         "type": "object",
@@ -110,7 +110,7 @@ def test_words_of_model_fields(subtests):
         ("by_code", "Code of the shelf."),
     ]:
         with subtests.test(name=name, words=words):
-            schema = PortableWriter.write(DescribedField(BookSerializer()).input_schema)
+            schema = write_portable(DescribedField(BookSerializer()).input_schema)
             assert schema["properties"][name]["description"] == words
 
 
@@ -156,7 +156,7 @@ def test_relation_has_the_type_of_its_key(subtests):
     ]:
         with subtests.test(relation=relation, accepts=accepts, represents=represents):
             made = field_of(relation=relation)
-            assert bare(PortableWriter.write(DescribedField(made).input_schema)) == accepts
+            assert bare(write_portable(DescribedField(made).input_schema)) == accepts
             assert bare(DescribedField(made).output_schema) == represents
 
 
@@ -251,7 +251,7 @@ LINE = {
 
 
 def test_nested_serializers_are_described():
-    schema = PortableWriter.write(DescribedField(OrderSerializer()).input_schema)
+    schema = write_portable(DescribedField(OrderSerializer()).input_schema)
     assert_portable(schema)
     assert bare(schema) == {
         "type": "object",
@@ -304,7 +304,7 @@ def test_recursion_is_cut():
         def get_fields(self):
             return {"name": serializers.CharField(), "children": Tree(many=True)}
 
-    schema = PortableWriter.write(DescribedField(Tree()).input_schema)
+    schema = write_portable(DescribedField(Tree()).input_schema)
     assert_portable(schema)
     assert schema["properties"]["children"]["items"] == {
         "type": "object",
@@ -320,7 +320,7 @@ def test_endless_nesting_of_new_classes_is_cut():
 
         return type("Deeper", (serializers.Serializer,), {"get_fields": get_fields})
 
-    assert_portable(PortableWriter.write(DescribedField(nest()()).input_schema))
+    assert_portable(write_portable(DescribedField(nest()()).input_schema))
 
 
 def test_validators_of_the_serializer_are_told():

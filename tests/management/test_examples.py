@@ -8,7 +8,7 @@ from rest_framework import serializers as f
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FORMATS, make_example, make_example_arguments
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 from drf_mcp.tools import registry
 
 
@@ -53,7 +53,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(subtests):
     ],
     ids=lambda field: type(field).__name__,
 )
-@pytest.mark.parametrize("shaped", [PortableWriter.write, lambda schema: schema])
+@pytest.mark.parametrize("shaped", [write_portable, lambda schema: schema])
 def test_a_field_takes_the_value_of_its_kind(field, shaped):
     field.run_validation(make_example(shaped(DescribedField(field).input_schema)))
 

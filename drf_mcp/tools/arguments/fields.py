@@ -20,7 +20,7 @@ from drf_mcp.introspection.field_selection import (
     may_have_others,
 )
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter, Schema
 from drf_mcp.outcomes import MISSING, Problem, Warning
 from drf_mcp.tools.arguments.call import ANSWER, PATH, Argument
@@ -239,7 +239,7 @@ class DeclaredArguments:
         header = {KEYWORD: schema[KEYWORD]} if KEYWORD in schema else {}
         return Parameter(
             name,
-            {**PortableWriter.write(keywords), **header} if self.portable else keywords,
+            {**write_portable(keywords), **header} if self.portable else keywords,
             required=schema.get("required") is True,
             multiple="repeat" if schema.get("type") == "array" else None,
         )

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from drf_mcp.contrib.operators.lock import LockFile, SchemaMembers, compare_tools
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.portable import write_portable
 
 ENTRY = {
     "request": "POST /things/",
@@ -137,7 +137,7 @@ def test_members_are_found_at_any_depth():
 
 def test_choices_that_the_schema_has_in_words_are_kept():
     field = serializers.ChoiceField(range(60))
-    written = PortableWriter.write(DescribedField(field).input_schema)
+    written = write_portable(DescribedField(field).input_schema)
     many = {"type": "array", "items": written}
     members = SchemaMembers({"properties": {"one": written, "many": many}}).by_path
     assert members["one"]["enum"] == members["many"]["enum"] == list(range(60))
