@@ -13,10 +13,9 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.input_serializer import find_own_hooks
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
-from drf_mcp.introspection.per_user import CallerBody
+from drf_mcp.introspection.per_user import FIELD_HOOKS, CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.renaming import Renaming
@@ -158,10 +157,8 @@ BUILDERS = (
 @lru_cache(maxsize=1024)
 def is_same_everywhere(serializer_class: Any) -> bool:
     """Return whether REST framework's code alone builds the fields, for any view and caller."""
-    if not issubclass(serializer_class, Serializer) or find_own_hooks(serializer_class):
-        return False
-    own = [name for name in BUILDERS if hasattr(serializer_class, name)]
-    if not is_drf_code(serializer_class, *own):
+    own = [name for name in (*FIELD_HOOKS, *BUILDERS) if hasattr(serializer_class, name)]
+    if not issubclass(serializer_class, Serializer) or not is_drf_code(serializer_class, *own):
         return False
     return all(map(is_stock_field, serializer_class._declared_fields.values()))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -48,10 +49,16 @@ class Limit:
 FORMATS = {
     "date-time": ValueKind("", gettext_noop("a date-time"), "2026-01-31T12:00:00Z"),
     "date": ValueKind(
-        gettext_noop("Date, YYYY-MM-DD"), gettext_noop("a date (YYYY-MM-DD)"), "2026-01-31"
+        gettext_noop("Date, YYYY-MM-DD"),
+        gettext_noop("a date (YYYY-MM-DD)"),
+        "2026-01-31",
+        plain=True,
     ),
     "time": ValueKind(
-        gettext_noop("Time, hh:mm[:ss]"), gettext_noop("a time of day (hh:mm[:ss])"), "12:00:00"
+        gettext_noop("Time, hh:mm[:ss]"),
+        gettext_noop("a time of day (hh:mm[:ss])"),
+        "12:00:00",
+        plain=True,
     ),
     "duration": ValueKind(
         gettext_noop("Duration, [DD] [hh:[mm:]]ss"),
@@ -59,10 +66,15 @@ FORMATS = {
         "01:00:00",
     ),
     "email": ValueKind(
-        gettext_noop("Email address"), gettext_noop("an email address"), "name@example.com"
+        gettext_noop("Email address"),
+        gettext_noop("an email address"),
+        "name@example.com",
+        plain=True,
     ),
-    "uri": ValueKind("URL", gettext_noop("a URL"), "https://example.com"),
-    "uuid": ValueKind("UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
+    "uri": ValueKind("URL", gettext_noop("a URL"), "https://example.com", plain=True),
+    "uuid": ValueKind(
+        "UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10", plain=True
+    ),
     "ipv4": ValueKind(gettext_noop("IPv4 address"), gettext_noop("an IPv4 address"), "192.0.2.1"),
     "ipv6": ValueKind(gettext_noop("IPv6 address"), gettext_noop("an IPv6 address"), "2001:db8::1"),
     "ip": ValueKind(
@@ -96,8 +108,6 @@ PATTERNS = {
     "ipv6": IPV6,
     "ip": f"({IPV4}|{IPV6})",
 }
-# Their patterns say as much as their sentences.
-PLAIN = frozenset({"date", "time", "email", "uri", "uuid"})
 WHOLE_NUMBER = ValueKind(gettext_noop("Whole number"), gettext_noop("a whole number"), "1")
 DECIMAL = ValueKind(
     gettext_noop("Decimal number"), gettext_noop("a decimal number"), "1", plain=True
@@ -214,7 +224,7 @@ class FieldSchema(dict[str, Any]):
         return within and value in self.get("enum", [value])
 
     def union(self, other: Any) -> FieldSchema:
-        # Enumerations and members are joined; a member is required if both schemas require it.
+        # What both schemas say, and the members of either.
         other = FieldSchema.of(other)
         if self == other and self.meaning == other.meaning:
             return self
@@ -222,23 +232,14 @@ class FieldSchema(dict[str, Any]):
         both = FieldSchema(common, self.meaning if self.meaning == other.meaning else UNKNOWN)
         if "description" in self:
             both["description"] = self["description"]
-        if "enum" in self and "enum" in other:
-            both["enum"] = self["enum"] + [v for v in other["enum"] if v not in self["enum"]]
-        if "pattern" in self and "pattern" in other and "pattern" not in both:
-            both["pattern"] = f"{self['pattern']}|{other['pattern']}"
         if "items" in self and "items" in other:
             both["items"] = FieldSchema.of(self["items"]).union(other["items"])
         if "properties" in self and "properties" in other:
-            members, others = self["properties"], other["properties"]
-            joined = {
+            others = other["properties"]
+            both["properties"] = {
                 name: FieldSchema.of(member).union(others.get(name, member))
-                for name, member in members.items()
+                for name, member in {**others, **self["properties"]}.items()
             }
-            both["properties"] = {**others, **joined}
-            both.pop("required", None)
-            needed = other.get("required", ())
-            if required := [name for name in self.get("required", ()) if name in needed]:
-                both["required"] = required
         return both
 
 
@@ -247,7 +248,7 @@ def make_text(format_name: str, *, blank: bool = False) -> FieldSchema:
     kind, body = FORMATS[format_name], PATTERNS.get(format_name, "")
     pattern = f"^({body})?$" if blank else f"^{body}$"
     schema = {"type": "string", "format": format_name}
-    kind = replace(kind, pattern=pattern if body else "", plain=format_name in PLAIN)
+    kind = replace(kind, pattern=pattern if body else "")
     return FieldSchema(schema, Meaning(kind=kind))
 
 
@@ -261,55 +262,41 @@ def explain(schema: dict[str, Any], *parts: str) -> dict[str, Any]:
     return schema | {"description": description} if description else schema
 
 
-MAX_REPEATED = 12
-
-
 def make_example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties", {})
-    required = schema.get("required", ())
-    return {name: make_example(properties.get(name, {}), name) for name in required}
+    return {
+        name: make_example(properties.get(name, {}), name) for name in schema.get("required", ())
+    }
 
 
 def make_example(schema: Any, name: str = "") -> Any:
     schema = FieldSchema.of(schema)
-    if schema.meaning.examples:
-        return schema.meaning.examples[0]
-    if schema.meaning.choices:
-        return schema.meaning.choices[0][0]
+    meaning, kind, json_type = schema.meaning, schema.kind, next(iter(schema.types), "")
+    if meaning.examples or meaning.choices:
+        return meaning.examples[0] if meaning.examples else meaning.choices[0][0]
     for keyword in ("default", "const"):
         if keyword in schema:
             return schema[keyword]
     for keyword in ("examples", "enum"):
         if schema.get(keyword):
             return schema[keyword][0]
-    match schema.types[:1]:
-        case ["integer" | "number"]:
-            least, most = schema.get("minimum"), schema.get("maximum")
-            if least is not None and least > 1:
-                return least
-            return most if most is not None and most < 1 else 1
-        case ["string"]:
-            return make_example_text(schema, name)
-        case ["boolean"]:
-            return True
-        case ["array"]:
-            item = make_example(schema.get("items", {}), name)
-            return [item] * max(schema.get("minItems", 1), 1)
-        case ["object"]:
-            return make_example_arguments(schema)
-    return "..."
-
-
-def make_example_text(schema: FieldSchema, name: str) -> str:
-    kind = schema.kind
+    if json_type in ("integer", "number"):
+        return min(max(schema.get("minimum", 1), 1), schema.get("maximum", math.inf))
+    if json_type == "boolean":
+        return True
+    if json_type == "array":
+        return [make_example(schema.get("items", {}), name)] * max(schema.get("minItems", 1), 1)
+    if json_type == "object":
+        return make_example_arguments(schema)
+    if json_type != "string":
+        return "..."
     if kind is not None and kind.example:
         return kind.example
     if "email" in name:
         return "name@example.com"
     value = "text".ljust(schema.get("minLength", 0), "x")
     value = value[: schema.get("maxLength", len(value))]
-    if "pattern" not in schema:
-        return value
     # A simple pattern takes a run of one character; of another pattern the word will do.
-    runs = [letter * length for length in range(1, MAX_REPEATED + 1) for letter in "aA1"]
-    return next((text for text in (value, *runs) if re.search(schema["pattern"], text)), value)
+    runs = [letter * length for length in range(1, 13) for letter in "aA1"]
+    pattern = schema.get("pattern", "")
+    return next((text for text in (value, *runs) if re.search(pattern, text)), value)

@@ -259,8 +259,10 @@ class ChoiceDescriber(FieldDescriber):
     field_classes = (fields.ChoiceField,)
 
     def get_input_schema(self) -> Schema:
-        blank = {"": ""} if self.field.allow_blank else {}
-        return describe_choices({**blank, **self.field.choices})
+        choices = dict(self.field.choices)
+        if self.field.allow_blank:
+            choices.setdefault("", "")
+        return describe_choices(choices)
 
     def get_output_schema(self) -> Schema:
         # A stored value that is no choice is given as it is.

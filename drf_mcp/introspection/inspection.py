@@ -72,7 +72,6 @@ class Inspection:
         self.findings: list[Finding] = []
         self.serializers: list[Any] = []  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
-        self.describes_class = False  # serializers are described as their classes declare them
         self.declared_request: Any = UNDECLARED  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
@@ -82,12 +81,6 @@ class Inspection:
         view = copy.copy(self.untouched) if view is None else view
         own = Inspection(view, self.method, write=self.write)
         own.heeds_request = self.heeds_request
-        return own
-
-    @property
-    def of_class(self) -> Inspection:
-        own = self.again()
-        own.describes_class = True
         return own
 
     def find_handler(self) -> str:

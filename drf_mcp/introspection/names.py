@@ -61,11 +61,10 @@ REPEATED_ASSERTION = re.compile(r"\(\?<?[=!].*\)[*+?{]", re.DOTALL)
 # sets are read whole, so that nothing inside them is taken for syntax.
 PYTHON_ONLY = re.compile(
     r"(?P<end>\\Z)|(?P<start>\\A)|(?P<name>\(\?P<\w+>)|(?P<least>\{,(?=[0-9]))"
-    r"|(?P<sign>\\[^\w\s^$\\.*+?()\[\]{}|/])|\\.|(?P<set>\[\^?(?:\\.|[^\\\]])+\])",
+    r"|\\.|\[\^?(?:\\.|[^\\\]])+\]",
     re.DOTALL,
 )
 IN_ECMASCRIPT = {"end": "$", "start": "^", "name": "(", "least": "{0,"}
-SIGN_IN_SET = re.compile(r"\\(?:([^\w\s^$\\.*+?()\[\]{}|/-])|.)", re.DOTALL)
 
 
 def translate_pattern(pattern: str, flags: int = 0) -> str | None:
@@ -73,22 +72,10 @@ def translate_pattern(pattern: str, flags: int = 0) -> str | None:
 
     ``$`` and ``\\Z`` differ in Python by a line break at the end, which makes no difference here.
     """
-    if flags & ~(re.UNICODE | re.ASCII):
+    if flags & ~re.UNICODE:
         return None
-    written = PYTHON_ONLY.sub(lambda found: translate_part(found, bool(flags & re.ASCII)), pattern)
+    written = PYTHON_ONLY.sub(lambda m: IN_ECMASCRIPT.get(m.lastgroup or "", m[0]), pattern)
     return written if is_ecmascript(written) else None
-
-
-def translate_part(found: re.Match[str], ascii_only: bool) -> str:
-    text, kind = found[0], found.lastgroup or ""
-    if kind == "sign":
-        return text[1]
-    if kind == "set":
-        text = text.replace(r"\w", "A-Za-z0-9_") if ascii_only else text
-        return SIGN_IN_SET.sub(lambda sign: sign[1] or sign[0], text)
-    if ascii_only and text == r"\w":
-        return "[A-Za-z0-9_]"
-    return IN_ECMASCRIPT.get(kind, text)
 
 
 def is_ecmascript(pattern: str) -> bool:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.handling import walk_fields
-from drf_mcp.introspection.input_serializer import FIELD_HOOKS, find_own_hooks
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
@@ -19,6 +18,15 @@ from drf_mcp.introspection.types import UNDECLARED, Body
 RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
 # What views override to give different callers different fields.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
+# What serializers override to choose their fields while an instance is made.
+FIELD_HOOKS = (
+    "__init__",
+    "get_fields",
+    "fields",
+    "_writable_fields",
+    "get_field_names",
+    "get_extra_kwargs",
+)
 FAILED: Body | None = None
 
 
@@ -53,13 +61,7 @@ class CallerBody:
         if (other := self.describe_as(inspection.privileged)) is not None:
             del findings[known:]
             return other
-        # What no instance shows, the class declares. Code of its own that chooses fields is a gap.
-        of_class = inspection.of_class
-        if (other := self.describe_as(of_class)) is None:
-            return body
-        if not any(find_own_hooks(type(each)) for each in of_class.serializers):
-            del findings[known:]
-        return other
+        return body
 
     def describe_renamed(self, inspection: Inspection) -> Body:
         body = self.describe(inspection)

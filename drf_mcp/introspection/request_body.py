@@ -22,7 +22,7 @@ from drf_mcp.introspection.handling import (
     find_handling,
     make_file_parameter,
 )
-from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
+from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
@@ -153,8 +153,7 @@ class RequestBody:
             names = join_values(member.name for member in members)
             words = _("The handler reads %(names)s") % {"names": names}
         else:
-            names = self.inspection.attempt(self.serializer.get_intended_names, GUARD, "")
-            words = _("Meant to be an object with %(names)s") % {"names": names} if names else ""
+            words = ""
         form = _(ANY_FILE) if handling.uploads else ""
         for member in members:
             handling = member.handling.under(member.name).union(handling)
@@ -276,9 +275,6 @@ class SerializerBody:
                 words = _("The field '%(name)s' may read other members of the body, too.")
                 inspection.find(words % {"name": name}, NAME_MEMBERS)
         found = inspection.attempt(lambda: find_further_keys(self.serializer), GUARD, none)
-        serializer_class: Any = type(self.serializer)
-        if inspection.describes_class:
-            found = [*found, *filter(None, find_added_names(serializer_class))]
         known = {field.name for field in fields}
         for key in dict.fromkeys((*found, *keys.names)):
             if key not in known:

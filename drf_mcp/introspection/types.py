@@ -82,12 +82,12 @@ class Handling:
         """Return what a schema that people wrote says of an argument's values."""
         uploads, forms, secrets, unread = {}, {}, [], set()
         for place, part in walk_schema(schema):
-            if part.get("writeOnly") is True or place[:-1] in unread:
-                unread.add(place)
             if part.get("format") == "binary":
                 uploads[place] = Upload()
             if part.get("type") in ("array", "object"):
                 forms[place] = "parts"
+            if part.get("writeOnly") is True or place[:-1] in unread:
+                unread.add(place)
             if part.get("format") == "password" or (place in unread and may_be_text(part)):
                 secrets.append(place)
         return cls(uploads, forms, frozenset(secrets))

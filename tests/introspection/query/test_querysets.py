@@ -232,16 +232,6 @@ def test_backends_that_depend_on_the_caller_are_united(loans):
     assert set(query_of("loans_list")) == EXPECTED
 
 
-def test_terms_that_depend_on_the_caller_are_united(loans):
-    def ordering_fields(self):
-        return ["number", "placed_at"] if self.request.user.is_staff else ["number"]
-
-    loans(ordering_fields=property(ordering_fields))
-    pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
-    assert all(re.search(pattern, term) for term in ("number", "-number", "-placed_at"))
-    assert not re.search(pattern, "customer")
-
-
 def test_ordering_by_the_fields_of_the_serializer_needs_no_queryset(loans):
     loans(get_queryset=fail)
     pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
