@@ -83,9 +83,7 @@ def test_lengths_that_follow_from_a_pattern_are_not_told(subtests):
         (f.RegexField("^a|bc$", max_length=2), "a string of at most 2 characters matching ^a|bc$"),
     ]:
         with subtests.test(field=field, words=words):
-            assert (
-                describe_accepted(write_portable(DescribedField(field).input_schema)) == words
-            )
+            assert describe_accepted(write_portable(DescribedField(field).input_schema)) == words
 
 
 def test_a_help_text_is_no_fact(subtests):

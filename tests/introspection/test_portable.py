@@ -114,10 +114,7 @@ def test_reference_goes_through_escaped_names():
 
 def test_member_named_like_a_keyword_is_a_member():
     properties = {"definitions": {"type": "string"}, "enum": {"type": "integer"}}
-    assert (
-        write_portable({"type": "object", "properties": properties})["properties"]
-        == properties
-    )
+    assert write_portable({"type": "object", "properties": properties})["properties"] == properties
 
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
