@@ -800,8 +800,8 @@ MUTANTS = (
     Mutant(
         "records of calls that the database cannot take now",
         "contrib/audit/auditor.py",
-        "                return records",
-        "                return ()",
+        "            return records",
+        "            return ()",
         ("contrib/audit/test_batches.py",),
     ),
     Mutant(

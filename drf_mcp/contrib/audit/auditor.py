@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 from weakref import WeakSet
@@ -22,8 +22,8 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import get_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.contrib.audit.recording import CALLS, Audit, make_row, report_unwritten
-from drf_mcp.exceptions import contain
+from drf_mcp.contrib.audit.recording import CALLS, Audit, fill, report_unwritten
+from drf_mcp.exceptions import catch, contain
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.settings import mcp_settings
 
@@ -75,21 +75,13 @@ class StrangerCounter:
             self.written = time.monotonic()
         if not counts:
             return
-        rows = [
-            AuditedCall(
-                time=began,
-                verdict=Verdict.DENIED,
-                address=address,
-                code=standard_code(status),
-                status=status,
-                messages=count,
-            )
-            for (address, status), count in counts.items()
-        ]
-        contain(lambda: self._save(rows), report_unwritten)
-
-    def _save(self, rows: list[AuditedCall]) -> None:
-        self.auditor.rows.bulk_create(row for row in rows if self.auditor.is_kept(row))
+        denied = {"time": began, "verdict": Verdict.DENIED}
+        rows = []
+        for (address, status), count in counts.items():
+            values = {**denied, "address": address, "code": standard_code(status)}
+            rows.append(AuditedCall(status=status, messages=count, **values))
+        is_kept, table = self.auditor.is_kept, self.auditor.rows
+        contain(lambda: table.bulk_create(filter(is_kept, rows)), report_unwritten)
 
 
 class Auditor:
@@ -166,16 +158,10 @@ class Auditor:
             record: the values of the row.
         """
         is_nested = connections[router.db_for_write(AuditedCall)].in_atomic_block
-        if is_nested or mcp_settings.AUDIT_STRICT:
-            row = self.make(record)
-            if row is not None:
-                self.save(row)
-        else:
+        if not is_nested and not mcp_settings.AUDIT_STRICT:
             self.batch.add(record)
-
-    def make(self, record: Record) -> AuditedCall | None:
-        row = make_row(record)
-        return row if self.is_kept(row) else None
+        elif self.is_kept(row := fill(AuditedCall(), record)):
+            self.save(row)
 
     def flush(self) -> None:
         """Write what waits in this process."""
@@ -184,26 +170,25 @@ class Auditor:
 
     def write(self, records: Sequence[Record]) -> Sequence[Record]:
         """Write records, and return those that the database could not take now."""
-        rows = [
-            row
-            for each in records
-            if (row := contain(partial(self.make, each), report_unwritten)) is not None
-        ]
+        rows: list[AuditedCall] = []
 
-        def wait_or_split(exc: Exception) -> Sequence[Record]:
-            if isinstance(exc, (OperationalError, InterfaceError)):
-                logger.warning("The audit of %d calls waits for its database", len(rows))
-                return records
-            # One row that the database refuses takes no other with it.
-            for row in rows:
-                contain(partial(self.save, row), report_unwritten)
-            return ()
+        def make(record: Record) -> None:
+            row = fill(AuditedCall(), record)
+            if self.is_kept(row):
+                rows.append(row)
 
-        def save() -> Sequence[Record]:
+        for record in records:
+            contain(partial(make, record), report_unwritten)
+        with catch() as caught:
             self.save_rows(rows)
             return ()
-
-        return contain(save, wait_or_split)
+        if isinstance(caught.exception, (OperationalError, InterfaceError)):
+            logger.warning("The audit of %d calls waits for its database", len(rows))
+            return records
+        # One row that the database refuses takes no other with it.
+        for row in rows:
+            contain(partial(self.save, row), report_unwritten)
+        return ()
 
     @property
     def rows(self) -> Any:
@@ -229,10 +214,9 @@ class Auditor:
             days: the age of the oldest row that is kept; None for AUDIT_RETENTION.
         """
         days = mcp_settings.AUDIT_RETENTION if days is None else days
-        return None if days is None else self._delete(timezone.now() - timedelta(days=days))
-
-    def _delete(self, until: datetime) -> int:
-        old, deleted = self.rows.filter(time__lt=until), 0
+        if days is None:
+            return None
+        old, deleted = self.rows.filter(time__lt=timezone.now() - timedelta(days=days)), 0
         while keys := list(old.order_by("pk").values_list("pk", flat=True)[:MAX_DELETED]):
             deleted += old.filter(pk__gte=keys[0], pk__lte=keys[-1]).delete()[0]
         return deleted

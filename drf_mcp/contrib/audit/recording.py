@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -16,7 +16,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.dispatch.guards import CallRefused
-from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, contain
+from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import CallRecord
@@ -40,6 +40,24 @@ MAX_LENGTHS: Mapping[str, int] = {
     for field in AuditedCall._meta.concrete_fields
     if field.get_internal_type() == "CharField" and field.max_length
 }
+
+
+def report_unwritten(exc: Exception) -> None:
+    logger.error("The audit of a call could not be written", exc_info=exc)
+
+
+def leave_out(exc: Exception) -> dict[str, Any]:
+    logger.error("Part of an audit could not be written", exc_info=exc)
+    return {}
+
+
+def fill(row: AuditedCall, values: Mapping[str, Any]) -> AuditedCall:
+    """Return a row with values, cut to what its columns hold."""
+    for name, value in values.items():
+        if (limit := MAX_LENGTHS.get(name)) is not None:
+            value = "" if value is None else escape_unprintable(str(value), limit)[:limit]
+        setattr(row, name, value)
+    return row
 
 
 class Audit(MessageObserver):
@@ -77,20 +95,17 @@ class Audit(MessageObserver):
         """
         if not mcp_settings.AUDIT_STRICT:
             return
-
-        def write_first() -> None:
+        with catch() as caught:
             self.keep_arguments(tool, arguments)
-            row = make_row(self.get_values())
+            row = fill(AuditedCall(), self.get_values())
             self.auditor.save(row)
             self.row = row
-
-        def refuse(exc: Exception) -> None:
-            logger.error("A call was refused: its audit could not be written", exc_info=exc)
-            self.row = None
-            text = _("The call was not made, because it could not be recorded.")
-            raise Unavailable(text) from exc
-
-        contain(write_first, refuse)
+            return
+        logger.error(
+            "A call was refused: its audit could not be written", exc_info=caught.exception
+        )
+        text = _("The call was not made, because it could not be recorded.")
+        raise Unavailable(text) from caught.exception
 
     def close(self) -> None:
         """Write the row of the message; a failure is logged and changes no answer."""
@@ -104,70 +119,13 @@ class Audit(MessageObserver):
 
     def write_last(self) -> None:
         if self.row is not None:
-            fill(self.row, self.get_end())
-            self.auditor.save(self.row)
+            self.auditor.save(fill(self.row, self.get_end()))
             return
         if self.error is None and self.message is not None and self.message.method not in CALLS:
             return
         if self.record is not None:
             self.keep_arguments(self.record.tool, self.record.sent)
         self.auditor.keep(self.get_values())
-
-    def get_values(self) -> dict[str, Any]:
-        values = {"time": self.time, "arguments": self.arguments}
-        return {**values, **self.get_beginning(), **self.get_end()}
-
-    def get_beginning(self) -> dict[str, Any]:
-        message, caller, auditor = self.message, self.caller, self.auditor
-        parts: list[Callable[[], dict[str, Any]]] = [
-            lambda: auditor.get_user(caller.user),
-            lambda: auditor.get_credential(caller),
-            lambda: auditor.get_client(message, caller),
-        ]
-        values = {"endpoint": caller.request.path}
-        if message is not None:
-            tool = message.params.get("name") if message.method in CALLS else ""
-            values |= {"method": message.method, "tool": self.tool_name or tool}
-        for part in parts:
-            values |= contain(part, self.leave_out)
-        return values
-
-    def get_end(self) -> dict[str, Any]:
-        if self.record is not None:
-            return self.get_outcome(self.record)
-        if self.error is None:
-            return {}
-        return {**self.get_refusal(self.error), "duration_ms": self.duration_ms}
-
-    def get_outcome(self, record: CallRecord) -> dict[str, Any]:
-        outcome, failure = record.outcome, record.outcome.failure
-        verdict, rows = Verdict.SUCCESS, outcome.telemetry.get("rows_changed")
-        if failure is not None:
-            verdict, rows = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED, None
-        if outcome.questions:
-            verdict = Verdict.ASKED
-        if outcome.is_trial:
-            rows = None
-        return {
-            "verdict": verdict,
-            "is_trial": outcome.is_trial,
-            "code": "" if failure is None else failure.code,
-            "status": outcome.status,
-            "rows_changed": rows if isinstance(rows, int) and rows >= 0 else None,
-            "request_id": outcome.request_id,
-            "duration_ms": self.duration_ms,
-        }
-
-    def get_refusal(self, exc: Exception) -> dict[str, Any]:
-        if isinstance(exc, ProtocolError):
-            status, code = exc.http_status, screaming_code(type(exc).__name__)
-            data = exc.data if isinstance(exc.data, Mapping) else {}
-            request_id = data.get("request_id")
-        else:
-            status, request_id = getattr(exc, "status_code", 500), None
-            code = standard_code(status)
-        verdict = Verdict.DENIED if isinstance(exc, APIException) else Verdict.FAILED
-        return {"verdict": verdict, "code": code, "status": status, "request_id": request_id}
 
     def keep_arguments(self, tool: Any, arguments: Any) -> None:
         self.tool_name = tool.name
@@ -178,28 +136,55 @@ class Audit(MessageObserver):
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
 
         if arguments is not None:
-            self.arguments = contain(encode, lambda exc: str(self.leave_out(exc) or ""))
+            self.arguments = contain(encode, lambda exc: str(leave_out(exc) or ""))
 
-    def leave_out(self, exc: Exception) -> dict[str, Any]:
-        logger.error("Part of an audit could not be written", exc_info=exc)
-        return {}
+    def get_values(self) -> dict[str, Any]:
+        message, caller, auditor = self.message, self.caller, self.auditor
+        values = {"time": self.time, "arguments": self.arguments, "endpoint": caller.request.path}
+        if message is not None:
+            tool = message.params.get("name") if message.method in CALLS else ""
+            values |= {"method": message.method, "tool": self.tool_name or tool}
+        values |= contain(lambda: auditor.get_user(caller.user), leave_out)
+        values |= contain(lambda: auditor.get_credential(caller), leave_out)
+        values |= contain(lambda: auditor.get_client(message, caller), leave_out)
+        return {**values, **self.get_end()}
 
-    @property
-    def duration_ms(self) -> float:
-        return round((time.perf_counter() - self.started) * 1000, 2)
-
-
-def make_row(values: Mapping[str, Any]) -> AuditedCall:
-    row = AuditedCall()
-    fill(row, values)
-    return row
-
-
-def fill(row: AuditedCall, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if (limit := MAX_LENGTHS.get(name)) is not None:
-            value = "" if value is None else escape_unprintable(str(value), limit)[:limit]
-        setattr(row, name, value)
+    def get_end(self) -> dict[str, Any]:
+        record, exc = self.record, self.error
+        duration_ms = round((time.perf_counter() - self.started) * 1000, 2)
+        if record is not None:
+            outcome, failure = record.outcome, record.outcome.failure
+            verdict, rows = Verdict.SUCCESS, outcome.telemetry.get("rows_changed")
+            if failure is not None:
+                verdict = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED
+            if outcome.questions:
+                verdict = Verdict.ASKED
+            is_counted = failure is None and not outcome.is_trial
+            is_counted = is_counted and isinstance(rows, int) and rows >= 0
+            return {
+                "verdict": verdict,
+                "is_trial": outcome.is_trial,
+                "code": "" if failure is None else failure.code,
+                "status": outcome.status,
+                "rows_changed": rows if is_counted else None,
+                "request_id": outcome.request_id,
+                "duration_ms": duration_ms,
+            }
+        if exc is None:
+            return {}
+        if isinstance(exc, ProtocolError):
+            status, code = exc.http_status, screaming_code(type(exc).__name__)
+            request_id = exc.data.get("request_id") if isinstance(exc.data, Mapping) else None
+        else:
+            status, request_id = getattr(exc, "status_code", 500), None
+            code = standard_code(status)
+        return {
+            "verdict": Verdict.DENIED if isinstance(exc, APIException) else Verdict.FAILED,
+            "code": code,
+            "status": status,
+            "request_id": request_id,
+            "duration_ms": duration_ms,
+        }
 
 
 class RecordGuard(Guard):
@@ -220,7 +205,3 @@ class RecordGuard(Guard):
         except Unavailable as exc:
             raise CallRefused(exc) from exc
         return proceed(call)
-
-
-def report_unwritten(exc: Exception) -> None:
-    logger.error("The audit of a call could not be written", exc_info=exc)

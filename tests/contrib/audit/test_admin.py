@@ -102,28 +102,6 @@ def test_the_export_holds_every_column_of_each_call_oldest_first(rows):
     assert lines[0]["arguments"] == {"number": 0, "note": "<b>żółw</b>"}
 
 
-def test_old_calls_expire(rows):
-    assert run("--expire", "30") == "Deleted 1 audited call.\n"
-    assert ids() == ["req_1", "req_2"]
-
-
-def test_how_many_calls_expired_is_told_as_json(rows):
-    assert json.loads(run("--expire", "30", "--json")) == {"audited_calls": 1}
-
-
-def test_expiring_takes_the_age_of_the_settings(rows, settings):
-    with pytest.raises(CommandError, match="set AUDIT_RETENTION"):
-        run("--expire")
-    settings.DRF_MCP = {"AUDIT_RETENTION": 20}
-    assert run("--expire") == "Deleted 1 audited call.\n"
-
-
-def test_expiring_takes_no_filter(rows):
-    with pytest.raises(CommandError, match="by age alone"):
-        run("--expire", "30", "--tool", "orders_list")
-    assert AuditedCall.objects.count() == 3
-
-
 def test_many_rows_expire_in_several_statements(rows, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.audit.auditor.MAX_DELETED", 1)
     assert Auditor().expire(days=0) == 3

@@ -17,19 +17,17 @@ from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.management.base import ANONYMOUS, MCPCommand
 from drf_mcp.management.screen import UsageError
-from drf_mcp.settings import mcp_settings
 
 SHOWN = 50
 CHUNK = 2_000
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-FROM_SETTINGS = 0
 LOOKUPS = {"since": "time__gte", "until": "time__lt", "tool": "tool", "request_id": "request_id"}
 
 
 class Command(MCPCommand):
-    """Shows the newest calls that match, exports all of them, or deletes old ones."""
+    """Shows the newest calls that match, or exports all of them."""
 
-    help = "Show, export or expire the record of calls that drf_mcp.contrib.audit keeps."
+    help = "Show or export the record of calls that drf_mcp.contrib.audit keeps."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
@@ -46,23 +44,13 @@ class Command(MCPCommand):
         add("--until", type=self.read_moment, metavar="WHEN", help="before then")
         add("--limit", type=int, default=SHOWN, help=f"how many are shown ({SHOWN})")
         add("--json", action="store_true", help="print those shown as JSON lines")
-        one = parser.add_mutually_exclusive_group().add_argument
-        one(
-            "--export", action="store_true", help="print all that match as JSON lines, oldest first"
-        )
-        one(
-            "--expire",
-            type=int,
-            nargs="?",
-            const=FROM_SETTINGS,
-            metavar="DAYS",
-            help="delete what is older than that (AUDIT_RETENTION)",
+        add(
+            "--export",
+            action="store_true",
+            help="print all that match as JSON lines, oldest first",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["expire"] is not None:
-            self.expire(options)
-            return
         rows = self.get_rows(options)
         if options["export"]:
             self.write_lines(rows.order_by("time", "pk").iterator(chunk_size=CHUNK))
@@ -74,43 +62,24 @@ class Command(MCPCommand):
         lines = [line for row in newest for line in self.describe(row)]
         self.stdout.write("\n".join(lines) if lines else _("No call matches."))
 
-    def expire(self, options: dict[str, Any]) -> None:
-        if any(options[name] is not None for name in ("username", "verdict", *LOOKUPS)):
-            raise UsageError(_("--expire deletes by age alone, and takes no other option."))
-        days = options["expire"] or mcp_settings.AUDIT_RETENTION
-        if days is None:
-            raise UsageError(_("Name a number of days, or set AUDIT_RETENTION."))
-        if days < 0:
-            raise UsageError(_("--expire takes a number of days."))
-        deleted = Auditor().expire(days) or 0
-        line = ngettext(
-            "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", deleted
-        )
-        line %= {"count": deleted}
-        self.write_data({"audited_calls": deleted}, [line], options)
-
     def get_rows(self, options: dict[str, Any]) -> Any:
         rows = Auditor().rows.all()
         if (username := options["username"]) is not None:
-            rows = rows.filter(self.match_user(username))
+            # The name that was recorded finds users who are gone; the key, who were renamed.
+            named = rows.filter(user_label=username)
+            try:
+                user = self.find_user_or_anonymous(username)
+                rows = rows.filter(user_pk="" if user is None else str(user.pk))
+            except UsageError:
+                if not named.exists():
+                    raise
+                rows = named
         for name, lookup in LOOKUPS.items():
             if options[name] is not None:
                 rows = rows.filter(**{lookup: options[name]})
         if (verdict := options["verdict"]) is not None:
             rows = rows.filter(Q(verdict=verdict.lower()) | Q(code=verdict.upper()))
         return rows
-
-    def match_user(self, username: str) -> Q:
-        # The name that was recorded finds users who are gone; the key, who were renamed.
-        try:
-            user = self.find_user_or_anonymous(username)
-        except UsageError:
-            if not Auditor().rows.filter(user_label=username).exists():
-                raise
-            return Q(user_label=username)
-        if user is None and username == ANONYMOUS:
-            return Q(user_pk="")
-        return Q(user_pk=str(user.pk))
 
     def read_moment(self, text: str) -> datetime:
         if age := re.fullmatch(r"(\d{1,6})([mhdw])", text):
