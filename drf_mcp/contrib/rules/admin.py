@@ -90,17 +90,18 @@ class ProposalAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Approve as shown here"), permissions=["approve"])
     def approve(self, request: HttpRequest, queryset: Any) -> None:
         # What the list showed, if it was another, is not approved.
-        self.decide(request, queryset, "approve", lambda row: f"shown-{row.pk}")
+        self.decide(request, queryset, "approve", "shown-%s")
 
     @admin.action(description=_("Decline"), permissions=["approve"])
     def decline(self, request: HttpRequest, queryset: Any) -> None:
-        self.decide(request, queryset, "decline", lambda row: "reason")
+        self.decide(request, queryset, "decline", "reason")
 
-    def decide(self, request: HttpRequest, rows: Any, action: str, get_name: Any) -> None:
+    def decide(self, request: HttpRequest, rows: Any, action: str, name: str) -> None:
         decide, tenant = getattr(ProposalStore(), action), get_tenant_key(request)
         for row in rows:
+            sent = request.POST.get(name % row.pk if "%" in name else name, "")
             try:
-                row = decide(row, request.user, request.POST.get(get_name(row), ""), tenant)
+                row = decide(row, request.user, sent, tenant)
             except APIException as exc:
                 self.message_user(request, f"{row}: {exc.detail}", messages.ERROR)
                 continue

@@ -168,7 +168,14 @@ class TermReader:
                 steps = list(zip(map(type, ops), [left, *others], others, strict=False))
                 return self.read_steps(steps)
             case ast.Call(func=ast.Name(id="coalesce"), args=[_, *_] as args, keywords=[]):
-                return self.read_coalesce(args)
+                terms = [self.read(each) for each in args]
+                kinds = {each.kind for each in terms} - {NULL}
+                return Term(
+                    kinds.pop() if len(kinds) == 1 else ANY,
+                    lambda get: next(
+                        (v for v in (each.read(get) for each in terms) if v is not None), None
+                    ),
+                )
             case ast.Call(func=ast.Name(id=name), args=[arg], keywords=[]) if name in OPERATIONS:
                 return self.read_operation(name, [arg])
             case ast.Call(func=ast.Name(id="coalesce" | "len" | "lower" as name)):
@@ -210,16 +217,6 @@ class TermReader:
             BOOLEAN,
             lambda get: join_truths((compare(op, a(get), b(get)) for op, a, b in steps), False),
         )
-
-    def read_coalesce(self, args: Sequence[ast.expr]) -> Term:
-        terms = [self.read(each) for each in args]
-        kinds = {each.kind for each in terms} - {NULL}
-
-        def read(get: GetValue) -> Any:
-            values = (each.read(get) for each in terms)
-            return next((value for value in values if value is not None), None)
-
-        return Term(kinds.pop() if len(kinds) == 1 else ANY, read)
 
 
 def read_path(node: ast.expr) -> Path | None:

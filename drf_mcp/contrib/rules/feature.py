@@ -16,7 +16,7 @@ class RulesFeature(Feature):
     page_parts = ("drf_mcp.contrib.rules.views.RulesPart",)
     expires = {
         "proposals": (
-            "drf_mcp.contrib.rules.feature.expire",
+            "drf_mcp.contrib.rules.proposal_store.expire",
             ngettext_lazy("Deleted %(count)d proposal.", "Deleted %(count)d proposals.", "count"),
         )
     }
@@ -27,9 +27,9 @@ class RulesFeature(Feature):
         return make_tools()
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        from drf_mcp.contrib.rules.proposing import note_terms
+        from drf_mcp.contrib.rules.proposing import keep_terms
 
-        note_terms(outcome, call)
+        keep_terms(outcome, call)
         return outcome
 
     def finish_result(
@@ -73,10 +73,3 @@ class RulesFeature(Feature):
         rules = find_rules(tool)
         says = "; ".join(f"{each.order} {each.name}: {each.label}" for each in rules)
         return [Safeguard("rules", "rules", bool(rules), is_needed=False, order=450, says=says)]
-
-
-def expire() -> int:
-    """Delete the proposals whose time is over, and return their number."""
-    from drf_mcp.contrib.rules.proposal_store import ProposalStore
-
-    return ProposalStore().expire()

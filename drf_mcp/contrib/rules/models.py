@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from drf_mcp.contrib.rules.expressions import UNKNOWN, Expression, ExpressionError, Unknown
 from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, Ruling
-from drf_mcp.contrib.rules.values import CallValues, ToolNames
+from drf_mcp.contrib.rules.values import MEMBERS, CallValues, ToolNames
 from drf_mcp.exceptions import Conflict
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.tools.registry import registry
@@ -104,10 +104,11 @@ class CallRule(models.Model):
 
     def foresee(self, values: CallValues) -> bool | Unknown:
         """Return whether the condition holds of all calls of a caller, at this time."""
-        is_known = values.is_of_caller
-        return self.read_condition(values).evaluate(
-            lambda path: values.get_value(path) if is_known(path) else UNKNOWN
-        )
+
+        def get_value(path: Any) -> Any:
+            return values.get_value(path) if values.locate(path)[0] in MEMBERS else UNKNOWN
+
+        return self.read_condition(values).evaluate(get_value)
 
 
 # What approvers are shown of a dry run, by the name of the member.
@@ -163,7 +164,6 @@ class Proposal(models.Model):
     answer = models.JSONField(_("answer"), null=True)
     terms = models.JSONField(_("rights that it is read by"), default=dict)
     message = models.CharField(_("message"), max_length=300, blank=True)
-    task_id = models.CharField(_("task id"), max_length=64, blank=True)
     created = models.DateTimeField(_("created"))
     updated = models.DateTimeField(_("updated"))
     expires = models.DateTimeField(_("expires"), db_index=True)
@@ -181,8 +181,8 @@ class Proposal(models.Model):
     @property
     def shown_facts(self) -> list[tuple[str, str]]:
         """What the call would do besides the fields of its object, each with a title."""
-        shown = {title: self.shown.get(name) for name, title in FACTS.items()}
-        return [(str(title), write_members(value)) for title, value in shown.items() if value]
+        shown = ((str(title), self.shown.get(name)) for name, title in FACTS.items())
+        return [(title, write(value, is_flat=True)) for title, value in shown if value]
 
     @property
     def differences(self) -> list[tuple[str, str, str, str]]:
@@ -192,9 +192,11 @@ class Proposal(models.Model):
         earlier = None if self.shown_before is None else self.shown_before.get("after", {})
         found = []
         for name in dict.fromkeys((*after, *(earlier or {}))):
-            values = [write(each.get(name)) for each in (before, after, earlier or {})]
-            is_other = earlier is not None and values[1] != values[2]
-            found.append((name, values[0], values[1], values[2] if is_other else ""))
+            was, is_now, had_been = (
+                write(each.get(name)) for each in (before, after, earlier or {})
+            )
+            is_other = earlier is not None and is_now != had_been
+            found.append((name, was, is_now, had_been if is_other else ""))
         return found
 
     @property
@@ -213,17 +215,19 @@ class Proposal(models.Model):
         return Conflict(text % {"status": self.get_status_display()})
 
 
-def write(value: Any) -> str:
-    """Return a value as people read it: what is neither text nor null as JSON."""
+def write(value: Any, is_flat: bool = False) -> str:
+    """Return a value as people read it: what is neither text nor null as JSON.
+
+    Args:
+        is_flat: whether the members of an object or array are written one after the other.
+    """
+    if is_flat and isinstance(value, Mapping):
+        return ", ".join(f"{name}: {write(each)}" for name, each in value.items())
+    if is_flat and isinstance(value, list):
+        return ", ".join(map(write, value))
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def write_members(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {write(each)}" for name, each in value.items())
-    return ", ".join(map(write, value)) if isinstance(value, list) else write(value)
 
 
 class Approval(models.Model):

@@ -6,14 +6,12 @@ Each change is conditional: where two happen at once, the row decides which.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
 from django.apps import apps
-from django.contrib.auth import get_user_model
-from django.core.mail import EmailMessage
 from django.db import router, transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
@@ -23,7 +21,6 @@ from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
-from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.settings import mcp_settings
@@ -31,9 +28,6 @@ from drf_mcp.settings import mcp_settings
 logger = logging.getLogger("drf_mcp")
 
 PERMISSION = "drf_mcp_rules.approve_proposal"
-BACKEND = "django.contrib.auth.backends.ModelBackend"
-# The code of a task whose call was not made.
-GONE = 410
 WAITING, STALE, APPROVED, RUNNING = "waiting", "stale", "approved", "running"
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
@@ -72,10 +66,10 @@ class ProposalStore:
             raise Throttled(detail=text % {"count": self.max_open})
         now = timezone.now()
         times = {"created": now, "updated": now, "expires": now + self.open_for}
-        # An id that begins with a hyphen would be an option of `mcp_proposals`.
+        # An id that begins with a hyphen would be an option of a command.
         members |= {"proposal_id": get_random_string(22), "status": WAITING, **times}
         row = self.rows.create(owner=owner, **members)
-        self.tell(row)
+        self.send_made(row)
         return row
 
     def change(self, row: Any, *states: str, **members: Any) -> bool:
@@ -98,11 +92,11 @@ class ProposalStore:
 
     # --- Deciding -------------------------------------------------------------------------------
 
-    def check_approver(self, row: Any, user: Any, tenant: str | None) -> None:
+    def check_approver(self, row: Any, user: Any, tenant: str = "") -> None:
         """Check that a user may decide about a proposal.
 
         Args:
-            tenant: that of the user's request; None for a terminal, which has all tenants.
+            tenant: that of the user's request.
 
         Raises:
             PermissionDenied: if the user may not.
@@ -111,12 +105,12 @@ class ProposalStore:
             raise PermissionDenied(_("You have no permission to approve calls."))
         if get_user_key(user) in row.people:
             raise PermissionDenied(_("You cannot approve a call of your own."))
-        if tenant is not None and tenant != row.tenant:
+        if tenant != row.tenant:
             raise PermissionDenied(_("The call is one of another tenant."))
         if row.group and not user.groups.filter(name=row.group).exists():
             raise PermissionDenied(_("Members of %(group)s approve it.") % {"group": row.group})
 
-    def approve(self, row: Any, user: Any, fingerprint: str, tenant: str | None = None) -> Any:
+    def approve(self, row: Any, user: Any, fingerprint: str, tenant: str = "") -> Any:
         """Approve a proposal as it was shown; after the last approval a worker makes the call.
 
         Args:
@@ -139,16 +133,16 @@ class ProposalStore:
                 self.enqueue(row)
         return row
 
-    def decline(self, row: Any, user: Any, reason: str, tenant: str | None = None) -> Any:
+    def decline(self, row: Any, user: Any, reason: str, tenant: str = "") -> Any:
         """Decline a proposal for good; raises as `approve` does."""
         self.end_late()
         with transaction.atomic(using=self.rows.db):
             row = self.lock(row, user, tenant)
             self.change(row, *DECIDABLE, status=DECLINED, message=reason[:300], request=None)
-        self.end(row)
+        proposal_ended.send_robust(type(row), proposal=row)
         return row
 
-    def lock(self, row: Any, user: Any, tenant: str | None) -> Any:
+    def lock(self, row: Any, user: Any, tenant: str) -> Any:
         row = self.rows.select_for_update().get(pk=row.pk)
         self.check_approver(row, user, tenant)
         if row.status not in DECIDABLE:
@@ -158,18 +152,21 @@ class ProposalStore:
     def withdraw(self, row: Any) -> bool:
         """End a proposal for its caller, and return whether it was open."""
         if is_open := self.change(row, *OPEN, status=WITHDRAWN, request=None):
-            self.end(row)
+            proposal_ended.send_robust(type(row), proposal=row)
         return is_open
 
     # --- Making the call ------------------------------------------------------------------------
 
     def enqueue(self, row: Any) -> None:
-        """Leave an approved call to a worker; without one `mcp_proposals run` makes it."""
+        """Leave an approved call to a worker; without one `mcp_proposals` makes it."""
         if row.request is None or find_backend() is None:
             return
         make_call = import_string("drf_mcp.contrib.rules.work.make_call")
         sending = make_call.using(backend=mcp_settings.TASKS_BACKEND)
-        report = partial(log, "An approved call waits for `mcp_proposals run`")
+
+        def report(exc: Exception) -> None:
+            logger.error("An approved call waits for `mcp_proposals`", exc_info=exc)
+
         send = partial(sending.enqueue, row.pk)
         transaction.on_commit(lambda: contain(send, report), using=row._state.db)
 
@@ -189,7 +186,7 @@ class ProposalStore:
         members = {"shown": shown, "shown_before": before, "fingerprint": fingerprint, **asked}
         if self.change(row, RUNNING, status=STALE, expires=expires, **members):
             row.approvals.all().delete()
-            self.tell(row)
+            self.send_made(row)
 
     def finish(
         self, row: Any, answer: Mapping[str, Any], terms: Mapping[str, Any] | None = None
@@ -202,29 +199,13 @@ class ProposalStore:
         is_error = "result" not in answer or answer["result"].get("isError")
         ended = {"status": FAILED if is_error else DONE, "answer": answer, "terms": terms or {}}
         if self.change(row, RUNNING, UNKNOWN, request=None, **ended):
-            self.end(row)
+            proposal_ended.send_robust(type(row), proposal=row)
 
-    def end(self, row: Any) -> None:
-        """Tell of a proposal that has ended: by the signal, and to a client that has a task."""
-        proposal_ended.send_robust(type(row), proposal=row)
-        if task := self.find_task(row):
-            answer, status = row.answer, tasks.COMPLETED
-            if answer is None or "result" not in answer:
-                message = row.message or str(row.get_status_display())
-                answer, status = answer or {"error": {"code": GONE, "message": message}}, FAILED
-            tasks.TaskStore().finish(task, status, answer, row.terms)
+    def send_made(self, row: Any) -> None:
+        send = partial(proposal_made.send_robust, type(row), proposal=row)
+        transaction.on_commit(send, using=row._state.db)
 
-    def find_task(self, row: Any) -> Any:
-        """Return the task by which a client asks for a proposal, None for none."""
-        return tasks.TaskStore().find(row.task_id, row.owner) if row.task_id else None
-
-    def create_task(self, owner: str, tool: str) -> str:
-        """Return the id of a task that ends as the proposal of a call does, and no worker runs."""
-        input_requests: dict[str, Any] = {"answers": {}, "memory": {}, "number": 0}
-        task = tasks.TaskStore().create(owner, tool, {}, input_requests)
-        task.message, task.expires = _("Waits for an approval."), timezone.now() + self.open_for
-        task.save(update_fields=["message", "expires"])
-        return str(task.task_id)
+    # --- Ends -----------------------------------------------------------------------------------
 
     def end_late(self) -> None:
         """End what was not decided in time, and say of calls that are lost that they are."""
@@ -234,43 +215,10 @@ class ProposalStore:
         lost = self.rows.filter(status=RUNNING, updated__lte=now - self.lost_after)
         lost.update(status=UNKNOWN, updated=now)
 
-    def expire(self) -> int:
-        """Delete the proposals whose time is over, and return their number."""
-        self.end_late()
-        old = self.rows.filter(expires__lte=timezone.now() - self.kept_for)
-        return int(old.exclude(status=RUNNING).delete()[1].get("drf_mcp_rules.Proposal", 0))
 
-    # --- Telling approvers ----------------------------------------------------------------------
-
-    def tell(self, row: Any) -> None:
-        """Send the signal and e-mails about a proposal that waits."""
-        report = partial(log, "Approvers could not be notified of a proposal")
-
-        def send() -> None:
-            proposal_made.send_robust(type(row), proposal=row)
-            contain(lambda: self.write_mail(row), report)
-
-        transaction.on_commit(send, using=row._state.db)
-
-    def write_mail(self, row: Any) -> None:
-        # Whose tenant a user is only the project knows.
-        if row.tenant:
-            return
-        addresses = [user.email for user in self.find_approvers(row) if user.email]
-        if addresses:
-            facts = {"title": row.title, "user": row.user_label, "reason": row.reason}
-            subject = _("To be approved: %(title)s, for %(user)s") % facts
-            text = _("%(user)s asks for a call: %(title)s. %(reason)s") % facts
-            EmailMessage(subject, f"{text}\n\n{row.proposal_id}", bcc=addresses).send()
-
-    def find_approvers(self, row: Any) -> Iterable[Any]:
-        """Yield the active users who may approve a proposal, as far as Django can list them."""
-        users: Any = get_user_model()._default_manager
-        with_perm = getattr(users, "with_perm", None)
-        for user in with_perm(PERMISSION, backend=BACKEND) if with_perm else ():
-            if contain(partial(self.check_approver, row, user, None), lambda exc: exc) is None:
-                yield user
-
-
-def log(message: str, exc: Exception) -> None:
-    logger.error(message, exc_info=exc)
+def expire() -> int:
+    """Delete the proposals whose time is over, and return their number."""
+    store = ProposalStore()
+    store.end_late()
+    old = store.rows.filter(expires__lte=timezone.now() - store.kept_for)
+    return int(old.exclude(status=RUNNING).delete()[1].get("drf_mcp_rules.Proposal", 0))

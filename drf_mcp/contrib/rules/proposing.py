@@ -17,19 +17,16 @@ from drf_mcp.contrib.rules import proposal_store as states
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
-from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_request
-from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.stored_answers import StoredAnswer
-from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.interaction.exchange import Asked, Slot
+from drf_mcp.features import CallState, Guard, Proceed, Slot
+from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.protocol import jsonrpc
@@ -41,6 +38,10 @@ TERMS: Slot[Mapping[str, Any]] = Slot()
 RETRIEVE, WITHDRAW = "proposals_retrieve", "proposals_withdraw"
 
 
+def make_refusal(reason: str) -> CallRefused:
+    return CallRefused(PermissionDenied(reason))
+
+
 class RulesGuard(Guard):
     """Refuses a call, or has it approved, as the first rule that decides says."""
 
@@ -48,6 +49,7 @@ class RulesGuard(Guard):
 
     def __init__(self, rules: Iterable[Any]) -> None:
         self.rules = rules
+        self.store = ProposalStore()
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         # A caller who is not let in learns of no rule.
@@ -58,65 +60,44 @@ class RulesGuard(Guard):
                 return proceed(call)
             if ruling.verdict == REFUSE:
                 raise make_refusal(ruling.reason)
-            return Proposing(call, rule, ruling).answer(proceed)
+            return self.have_approved(call, rule, ruling, proceed)
         except ViewRefused as exc:
             return exc.outcome
 
-
-def make_refusal(reason: str) -> CallRefused:
-    return CallRefused(PermissionDenied(reason))
-
-
-class Proposing:
-    """What becomes of a call that a rule has approved first.
-
-    Args:
-        call: the call.
-        rule: the rule.
-        ruling: what the rule decides.
-    """
-
-    def __init__(self, call: CallState, rule: Any, ruling: Ruling) -> None:
-        self.call, self.rule, self.ruling = call, rule, ruling
-        self.store = ProposalStore()
-        self.owner = call.caller.principal
-        self.digest = hash_json(call.bound.arguments)
-
-    def answer(self, proceed: Proceed) -> Outcome:
-        """Return the outcome of the call: a proposal, or that of the call once it is approved.
-
-        Raises:
-            ViewRefused: if the view refuses the call.
-        """
-        call = self.call
+    def have_approved(
+        self, call: CallState, rule: Any, ruling: Ruling, proceed: Proceed
+    ) -> Outcome:
+        """Return the outcome of the call: a proposal, or that of the call once it is approved."""
         if call.tool.reads:
             raise make_refusal(_("A call that reads cannot wait for an approval."))
         if is_dry_run(call):
             return proceed(call)
+        owner, digest = call.caller.principal, hash_json(call.bound.arguments)
         is_called = call.context is not None and call.context.message.method == "tools/call"
-        if not self.owner or not is_called:
-            raise make_refusal(self.ruling.reason)
-        if (taken := getattr(call.caller.request, "mcp_proposal", None)) is not None:
-            return self.make(taken, proceed)
-        row = self.store.find_same(self.owner, call.tool.name, self.digest)
-        if row is not None and self.store.begin(row):
-            return self.make(row, proceed)
-        return self.describe(self.propose() if row is None else row)
+        if not owner or not is_called:
+            raise make_refusal(ruling.reason)
+        row = getattr(call.caller.request, "mcp_proposal", None)
+        if row is None:
+            row = self.store.find_same(owner, call.tool.name, digest)
+            if row is None:
+                row = self.propose(call, rule, ruling, owner, digest)
+                return describe_waiting(call, row)
+            if not self.store.begin(row):
+                return describe_waiting(call, row)
+        is_same = (row.owner, row.tool, row.digest) == (owner, call.tool.name, digest)
+        if not is_same or row.status != states.RUNNING:
+            raise make_refusal(_("The call is not the one that was approved."))
+        return self.make(call, rule, ruling, row, proceed)
 
-    def propose(self) -> Any:
-        """Return a new proposal of the call."""
-        call, ruling = self.call, self.ruling
+    def propose(self, call: CallState, rule: Any, ruling: Ruling, owner: str, digest: str) -> Any:
         request, trial = call.caller.authenticate(), Trial(call)
-        authenticator, context = call.caller.successful_authenticator, call.context
-        # For clients that ask for tasks, where the endpoint answers that.
-        takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
-        takes_tasks = takes_tasks and find_backend() is not None
+        authenticator = call.caller.successful_authenticator
         try:
             return self.store.create(
-                self.owner,
+                owner,
                 tool=call.tool.name,
                 title=str(call.tool.title)[:200],
-                rule=self.rule.name,
+                rule=rule.name,
                 reason=ruling.reason,
                 approvals_needed=ruling.approvals,
                 group=ruling.group,
@@ -124,70 +105,92 @@ class Proposing:
                 tenant=get_tenant_key(call.caller.request),
                 user_label=str(request.user)[:150],
                 credential=type(authenticator).__name__ if authenticator else "",
-                request=self.keep_request(request),
+                request=keep_request(call, request),
                 arguments=call.tool.sanitize_arguments(call.bound.arguments),
-                digest=self.digest,
+                digest=digest,
                 shown=trial.shown,
                 fingerprint=trial.fingerprint,
-                task_id=self.store.create_task(self.owner, call.tool.name) if takes_tasks else "",
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
 
-    def keep_request(self, request: Any) -> Mapping[str, Any] | None:
-        # A credential without a row, such as a session, cannot be looked up when the call is made:
-        # then its caller makes it. Nor has a door of this process an address.
-        call = self.call
-        credential = None if call.caller.view is None else Credential.of(request)
-        if credential is None or credential.auth is None:
-            return None
-        assert call.context is not None
-        meta = dict(call.context.message.meta)
-        params = {"name": call.tool.name, "arguments": dict(call.bound.arguments), "_meta": meta}
-        environ = keep_environ(call.caller.request)
-        if "HTTP_MCP_NAME" in environ:
-            # Of a call that a search or a program made, it names the search or the program.
-            environ["HTTP_MCP_NAME"] = call.tool.name
-        return {"params": params, "environ": environ, "credential": vars(credential)}
-
-    def make(self, row: Any, proceed: Proceed) -> Outcome:
-        """Make the call of a proposal that was taken to be made."""
-        call = self.call
-        task = self.store.find_task(row)
-        if task is not None and task.status == CANCELLED:
-            raise make_refusal(_("The task of the call was cancelled."))
-        is_same = (row.owner, row.tool, row.digest) == (self.owner, call.tool.name, self.digest)
-        if not is_same or row.status != states.RUNNING:
-            raise make_refusal(_("The call is not the one that was approved."))
+    def make(
+        self, call: CallState, rule: Any, ruling: Ruling, row: Any, proceed: Proceed
+    ) -> Outcome:
+        """Make the call of a proposal that was taken to be made, or have it approved anew."""
         RUN.set(call, row)
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
             trial = Trial(call, locks=True)
             # The rule may ask for more by now than when the call was approved.
-            ruling, given = self.ruling, row.given.count()
-            is_enough = given >= ruling.approvals and ruling.group in ("", row.group)
+            is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
             if is_enough and trial.fingerprint == row.fingerprint:
                 # It was let in, and confirmed, before.
                 call.is_rerun = True
                 return proceed(call)
         asked = {"approvals_needed": ruling.approvals, "group": ruling.group}
-        asked |= {"rule": self.rule.name, "reason": ruling.reason}
+        asked |= {"rule": rule.name, "reason": ruling.reason}
         self.store.return_stale(row, trial.shown, trial.fingerprint, **asked)
-        return self.describe(row)
+        return describe_waiting(call, row)
 
-    def describe(self, row: Any) -> Outcome:
-        """Return the soft outcome that says what the call waits for."""
-        data, state = describe_proposal(row), _("The call waits until it is approved.")
-        if row.status == states.STALE:
-            state = _("What the call would do has changed: it has to be approved anew.")
-        elif row.status in (states.APPROVED, states.RUNNING):
-            state = _("The call was approved, and is made soon.")
-        message = " ".join([_("Nothing was done yet."), state, row.reason])
-        advice = _("Ask for the state with the tool and the arguments in 'next', not at once.")
-        failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
-        body = {"detail": f"{message} {advice}", "data": data}
-        return Outcome(self.call.tool.name, 200, data=data, body=body, failure=failure)
+
+def find_people(request: Any) -> set[str]:
+    """Return the keys of the people behind an authenticated request."""
+    auth = request.auth
+    known = (request.user, getattr(auth, "user", None))
+    owners = (*known, getattr(getattr(auth, "application", None), "user", None))
+    return {key for user in owners if user is not None and (key := get_user_key(user))}
+
+
+def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
+    # A credential without a row, such as a session, cannot be looked up when the call is made:
+    # then its caller makes it. Nor has a door of this process an address.
+    credential = None if call.caller.view is None else Credential.of(request)
+    if credential is None or credential.auth is None:
+        return None
+    assert call.context is not None
+    meta = dict(call.context.message.meta)
+    params = {"name": call.tool.name, "arguments": dict(call.bound.arguments), "_meta": meta}
+    environ = keep_environ(call.caller.request)
+    if "HTTP_MCP_NAME" in environ:
+        # Of a call that a search or a program made, it names the search or the program.
+        environ["HTTP_MCP_NAME"] = call.tool.name
+    return {"params": params, "environ": environ, "credential": vars(credential)}
+
+
+def describe_proposal(row: Any) -> dict[str, Any]:
+    """Return a proposal as its caller is shown it."""
+    facts: dict[str, Any] = {
+        "proposal": row.proposal_id,
+        "status": row.status,
+        "call": row.tool,
+        "shown": row.shown,
+        "reason": row.reason,
+        "approvals": {"needed": row.approvals_needed, "given": row.given.count()},
+        "approvers": row.group or _("people with the permission %s") % states.PERMISSION,
+        "expires": row.expires.isoformat(),
+        "message": row.message,
+    }
+    if row.status == states.APPROVED and row.request is None:
+        facts["message"] = _("Call the tool again with the same arguments: then it is made.")
+    if row.status in (*states.OPEN, states.RUNNING):
+        facts["next"] = {"tool": RETRIEVE, "arguments": {"id": row.proposal_id}}
+    return {name: value for name, value in facts.items() if value not in (None, "", {})}
+
+
+def describe_waiting(call: CallState, row: Any) -> Outcome:
+    """Return the soft outcome that says what a call waits for."""
+    data, state = describe_proposal(row), _("The call waits until it is approved.")
+    if row.status == states.STALE:
+        state = _("What the call would do has changed: it has to be approved anew.")
+    elif row.status in (states.APPROVED, states.RUNNING):
+        state = _("The call was approved, and is made soon.")
+    message = " ".join([_("Nothing was done yet."), state, row.reason])
+    advice = _("Ask for the state with the tool and the arguments in 'next', not at once.")
+    failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
+    body = {"detail": f"{message} {advice}", "data": data}
+    return Outcome(call.tool.name, 200, data=data, body=body, failure=failure)
 
 
 class Trial:
@@ -219,18 +222,18 @@ class Trial:
                 outcome = make_trial(call, call.dispatcher.perform, rollback)
         except Asked as exc:
             # Answers to questions of a view are not kept for a later call.
-            raise self.get_obstacle(_("it asks its caller")) from exc
+            raise self.make_obstacle(_("it asks its caller")) from exc
         if obstacle or rollback.obstacle:
-            raise self.get_obstacle(_("it has no dry run"))
+            raise self.make_obstacle(_("it has no dry run"))
         meta = dict(outcome.meta)
         facts = meta.pop(DRY_RUN, {})
         if outcome.failure is not None:
             raise ViewRefused(outcome.changed(meta=meta, is_trial=False))
         facts = {name: value for name, value in facts.items() if name != "note"}
         self.shown: Mapping[str, Any] = {**foreseen.data, **facts}
-        self.fingerprint = self.get_fingerprint(targets, rollback.changes)
+        self.fingerprint = self.make_fingerprint(targets, rollback.changes)
 
-    def get_obstacle(self, reason: str) -> CallRefused:
+    def make_obstacle(self, reason: str) -> CallRefused:
         facts = {"tool": self.call.tool.name, "reason": reason}
         message = _("A call of %(tool)s cannot be shown to those who approve it: %(reason)s.")
         return make_refusal(message % facts)
@@ -243,56 +246,27 @@ class Trial:
                 if isinstance(target, Model):
                     yield type(target)._meta.concrete_model, target.pk
 
-    def get_fingerprint(self, targets: Iterable[Any], changes: Any) -> str:
-        rows: dict[Any, set[Any]] = {}
+    def make_fingerprint(self, targets: Iterable[Any], changes: Any) -> str:
+        keys: dict[Any, set[Any]] = {}
         for model, key in targets:
-            rows.setdefault(model, set()).add(key)
+            keys.setdefault(model, set()).add(key)
         for found in (changes.updated, changes.deleted_keys):
-            for model, keys in found.items():
-                rows.setdefault(model, set()).update(keys)
+            for model, own in found.items():
+                keys.setdefault(model, set()).update(own)
         # A row that the call itself adds has no state before.
-        for model, keys in changes.created.items():
-            rows[model] = rows.get(model, set()) - keys
-        seen = {model._meta.label: self.read_rows(model, rows[model]) for model in rows}
-        created = {model._meta.label: len(keys) for model, keys in changes.created.items()}
+        for model, own in changes.created.items():
+            keys[model] = keys.get(model, set()) - own
+        seen = {}
+        for model, own in keys.items():
+            rows = model._base_manager.using(router.db_for_write(model)).filter(pk__in=own)
+            rows = rows.select_for_update() if self.locks else rows
+            fields = model._meta.concrete_fields
+            values = ([str(row.pk), *(f.value_to_string(row) for f in fields)] for row in rows)
+            seen[model._meta.label] = sorted(values)
+        created = {model._meta.label: len(own) for model, own in changes.created.items()}
         bulk = [[each.verb, each.table, each.rows] for each in changes.bulk]
         sent = [self.call.tool.name, self.call.bound.arguments]
         return hash_json([sent, seen, created, dict(changes.deleted), bulk])
-
-    def read_rows(self, model: Any, keys: set[Any]) -> list[list[str]]:
-        rows = model._base_manager.using(router.db_for_write(model)).filter(pk__in=keys)
-        rows = rows.select_for_update() if self.locks else rows
-        fields = model._meta.concrete_fields
-        return sorted([str(row.pk), *(f.value_to_string(row) for f in fields)] for row in rows)
-
-
-def describe_proposal(row: Any) -> dict[str, Any]:
-    """Return a proposal as its caller is shown it."""
-    facts: dict[str, Any] = {
-        "proposal": row.proposal_id,
-        "status": row.status,
-        "call": row.tool,
-        "shown": row.shown,
-        "reason": row.reason,
-        "approvals": {"needed": row.approvals_needed, "given": row.given.count()},
-        "approvers": row.group or _("people with the permission %s") % states.PERMISSION,
-        "expires": row.expires.isoformat(),
-        "message": row.message,
-        "task": row.task_id,
-    }
-    if row.status == states.APPROVED and row.request is None:
-        facts["message"] = _("Call the tool again with the same arguments: then it is made.")
-    if row.status in (*states.OPEN, states.RUNNING):
-        facts["next"] = {"tool": RETRIEVE, "arguments": {"id": row.proposal_id}}
-    return {name: value for name, value in facts.items() if value not in (None, "", {})}
-
-
-def find_people(request: Any) -> set[str]:
-    """Return the keys of the people behind an authenticated request."""
-    auth = request.auth
-    known = (request.user, getattr(auth, "user", None))
-    owners = (*known, getattr(getattr(auth, "application", None), "user", None))
-    return {key for user in owners if user is not None and (key := get_user_key(user))}
 
 
 # --- The run of an approved call -----------------------------------------------------------------
@@ -321,7 +295,7 @@ def run_proposal(proposal_id: str) -> Any:
     return row
 
 
-def note_terms(outcome: Outcome, call: CallState) -> None:
+def keep_terms(outcome: Outcome, call: CallState) -> None:
     """Keep the rights that the answer of an approved call is read by."""
     if call.slots and RUN.get(call) is not None:
         TERMS.set(call, StoredAnswer(call.caller, call.tool, **outcome.call).note_terms())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from django.apps import apps
+from django.core.checks import CheckMessage
+from django.core.checks import Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
 from django.db import router
 from django.utils.translation import gettext as _
@@ -16,11 +19,12 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.rules.expressions import UNKNOWN
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.tools.registry import registry
@@ -64,24 +68,6 @@ class Ruling:
 # --- Rules in Python -----------------------------------------------------------------------------
 
 
-class ArgumentUnreadable(Exception):
-    """A rule asks for an argument that the view cannot read."""
-
-
-class ReadArguments(dict[str, Any]):
-    """The arguments of a call as the view's serializer reads them."""
-
-    def __getitem__(self, name: str) -> Any:
-        value = super().__getitem__(name)
-        if value is UNKNOWN:
-            raise ArgumentUnreadable(name)
-        return value
-
-    def get(self, name: str, default: Any = None) -> Any:
-        is_sent = name in self
-        return self[name] if is_sent else default
-
-
 class RuleCall:
     """A call as a rule in Python gets it.
 
@@ -108,6 +94,8 @@ class RuleCall:
 
 
 class CallOfValues(RuleCall):
+    # A view is asked only where a rule reads the object.
+
     def __init__(self, values: CallValues) -> None:
         known, sent = values.call.caller.authenticate(), values.call.bound.arguments
         names = [name for name in sent if name in values.arguments]
@@ -117,8 +105,25 @@ class CallOfValues(RuleCall):
 
     @cached_property
     def object(self) -> Any:
-        # A view is asked only where a rule reads the object.
         return self.values.object
+
+
+class ArgumentUnreadable(Exception):
+    """A rule asks for an argument that the view cannot read."""
+
+
+class ReadArguments(dict[str, Any]):
+    """The arguments of a call as the view's serializer reads them."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)
+        if value is UNKNOWN:
+            raise ArgumentUnreadable(name)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        is_sent = name in self
+        return self[name] if is_sent else default
 
 
 Decide: TypeAlias = Callable[[RuleCall], Ruling | None]
@@ -187,6 +192,17 @@ def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:
     return add
 
 
+@register_check()
+def check_rules(project: Project) -> Iterator[CheckMessage]:
+    for each in RULES:
+        if not any(tool.matches(each.patterns) for tool in project.tools.values()):
+            yield CheckWarning(
+                f"The rule {each.name} is about no tool: {', '.join(each.patterns)}.",
+                hint="Name tools as mcp_tools lists them. See docs/rules.md.",
+                id="drf_mcp_rules.W001",
+            )
+
+
 # --- The rule that decides -----------------------------------------------------------------------
 
 
@@ -207,12 +223,17 @@ def decide(rules: Iterable[Any], values: CallValues) -> tuple[Any, Ruling]:
 
     Raises:
         ViewRefused: if the view does not let the caller have the object.
-        CallCrashed: if a rule fails.
+        CallCrashed: if a rule fails: what a rule cannot decide is not done.
     """
-    for each in rules:
-        if (found := contain(partial(each.decide, values), crash)) is not None:
-            return each, found
-    return None, Ruling.allow()
+    with catch() as caught:
+        for each in rules:
+            if (found := each.decide(values)) is not None:
+                return each, found
+        return None, Ruling.allow()
+    exc = caught.exception
+    if isinstance(exc, ViewRefused):
+        raise exc
+    raise CallCrashed(exc) from exc
 
 
 def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling]:
@@ -234,31 +255,6 @@ def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling]:
     return rule, ruling
 
 
-def crash(exc: Exception) -> None:
-    # What a rule cannot decide is not done.
-    if isinstance(exc, ViewRefused):
-        raise exc
-    raise CallCrashed(exc) from exc
-
-
-class ValuesOfRequest(CallValues):
-    """The values of a request of plain HTTP, whose view is there already."""
-
-    view: Any = None
-
-    @cached_property
-    def object(self) -> Any:
-        return get_named_object(self.view)
-
-
-class RequestCaller:
-    def __init__(self, request: Request) -> None:
-        self.request = request
-
-    def authenticate(self) -> Request:
-        return self.request
-
-
 class FollowsRules(BasePermission):
     """Lets a request of plain HTTP pass the rules about the tool of its path and method.
 
@@ -273,11 +269,10 @@ class FollowsRules(BasePermission):
         tool = registry.get_tool(str(request.method), request.path_info)
         if tool is None or not (rules := find_rules(tool)):
             return True
-        caller: Any = RequestCaller(request)
+        caller: Any = SimpleNamespace(request=request, authenticate=lambda: request)
         call = CallState(tool, None, caller)
         call.bound = tool.arguments.rebuild_call(view, request.data)
-        values = ValuesOfRequest(call)
-        values.view = view
+        values = CallValues(call, find_object=lambda: get_named_object(view))
         try:
             _rule, ruling = decide(rules, values)
         except CallCrashed as exc:

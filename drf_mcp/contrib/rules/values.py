@@ -71,11 +71,6 @@ def find_groups(known: Any) -> list[str]:
     return [] if groups is None else list(groups.values_list("name", flat=True))
 
 
-def find_authentication_class(known: Any) -> str | None:
-    authenticator = known.successful_authenticator
-    return type(authenticator).__name__ if authenticator else None
-
-
 def find_now() -> datetime:
     # Of the project's zone, not that of the caller, which middleware may have activated.
     now = timezone.now()
@@ -100,7 +95,12 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
             lambda known: find_text_of(getattr(known.auth, "application", None), "client_id"),
         ),
         "scopes": (LIST, lambda known: sorted(get_granted_scopes(known.auth) or ())),
-        "kind": (TEXT, find_authentication_class),
+        "kind": (
+            TEXT,
+            lambda known: (
+                known.successful_authenticator and type(known.successful_authenticator).__name__
+            ),
+        ),
     },
     "now": {
         "date": (DATE, lambda known: find_now().date()),
@@ -121,6 +121,10 @@ class ViewRefused(Exception):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome)
         self.outcome = outcome
+
+
+def find_type(field_class: type) -> str:
+    return next(FIELD_TYPES[each] for each in field_class.__mro__ if each in FIELD_TYPES)
 
 
 def choose(name: str, known: Mapping[str, Any], place: str) -> Any:
@@ -154,10 +158,6 @@ class ToolNames:
         # An argument of such a name, which a caller writes, does not stand in for the caller.
         is_reserved = path[0] in (*MEMBERS, "object", "arguments") and len(path) > 1
         return (path[0], path[1:]) if is_reserved else ("arguments", path)
-
-    def is_of_caller(self, path: Path) -> bool:
-        """Return whether a name is known before a call: of its caller, credential or time."""
-        return self.locate(path)[0] in MEMBERS
 
     def get_field(self, name: str) -> Any:
         """Return the serializer's field of an argument, None where no serializer reads it."""
@@ -204,10 +204,6 @@ class ToolNames:
         return kind
 
 
-def find_type(field_class: type) -> str:
-    return next(FIELD_TYPES[each] for each in field_class.__mro__ if each in FIELD_TYPES)
-
-
 def get_attribute_type(model: Any, name: str) -> tuple[str, Any]:
     """Return the type of an attribute, and the model of one that leads to another object."""
     own = inspect.getattr_static(model, name, None)
@@ -232,11 +228,13 @@ class CallValues(ToolNames):
 
     Args:
         call: the call.
+        find_object: finds the object of a request whose view is there already.
     """
 
-    def __init__(self, call: CallState) -> None:
+    def __init__(self, call: CallState, find_object: Callable[[], Any] | None = None) -> None:
         super().__init__(call.tool)
         self.call = call
+        self.find_object = find_object
 
     def get_value(self, path: Path) -> Any:
         """Return the value of a name of the tool, None for one that was not sent.
@@ -262,11 +260,16 @@ class CallValues(ToolNames):
         name, sent = path[0], self.call.bound.arguments
         if len(path) == 1 and (field := self.get_field(name)) is not None:
             if name in sent:
-                return None if sent[name] is None else read_by(field, sent[name])
+                value: Any = sent[name]
+                try:
+                    return None if value is None else convert(field.to_internal_value(value))
+                except serializers.ValidationError:
+                    # The view refuses it as well.
+                    return UNKNOWN
             has_default = field.default is not serializers.empty and not callable(field.default)
             is_partial = self.tool.endpoint.method == "PATCH"
             return convert(field.default) if has_default and not is_partial else None
-        value: Any = sent
+        value = sent
         for name in path:
             if value is not None and not isinstance(value, Mapping):
                 return UNKNOWN
@@ -282,12 +285,12 @@ class CallValues(ToolNames):
         Raises:
             ViewRefused: if the view refuses the caller.
         """
-        probe = Probe.of(self.call.caller, self.tool, self.call.bound)
+        if self.find_object is not None:
+            return self.find_object()
+        probe, found = Probe.of(self.call.caller, self.tool, self.call.bound), []
         if probe.is_decorated:
-            raise ExpressionError(
-                _("What is around the view of %s hides the object.") % self.tool.name
-            )
-        found: list[Any] = []
+            text = _("What is around the view of %s hides the object.")
+            raise ExpressionError(text % self.tool.name)
 
         def look(view: Any, *args: Any, **kwargs: Any) -> Response:
             found.append(get_named_object(view))
@@ -297,11 +300,3 @@ class CallValues(ToolNames):
         if not found:
             raise ViewRefused(outcome)
         return found[0]
-
-
-def read_by(field: Any, value: Any) -> Any:
-    try:
-        return convert(field.to_internal_value(value))
-    except serializers.ValidationError:
-        # The view refuses it as well.
-        return UNKNOWN
