@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -10,8 +10,6 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from django.apps import apps
-from django.core.checks import CheckMessage
-from django.core.checks import Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
 from django.db import router
 from django.utils.translation import gettext as _
@@ -19,7 +17,6 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.rules.expressions import UNKNOWN
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
 from drf_mcp.dispatch.guards import CallCrashed
@@ -190,17 +187,6 @@ def rule(*patterns: str, order: int = 100) -> Callable[[Decide], Decide]:
         return function
 
     return add
-
-
-@register_check()
-def check_rules(project: Project) -> Iterator[CheckMessage]:
-    for each in RULES:
-        if not any(tool.matches(each.patterns) for tool in project.tools.values()):
-            yield CheckWarning(
-                f"The rule {each.name} is about no tool: {', '.join(each.patterns)}.",
-                hint="Name tools as mcp_tools lists them. See docs/rules.md.",
-                id="drf_mcp_rules.W001",
-            )
 
 
 # --- The rule that decides -----------------------------------------------------------------------
