@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
@@ -16,7 +17,7 @@ from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors import ArgumentLocator
 from drf_mcp.dispatch.failures import add_hints
-from drf_mcp.dispatch.response import ViewResponse, new_request_id
+from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
@@ -83,13 +84,16 @@ class EnvelopeJSONRenderer(JSONRenderer):
                 body = request.data
             except UNREADABLE:
                 body = {}
-        dispatcher = Dispatcher(parse_own_envelope)
-        if tool is None:
-            pointers = RequestPointers(request, body)
-            outcome = dispatcher.build_outcome(view.get_view_name(), pointers, answer)
-        else:
-            arguments = tool.pointers(tool.arguments.rebuild_call(view, body))
-            outcome = dispatcher.build_outcome(tool.name, arguments, answer)
+        name = view.get_view_name() if tool is None else tool.name
+
+        def get_arguments() -> Any:
+            if tool is None:
+                return RequestPointers(request, body)
+            return tool.pointers(tool.arguments.rebuild_call(view, body))
+
+        map_errors = partial(Dispatcher().get_error_mapper, None, request)
+        outcome = build_outcome(answer, name, get_arguments, map_errors, parse_own_envelope)
+        if tool is not None:
             outcome = add_hints(outcome, tool)
         return replace(outcome, request_id=outcome.request_id or new_request_id())
 

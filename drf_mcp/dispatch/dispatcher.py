@@ -6,23 +6,25 @@ request that a client would have sent, and its response is read.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
-from drf_mcp.dispatch.errors import ArgumentLocator
 from drf_mcp.dispatch.failures import (
     FailureOutcomes,
     add_hints,
     close_broken_connections,
     explain_empty_list,
+    is_empty,
 )
 from drf_mcp.dispatch.guards import (
     CallCrashed,
@@ -37,16 +39,17 @@ from drf_mcp.dispatch.guards import (
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import (
     BareCallback,
-    CallHandler,
     CallPassage,
     ToolRequest,
-    as_http_would,
+    get_call_handler,
     get_named_object,
+    is_asynchronous,
     keep_thread_state,
+    make_synchronous,
+    transactions,
 )
 from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
-from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
@@ -73,10 +76,10 @@ class Dispatcher(FailureOutcomes):
             APIException: if the caller is not let into the endpoint at all.
         """
         call.request_id, call.dispatcher = new_request_id(), self
-        caller, timer = call.caller, Timer()
+        caller, started = call.caller, time.perf_counter()
         perform: Proceed = self.perform
-        # Entering a context costs calls, which only calls whose queries are counted pay.
-        if timer.counts_queries:
+        timer = Timer() if mcp_settings.TELEMETRY or settings.DEBUG else None
+        if timer is not None:
             perform = timer.watching()(perform)
         try:
             call.guards = guards = self.get_guards(call)
@@ -89,8 +92,8 @@ class Dispatcher(FailureOutcomes):
             outcome = self.get_failed_outcome(call.tool, 200, exc.failure)
             outcome = outcome.changed(questions=exc.questions)
         except CallCrashed as exc:
-            inner = self.get_request(call, call.tool.endpoint.route.path)
-            outcome = self.get_exception_outcome(call, inner, exc.cause)
+            request = ToolRequest.of_call(call, call.tool.endpoint.route.path)
+            outcome = self.get_exception_outcome(call, request, exc.cause)
         except Deferred:
             outcome = Outcome(call.tool.name, 202)
         if caller.refusal is not None:
@@ -99,14 +102,13 @@ class Dispatcher(FailureOutcomes):
         # What a credential takes away is known only now, and has stopped the view.
         outcome = find_refusal(call.tool, caller) or outcome if caller.narrowings else outcome
         # Of a call that a guard answered the arguments may never have been bound.
-        bound = call.__dict__.get("bound")
+        bound = vars(call).get("bound")
+        sent = bound and {"kwargs": bound.kwargs, "query_string": bound.query_string}
         return outcome.changed(
             request_id=outcome.request_id or call.request_id,
-            telemetry={**timer.telemetry(), **outcome.telemetry},
-            duration_ms=timer.duration_ms,
-            call={}
-            if bound is None
-            else {"kwargs": bound.kwargs, "query_string": bound.query_string},
+            telemetry={**timer.telemetry(), **outcome.telemetry} if timer else outcome.telemetry,
+            duration_ms=round((time.perf_counter() - started) * 1000, 2),
+            call=sent or {},
         )
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
@@ -125,7 +127,9 @@ class Dispatcher(FailureOutcomes):
         return guards
 
     def perform(self, call: CallState) -> Outcome:
-        outcome = self.perform_requests(call) if call.bound.is_batch else self.perform_call(call)
+        bound = call.bound
+        several = bound.many or bound.items
+        outcome = self.perform_requests(call) if several else self.perform_call(call)
         return outcome if outcome.failure is None else add_hints(outcome, call.tool)
 
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
@@ -180,56 +184,42 @@ class Dispatcher(FailureOutcomes):
         if path is None or match is None:
             failure = self.get_error_mapper(call).from_status(404, _("Not found."))
             return self.get_failed_outcome(tool, 404, failure)
-        request = self.get_request(call, path)
+        request = ToolRequest.of_call(call, path)
         request.resolver_match = match
         if call.is_rerun:
             # It was let in and counted before.
             probe = Probe.of(caller, tool, bound)
             callback = None if probe.is_decorated else probe.answer_by(None)
 
-        with catch() as caught:
-            if middleware := CallHandler.of_settings():
-                passage = CallPassage(request, match, callback or own)
-                return self._pass_middleware(middleware, passage, call)
-            respond = callback or as_http_would(own, call.deadline, call.channel)
+        crash: Exception
+        try:
+            if mcp_settings.CALL_MIDDLEWARE:
+                return self._pass_middleware(CallPassage(request, match, callback or own), call)
+            respond = callback
+            if respond is None:
+                respond = transactions.make_view_atomic(own)
+                if is_asynchronous(own):
+                    respond = make_synchronous(respond, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
-            return self.get_outcome(call, request, response)
-        return self.get_exception_outcome(call, request, caught.exception)
+            return self.read_outcome(call, request, response)
+        except Exception as exc:  # noqa: BLE001 - every failure of a view is an outcome
+            crash = exc
+        # The exception is not handled any more: what is asked now may raise one of its own.
+        return self.get_exception_outcome(call, request, crash)
 
-    def _pass_middleware(
-        self, middleware: CallHandler, passage: CallPassage, call: CallState
-    ) -> Outcome:
+    def _pass_middleware(self, passage: CallPassage, call: CallState) -> Outcome:
         request = passage.request
         with keep_thread_state():
-            response = middleware.answer(passage)
+            response = get_call_handler().answer(passage)
             if passage.raised is not None:
                 if request.caller.is_broken_by(passage.raised):
                     raise passage.raised
                 # Middleware answers in its place; error trackers still have to hear of it.
                 if passage.substitute and passage.substitute.status_code >= 500:
                     self.report_crash(call, request, passage.raised)
-            return self.get_outcome(call, request, response)
+            return self.read_outcome(call, request, response)
 
-    def get_request(self, call: CallState, path: str) -> ToolRequest:
-        """Return the request that the view gets."""
-        tool, bound = call.tool, call.bound
-        request = ToolRequest(
-            call.caller,
-            tool.endpoint.method,
-            path,
-            bound.query_string,
-            bound.body,
-            bound.content_type,
-            call,
-        )
-        request.has_standard_negotiation = tool.endpoint.has_standard_negotiation
-        if bound.disposition:
-            request.META["HTTP_CONTENT_DISPOSITION"] = bound.disposition
-        if bound.headers:
-            request.META.update(bound.headers)
-        return request
-
-    def get_outcome(
+    def read_outcome(
         self, call: CallState, request: ToolRequest, response: HttpResponseBase
     ) -> Outcome:
         """Return the outcome of a response, rendered or not."""
@@ -237,11 +227,16 @@ class Dispatcher(FailureOutcomes):
         answer = ViewResponse.read(response, request, bound.query_string, self.content_reader_class)
         if caller.is_guess and answer.view is not None:
             caller.answered = answer.view.request
-        outcome = self.build_outcome(tool.name, tool.pointers(bound), answer, call)
-        if tool.endpoint.standard_action == "list":
-            further = tuple(explain_empty_list(tool, bound, outcome))
-            if further:
-                outcome = outcome.changed(warnings=outcome.warnings + further)
+        outcome = build_outcome(
+            answer,
+            tool.name,
+            partial(tool.pointers, bound),
+            partial(self.get_error_mapper, call, request),
+            self.recognize,
+        )
+        if tool.endpoint.standard_action == "list" and is_empty(outcome):
+            further = tuple(explain_empty_list(tool, bound))
+            outcome = outcome.changed(warnings=outcome.warnings + further)
         if answer.status == 403:
             view = answer.view
             # A response of middleware names no view.
@@ -259,13 +254,3 @@ class Dispatcher(FailureOutcomes):
         for feature in features.hooks["read_response"]:
             outcome = feature.read_response(outcome, answer, call)
         return outcome
-
-    def build_outcome(
-        self,
-        tool: str,
-        arguments: ArgumentLocator,
-        response: ViewResponse,
-        call: CallState | None = None,
-    ) -> Outcome:
-        map_errors = partial(self.get_error_mapper, call, response.request)
-        return build_outcome(response, tool, arguments, map_errors, self.recognize)

@@ -186,15 +186,16 @@ def quote_names(arguments: Iterable[Argument]) -> str:
     return join_values(f"'{argument.name}'" for argument in arguments)
 
 
-def explain_empty_list(tool: Tool, call: Call, outcome: Outcome) -> Iterator[Warning]:
+def is_empty(outcome: Outcome) -> bool:
+    """Return whether the answer is a list without rows, and no page past the last one."""
+    rows, page = outcome.data, outcome.pagination
+    if isinstance(rows, OBJECTS):
+        rows = rows.get("results")
+    return rows == [] and outcome.failure is None and not (page and page.total_count)
+
+
+def explain_empty_list(tool: Tool, call: Call) -> Iterator[Warning]:
     """Yield a warning of a list without rows, which its arguments explain: no database is asked."""
-    data = outcome.data
-    rows = data.get("results") if isinstance(data, OBJECTS) else data
-    if outcome.failure is not None or not isinstance(rows, list) or rows:
-        return
-    # A window past the last row is empty as well.
-    if outcome.pagination is not None and outcome.pagination.total_count:
-        return
     sent = tool.arguments.get_values(call.arguments)
     values = [(argument, value) for argument, value in sent if value not in (None, "", [])]
     queries = [pair for pair in values if pair[0].location == QUERY]

@@ -24,18 +24,19 @@ from rest_framework.response import Response
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.dispatch.request import (
     BareCallback,
-    CallHandler,
     CallPassage,
     ToolRequest,
-    as_http_would,
+    get_call_handler,
     get_named_object,
     is_asynchronous,
     keep_thread_state,
+    make_synchronous,
     transactions,
 )
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.shown_rows import ShownRows, find_keys, get_listed_rows, is_stock_list
 from drf_mcp.introspection.inspection import negotiate
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 
 REFUSALS = (APIException, PermissionDenied, Http404)
@@ -230,7 +231,10 @@ class Probe:
         if self.endpoint.method not in SAFE_METHODS:
             raise MethodNotAllowed(self.endpoint.method)
         callback = self.endpoint.route.callback
-        respond = as_http_would(callback) if self.is_decorated else self.answer_by(None)
+        respond = self.answer_by(None)
+        if self.is_decorated:
+            respond = transactions.make_view_atomic(callback)
+            respond = make_synchronous(respond) if is_asynchronous(callback) else respond
         request = self.make_request(self.path)
         return request, self.respond(respond, request)
 
@@ -365,9 +369,7 @@ class Probe:
 
     def make_request(self, path: str | None) -> ToolRequest:
         sent = (self.query_string, self.body, self.content_type)
-        request = ToolRequest(self.caller, self.endpoint.method, path or "", *sent)
-        request.has_standard_negotiation = self.endpoint.has_standard_negotiation
-        return request
+        return ToolRequest(self.caller, self.endpoint.method, path or "", *sent)
 
     def respond(
         self, callback: Callable[..., HttpResponseBase], request: ToolRequest | None = None
@@ -391,14 +393,13 @@ class Probe:
     ) -> HttpResponseBase:
         outer = vars(self.caller.request)
         known: dict[str, Any] = {n: outer[n] for n in ("user", "auth") if n in outer}
-        middleware = CallHandler.of_settings()
         try:
-            if middleware is None:
+            if not mcp_settings.CALL_MIDDLEWARE:
                 request.resolver_match = match
                 return callback(request, *match.args, **match.kwargs)
             # Middleware may write, such as a trace of each request.
             with keep_thread_state(), self.undoing():
-                return middleware.answer(CallPassage(request, match, callback))
+                return get_call_handler().answer(CallPassage(request, match, callback))
         finally:
             # A view that authenticates in its own way leaves its user on the caller's request.
             outer.update(known)

@@ -73,11 +73,11 @@ ACCEPT = "application/json, */*;q=0.5"
 
 
 def parse_accept() -> Any:
-    # As REST framework's negotiation keeps it for the time of a request; None before 3.18.
+    # As REST framework's negotiation keeps it for the time of a request, from 3.18 on.
     parse = getattr(DefaultContentNegotiation(), "_get_parsed_accept_list", None)
     sample = HttpRequest()
     sample.META["HTTP_ACCEPT"] = ACCEPT
-    return parse and tuple(parse(sample))
+    return parse(sample) if parse else ()
 
 
 PARSED_ACCEPT = parse_accept()
@@ -93,8 +93,6 @@ class ToolRequest(HttpRequest):
     is_mcp_request = True
     # The way through CALL_MIDDLEWARE, while it is on it.
     passage: Any = None
-    # Whether REST framework's own negotiation reads the Accept header.
-    has_standard_negotiation = False
 
     def __init__(
         self,
@@ -106,9 +104,10 @@ class ToolRequest(HttpRequest):
         content_type: str = "",
         call: Any = None,
     ) -> None:
-        own = self.__dict__
-        own.update({n: v for n, v in caller.attributes.items() if n not in OUTER_ONLY})
-        outer = caller.request
+        own, outer = self.__dict__, caller.request
+        own.update(caller.attributes)
+        for name in OUTER_ONLY & own.keys():
+            del own[name]
         self.caller = caller
         # The `CallState` that the view answers; None where it is asked something else.
         self.mcp_call = call
@@ -117,8 +116,9 @@ class ToolRequest(HttpRequest):
         self.path = outer.path.removesuffix(outer.path_info) + path_info
         self.COOKIES = outer.COOKIES
         self.resolver_match = None
+        self._get_scheme = outer._get_scheme
         self.META = {
-            **{name: value for name, value in outer.META.items() if name not in OUTER_HEADERS},
+            **outer.META,
             "REQUEST_METHOD": method,
             "PATH_INFO": path_info,
             "QUERY_STRING": query_string,
@@ -126,6 +126,8 @@ class ToolRequest(HttpRequest):
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_ACCEPT": ACCEPT,
         }
+        for name in OUTER_HEADERS & self.META.keys():
+            del self.META[name]
         if "environ" in own:
             self.environ = self.META
         if type(body) is FilesBody:
@@ -141,14 +143,24 @@ class ToolRequest(HttpRequest):
         else:
             self.content_type, self.content_params = content_type, {}
 
-    def _get_scheme(self) -> Any:
-        return self.caller.request._get_scheme()
+    @classmethod
+    def of_call(cls, call: Any, path_info: str) -> ToolRequest:
+        """Return the request that the view of a call gets."""
+        method, bound = call.tool.endpoint.method, call.bound
+        sent = (bound.query_string, bound.body, bound.content_type)
+        request = cls(call.caller, method, path_info, *sent, call)
+        if bound.disposition:
+            request.META["HTTP_CONTENT_DISPOSITION"] = bound.disposition
+        if bound.headers:
+            request.META.update(bound.headers)
+        return request
 
     @property
     def _parsed_accept_list(self) -> list[Any]:
-        # Parsing the header for each call anew would be a tenth of what the call costs.
-        is_own = self.META.get("HTTP_ACCEPT") is ACCEPT
-        if PARSED_ACCEPT is None or not is_own or not self.has_standard_negotiation:
+        # As REST framework's own negotiation reads the header. Parsing it for each call anew would
+        # be a tenth of what the call costs.
+        call, is_own = self.mcp_call, self.META.get("HTTP_ACCEPT") is ACCEPT
+        if not is_own or call is None or not call.tool.endpoint.has_standard_negotiation:
             raise AttributeError("_parsed_accept_list")
         return [*PARSED_ACCEPT]
 
@@ -255,14 +267,6 @@ class CallHandler(BaseHandler):
             chain = self.wrap(factory, chain)
         self._middleware_chain: Link = chain
 
-    @classmethod
-    def of_settings(cls) -> CallHandler | None:
-        middleware = mcp_settings.CALL_MIDDLEWARE
-        if not middleware:
-            return None
-        with lock:
-            return make_call_handler(tuple(middleware))
-
     def answer(self, passage: CallPassage) -> HttpResponseBase:
         response: HttpResponseBase = self._middleware_chain(passage.request)
         if passage.raised is not None and response is passage.substitute:
@@ -325,6 +329,11 @@ def make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
     return CallHandler(middleware)
 
 
+def get_call_handler() -> CallHandler:
+    with lock:
+        return make_call_handler(tuple(mcp_settings.CALL_MIDDLEWARE))
+
+
 @contextmanager
 def keep_thread_state() -> Iterator[None]:
     urlconf = get_urlconf()
@@ -347,14 +356,10 @@ setting_changed.connect(forget_call_handlers)
 transactions = BaseHandler()
 
 
-def as_http_would(callback: Callable[..., Any], *limits: Any) -> Callable[..., HttpResponseBase]:
-    # In the transactions that Django's handler would put the callback in.
-    atomic: Any = transactions.make_view_atomic(callback)
-    if not is_asynchronous(callback):
-        return atomic  # type: ignore[no-any-return]
-    for limit in filter(None, limits):
-        atomic = limit.limit(atomic)
-    return async_to_sync(atomic)
+def make_synchronous(callback: Callable[..., Any], *limits: Any) -> Callable[..., HttpResponseBase]:
+    for limit in limits:
+        callback = callback if limit is None else limit.limit(callback)
+    return async_to_sync(callback)
 
 
 @functools.lru_cache(maxsize=4096)

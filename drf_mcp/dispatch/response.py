@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, unquote_plus
 
 from django.http.response import HttpResponseBase
@@ -21,7 +21,6 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.interaction.responses import BlockResponse
-from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, Warning
 
@@ -63,28 +62,47 @@ class ViewResponse:
         query_string: str,
         reader_class: type[ContentReader] = ContentReader,
     ) -> ViewResponse:
-        # Rendered where its data cannot be taken as it is.
-        if isinstance(response, BlockResponse):
+        """Return a response as it is read: rendered where its data cannot be taken as they are."""
+        passage, shown = request.passage, cast("Any", response)
+        is_rest = type(response) is Response or isinstance(response, Response)
+        if is_rest and isinstance(response, BlockResponse):
             call_context(request).attach(*response.blocks)
+        is_altered = passage is not None and passage.is_altered(response)
+        is_plain = is_rest and not is_altered and shown.status_code not in BODILESS
+        if is_plain and (
+            # Rendering an error loses its codes.
+            (shown.status_code < 400 and not shown.exception) or shown.data is None
+        ):
+            # A response out of a cache has forgotten its renderer. Another renderer may change the
+            # data. A callback that waits for the rendering, such as a cache's, has to be served.
+            renderer = getattr(response, "accepted_renderer", None)
+            is_plain = (
+                (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
+                and not shown._is_rendered
+                and not shown._post_render_callbacks
+            )
         media_type = ""
-        altered = request.passage is not None and request.passage.is_altered(response)
-        if not altered and has_plain_data(response):
-            content = Content(response.data)  # type: ignore[attr-defined]
+        if is_plain:
+            content = Content(shown.data)
         else:
             render = getattr(response, "render", None)
-            response = render() if render else response
-            if not altered and getattr(response, "is_enveloped", False):
-                content = Content(response.data)  # type: ignore[union-attr]
+            shown = render() if render else shown
+            if not is_altered and getattr(shown, "is_enveloped", False):
+                content = Content(shown.data)
             else:
-                content = reader_class(response, request.build_absolute_uri()).read()
-            media_type = response.get("Content-Type", "")
+                content = reader_class(shown, request.build_absolute_uri()).read()
+            media_type = shown.get("Content-Type", "")
+        try:
+            view = shown.renderer_context["view"]
+        except (AttributeError, KeyError):
+            view = None
         return cls(
-            status=response.status_code,
+            status=shown.status_code,
             content=content,
-            headers=response.headers,
-            view=getattr(response, "renderer_context", {}).get("view"),
+            headers=shown.headers,
+            view=view,
             request=request,
-            excepted=getattr(response, "exception", False),
+            excepted=shown.exception if is_plain else getattr(shown, "exception", False),
             query_string=query_string,
             media_type=media_type,
         )
@@ -99,88 +117,82 @@ class ViewResponse:
         return next(nested, None) or SoftDetail(dict(body), None, "")
 
 
-MapErrors = Callable[[ArgumentLocator], ErrorMapper]
+NOTHING = Outcome("", 200)
 
 
 def build_outcome(
     response: ViewResponse,
     tool: str,
-    arguments: ArgumentLocator,
-    map_errors: MapErrors,
+    get_arguments: Callable[[], ArgumentLocator],
+    map_errors: Callable[[ArgumentLocator], ErrorMapper],
     recognize: Recognizer | None = None,
 ) -> Outcome:
-    """Return the outcome of a view's response, with what the view said while it ran."""
+    """Return the outcome of a view's response, with what the view said while it ran.
+
+    Args:
+        tool: the name of the tool.
+        get_arguments: returns what finds the arguments of the call.
+        map_errors: returns the mapper of errors for these arguments.
+        recognize: reads an envelope that the view made itself.
+    """
     status, content, view = response.status, response.content, response.view
-    own = recognize(content.data, status) if recognize is not None else None
+    data = content.data
+    own = None if recognize is None else recognize(data, status)
     # A success counts for nothing where the HTTP status says otherwise.
-    is_wrong = own is not None and own.failure is None and status >= 400
-    outcome = read_data(response, arguments, map_errors) if own is None or is_wrong else own
-    notes = notes_of(response.request) or NO_NOTES
-    quota = outcome.rate_limit
+    if own is not None and own.failure is None and status >= 400:
+        own = None
+    failure = pagination = body = None
+    limited: tuple[Warning, ...] = ()
+    if own is not None:
+        pass
+    elif status >= 400:
+        failure = map_errors(get_arguments()).from_response(status, data, response.headers)
+    elif response.excepted and status < 300 and data is not None:
+        detail = response.soft_detail
+        failure = map_errors(get_arguments()).from_soft_failure(detail)
+        data, body = detail.answer, data
+    # REST framework's paginators put these around rows; a row of its own may have a "results".
+    elif isinstance(data, OBJECTS) and "results" in data and "next" in data:
+        # Not before: reading the paginator of a view makes one.
+        paginator = getattr(view, "paginator", None)
+        if paginator is not None:
+            pagination, limited = read_page(paginator, data, response.query_string, get_arguments)
+    base, notes = own or NOTHING, notes_of(response.request) or NO_NOTES
+    quota = base.rate_limit
     if quota is None and view is not None and (view.throttle_classes or status == 429):
         quota = get_rate_limit(view, status, response.headers)
     # The view's own envelope says them, else the call context, else attributes of the view.
-    version, content_hash = outcome.version, outcome.content_hash
+    version, content_hash = base.version, base.content_hash
     if not version:
         version, own_hash = notes.content_version, notes.content_hash
         if not version and (attribute := getattr(view, "mcp_version", None)):
             # A hash of one version is not taken for that of another.
             version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
         content_hash = content_hash or own_hash
-    return outcome.changed(
-        tool=tool,
-        content=content.blocks + notes.content if notes.blocks else content.blocks,
-        fidelity=content.fidelity or outcome.fidelity,
-        rate_limit=quota,
-        warnings=(
-            *outcome.warnings,
+    has_failed = failure is not None or base.failure is not None
+    members: dict[str, Any] = {
+        "tool": tool,
+        "content": content.blocks + notes.content if notes.blocks else content.blocks,
+        "fidelity": content.fidelity or base.fidelity,
+        "rate_limit": quota,
+        "warnings": (
+            *base.warnings,
+            *limited,
             *content.warnings,
             *notes.warnings,
-            *(warn_of_quota(quota) if quota and outcome.failure is None else ()),
+            *(warn_of_quota(quota) if quota and not has_failed else ()),
         ),
-        suggestions=(*outcome.suggestions, *notes.suggestions),
-        telemetry={**outcome.telemetry, **notes.telemetry},
-        meta={**outcome.meta, **notes.meta} if notes.meta else outcome.meta,
-        version=version,
-        content_hash=content_hash,
-        media_type=response.media_type,
-    )
-
-
-def read_data(response: ViewResponse, arguments: ArgumentLocator, map_errors: MapErrors) -> Outcome:
-    data, status = response.content.data, response.status
-    if status >= 400:
-        failure = map_errors(arguments).from_response(status, data, response.headers)
-        return Outcome("", status, data=data, failure=failure)
-    if response.excepted and status < 300 and data is not None:
-        detail = response.soft_detail
-        failure = map_errors(arguments).from_soft_failure(detail)
-        return Outcome("", status, data=detail.answer, failure=failure, body=data)
-    # Not before: reading the paginator of a view makes one.
-    has_pages = isinstance(data, OBJECTS) and is_page(data)
-    paginator = getattr(response.view, "paginator", None) if has_pages else None
-    if paginator is None:
-        return Outcome("", status, data=data)
-    page = read_page(paginator, data, response.query_string, arguments)
-    warnings = () if page is None else tuple(find_limit(paginator, page, response.query_string))
-    return Outcome("", status, data=data, pagination=page, warnings=warnings)
-
-
-def has_plain_data(response: HttpResponseBase) -> bool:
-    # Whether ``response.data`` is to be read as it is, unrendered.
-    if not isinstance(response, Response) or response.status_code in BODILESS:
-        return False
-    # Rendering an error loses its codes.
-    if (response.status_code >= 400 or response.exception) and response.data is not None:
-        return True
-    # A response out of a cache has forgotten its renderer.
-    renderer = getattr(response, "accepted_renderer", None)
-    # Another renderer may change the data, and a callback that waits for the rendering, such as
-    # a cache's, has to be served.
-    return (
-        not response.is_rendered
-        and (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
-        and not response._post_render_callbacks  # type: ignore[attr-defined]
+        "suggestions": (*base.suggestions, *notes.suggestions),
+        "telemetry": {**base.telemetry, **notes.telemetry},
+        "meta": {**base.meta, **notes.meta},
+        "version": version,
+        "content_hash": content_hash,
+        "media_type": response.media_type,
+    }
+    if own is not None:
+        return own.changed(**members)
+    return Outcome(
+        status=status, data=data, failure=failure, pagination=pagination, body=body, **members
     )
 
 
@@ -194,55 +206,68 @@ def new_request_id() -> str:
 
 
 def read_page(
-    paginator: Any, data: Mapping[str, Any], query_string: str, arguments: ArgumentLocator
-) -> Pagination | None:
-    # None where the link to the next page leads nowhere that is known.
+    paginator: Any,
+    data: Mapping[str, Any],
+    query_string: str,
+    get_arguments: Callable[[], ArgumentLocator],
+) -> tuple[Pagination | None, tuple[Warning, ...]]:
+    """Return the position of a page, and the warning of one with fewer rows than were asked for.
+
+    None where the link to the next page leads nowhere that is known.
+    """
     link, count = data["next"], data.get("count")
-    if not isinstance(link, (str, type(None))):
-        return None
-    changes = find_changes(link, query_string) if link else {}
+    changes = find_changes(link, query_string) if link and isinstance(link, str) else {}
     if link is not None and not changes:
-        return None
-    page = getattr(paginator, "page", None)
+        return None, ()
+    page: Any = getattr(paginator, "page", None)
     size: Any
-    if page is not None and hasattr(page, "paginator"):
+    try:
         size = int(page.paginator.per_page)
-    else:
+    except AttributeError:
         size = getattr(paginator, "limit", None) or getattr(paginator, "page_size", None)
+    # Where only one parameter changes, it is the cursor, whatever its name.
     attributes = ("cursor_query_param", "page_query_param", "offset_query_param")
-    names = (getattr(paginator, attribute, "") for attribute in attributes)
-    cursor = next((changes[name] for name in names if name in changes), None)
-    return Pagination(
+    names = [getattr(paginator, each, "") for each in attributes] if len(changes) > 1 else ()
+    cursor = None
+    for name in (*names, *changes):
+        if name in changes:
+            cursor = changes[name]
+            break
+    pagination = Pagination(
         has_more=link is not None,
         total_count=count if isinstance(count, int) else None,
         page_size=size if isinstance(size, int) else None,
         page=getattr(page, "number", None),
-        cursor=next(iter(changes.values()), None) if cursor is None else cursor,
-        next=arguments.replace_query(changes) if changes else None,
+        cursor=cursor,
+        next=get_arguments().replace_query(changes) if changes else None,
     )
+    if link is None or not pagination.page_size:
+        return pagination, ()
+    name = getattr(paginator, "page_size_query_param", None)
+    name = name or getattr(paginator, "limit_query_param", None)
+    asked = ""
+    for pair in query_string.split("&") if name and name in query_string else ():
+        parameter, _equals, value = pair.partition("=")
+        asked = value if parameter == name else asked
+    if not asked.isdecimal() or int(asked) <= pagination.page_size:
+        return pagination, ()
+    facts = {"name": name, "count": pagination.page_size, "asked": asked}
+    text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.") % facts
+    return pagination, (Warning(PAGE_SIZE_LIMITED, text, PLAIN_WARNINGS[PAGE_SIZE_LIMITED]),)
 
 
 def find_changes(link: str, query_string: str) -> dict[str, str]:
+    """Return the query parameters of a link that differ from those of a query."""
     known = set(query_string.split("&"))
-    pairs = [pair for pair in link.partition("?")[2].split("&") if pair not in known]
-    parts = [pair.partition("=") for pair in pairs]
-    there = {name: value for name, _, value in parts}
+    changes = {}
+    for pair in link.partition("?")[2].split("&"):
+        if pair not in known:
+            name, _equals, value = pair.partition("=")
+            changes[name] = value
     if "%" in link or "+" in link:
-        there = {unquote_plus(name): unquote_plus(value) for name, value in there.items()}
+        changes = {unquote_plus(name): unquote_plus(value) for name, value in changes.items()}
+    if len(changes) < 2:
+        return changes
     # Of several, some may only be encoded in another way.
-    here = parse_qs(query_string, keep_blank_values=True) if len(there) > 1 else {}
-    return {name: value for name, value in there.items() if value not in here.get(name, ())}
-
-
-def find_limit(paginator: Any, page: Pagination, query_string: str) -> Iterator[Warning]:
-    # The warning of a page that has fewer rows than were asked for.
-    name = getattr(paginator, "page_size_query_param", None)
-    name = name or getattr(paginator, "limit_query_param", None)
-    if not page.has_more or not name or name not in query_string:
-        return
-    pairs = [pair.partition("=") for pair in query_string.split("&")]
-    asked = [value for parameter, _equals, value in pairs if parameter == name]
-    if page.page_size and asked and asked[-1].isdecimal() and int(asked[-1]) > page.page_size:
-        facts = {"name": name, "count": page.page_size, "asked": asked[-1]}
-        text = _("%(name)s is at most %(count)d, not %(asked)s: read on with 'next'.")
-        yield Warning(PAGE_SIZE_LIMITED, text % facts, PLAIN_WARNINGS[PAGE_SIZE_LIMITED])
+    here = parse_qs(query_string, keep_blank_values=True)
+    return {name: value for name, value in changes.items() if value not in here.get(name, ())}

@@ -43,7 +43,10 @@ class ClosedSet:
         return self.choices
 
     def ignored(self, text: str) -> list[str]:
-        parts = text.split(self.separator) if self.separator else [text]
+        if not self.separator:
+            part = text.strip()
+            return [part] if part and not self.takes(part) else []
+        parts = text.split(self.separator)
         return [part.strip() for part in parts if part.strip() and not self.takes(part.strip())]
 
 

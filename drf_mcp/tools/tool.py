@@ -14,7 +14,6 @@ from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
-from drf_mcp.json_text import OBJECTS
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
@@ -299,7 +298,7 @@ class Tool:
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments
-        if not isinstance(arguments, OBJECTS):
+        if type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
         return self.arguments.bind(arguments)
 

@@ -24,6 +24,7 @@ from drf_mcp.tools.arguments.call import (
     QUERY,
     Argument,
     Call,
+    FilesBody,
     write_query,
     write_query_text,
 )
@@ -47,53 +48,82 @@ class Arguments(ArgumentLayout):
     """
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
-        arguments = self.use_own_names(arguments)
+        for name in self.url_names:
+            if name in arguments:
+                arguments = self.use_own_names(arguments)
+                break
         if self.items is not None and self.items.are_meant(arguments):
             call: Call = self.items.bind(arguments)
             return call
         return self.bind_one(arguments)
 
     def bind_one(self, arguments: Mapping[str, Any]) -> Call:
-        problems = self.find_problems(arguments)
-        parts, wrong = self.read_values(arguments)
+        problems, wrong = self.find_problems(arguments), list[Problem]()
+        # All wrong values are reported together.
+        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
+        for argument, value in self.get_values(arguments):
+            try:
+                value = argument.read(value) if argument.is_parsed else value
+                parts[argument.location] += [(argument, value)]
+            except ArgumentsRefused as exc:
+                wrong += exc.problems
+        if self.has_nested:
+            wrong += find_dropped(parts[BODY], self.keys)
+        if self.uploading:
+            parts[BODY] = [
+                (a, read_files(value, a.parameter.handling.uploads, a.pointer, wrong))
+                if a.parameter.handling.uploads
+                else (a, value)
+                for a, value in parts[BODY]
+            ]
+        if parts[QUERY]:
+            wrong += find_ignored(parts[QUERY])
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
-        body = self.get_body(parts[BODY])
-        files: Iterable[Any] = ()
-        if self.uploading:
-            # Only these values may hold files: the others may be long, and are not searched.
-            names = [(argument.whole, argument.parameter.name) for argument in self.uploading]
-            is_object = isinstance(body, dict)
-            files = [body if w else body.get(n) for w, n in names] if is_object else [body]
+        encoder, query_string = self.encoder, ""
+        content: bytes | FilesBody = b""
+        body: Any = self.get_body(parts[BODY]) if parts[BODY] or encoder.expected else MISSING
         try:
-            encoder = self.encoder.get_encoder(body, files)
-            content = encoder.encode(body)
-            query = [p for a, value in parts[QUERY] for p in a.get_query_pairs(value)]
-            query_string = write_query(query) if query else ""
+            if self.uploading:
+                # Only these values may hold files: the others may be long, and are not searched.
+                names = [(argument.whole, argument.parameter.name) for argument in self.uploading]
+                is_object = isinstance(body, dict)
+                files = [body if w else body.get(n) for w, n in names] if is_object else [body]
+                encoder = encoder.get_encoder(body, files)
+            if body is not MISSING:
+                content = encoder.encode(body)
+            if parts[QUERY]:
+                query_string = write_query(parts[QUERY])
         except (ValueError, TypeError, RecursionError) as exc:
             message = _("The arguments cannot be sent as a request: %(reason)s") % {"reason": exc}
             remediation = _("Correct the value and call again.")
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
-        length = len(query_string)
-        for _argument, value in parts[PATH]:
+        kwargs, controls, length = {}, {}, len(query_string)
+        for argument, value in parts[PATH]:
+            kwargs[argument.parameter.name] = value
             length += len(value) if type(value) is str else 0
         if length > mcp_settings.MAX_QUERY_LENGTH:
             raise self.refuse_length(parts[PATH] + parts[QUERY], length)
+        for argument, value in parts[CONTROL]:
+            if value is not None:
+                controls[argument.parameter.name] = value
         return Call(
             arguments,
-            {argument.parameter.name: value for argument, value in parts[PATH]},
+            kwargs,
             query_string,
             content,
             encoder.content_type if content else "",
             encoder.disposition if content else "",
             parts[ANSWER][0][1] if parts[ANSWER] else (),
             self.many,
-            {a.parameter.name: v for a, v in parts[CONTROL] if v is not None},
+            controls,
         )
 
     def get_body(self, values: Values) -> Any:
+        fields = {}
         for argument, value in values:
             if not argument.whole:
+                fields[argument.parameter.name] = value
                 continue
             if len(values) == 1:
                 return value
@@ -107,35 +137,11 @@ class Arguments(ArgumentLayout):
                 remediation=advice % named,
             )
             raise ArgumentsRefused([problem])
-        if values or self.encoder.expected:
-            return {argument.parameter.name: value for argument, value in values}
-        return MISSING
-
-    def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
-        # All wrong values are reported together.
-        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
-        problems: list[Problem] = []
-        for argument, value in self.get_values(arguments):
-            try:
-                parts[argument.location].append((argument, argument.read(value)))
-            except ArgumentsRefused as exc:
-                problems += exc.problems
-        if self.has_nested:
-            problems += find_dropped(parts[BODY], self.keys)
-        if self.uploading:
-            parts[BODY] = [
-                (a, read_files(value, a.parameter.handling.uploads, a.pointer, problems))
-                if a.parameter.handling.uploads
-                else (a, value)
-                for a, value in parts[BODY]
-            ]
-        if parts[QUERY]:
-            problems += find_ignored(parts[QUERY])
-        return parts, problems
+        return fields
 
     def refuse_length(self, values: Values, length: int) -> ArgumentsRefused:
         # Servers answer a longer URL with 414 (RFC 9110, 15.5.15). The longest argument is named.
-        longest = max(values, key=lambda v: len(write_query(v[0].get_query_pairs(v[1]))))[0]
+        longest = max(values, key=lambda each: len(write_query([each])))[0]
         facts = {"name": longest.name, "length": length, "limit": mcp_settings.MAX_QUERY_LENGTH}
         problem = Problem(
             code="max_length",
@@ -256,29 +262,27 @@ class GroupedArguments(Arguments):
 
 def find_ignored(values: Values) -> list[Problem]:
     """Return a problem for each value of a query parameter that the view ignores."""
-
-    def find() -> Iterator[Problem]:
-        for argument, value in values:
-            closed = argument.parameter.closed
-            if closed is None or value is None:
-                continue
-            several = isinstance(value, list)
-            for index, item in enumerate(value if several else [value]):
-                pointer = f"{argument.pointer}/{index}" if several else argument.pointer
-                for part in closed.ignored(write_query_text(item)):
-                    nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
-                    words = describe_accepted(closed.get_schema())
-                    advice = _("Send %(accepted)s.") % {"accepted": words}
-                    yield Problem(
-                        code=closed.code,
-                        message=closed.get_message(part),
-                        pointer=pointer,
-                        received=mask_secrets(part),
-                        accepted=words or pgettext("accepted names", "none"),
-                        remediation=advice if words and not nearest else suggest(nearest, ""),
-                    )
-
-    return list(islice(find(), MAX_UNKNOWN))
+    problems: list[Problem] = []
+    for argument, value in values:
+        closed = argument.parameter.closed
+        if closed is None or value is None:
+            continue
+        several = type(value) is list
+        for index, item in enumerate(value if several else (value,)):
+            for part in closed.ignored(write_query_text(item)):
+                nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
+                words = describe_accepted(closed.get_schema())
+                advice = _("Send %(accepted)s.") % {"accepted": words}
+                problem = Problem(
+                    code=closed.code,
+                    message=closed.get_message(part),
+                    pointer=f"{argument.pointer}/{index}" if several else argument.pointer,
+                    received=mask_secrets(part),
+                    accepted=words or pgettext("accepted names", "none"),
+                    remediation=advice if words and not nearest else suggest(nearest, ""),
+                )
+                problems.append(problem)
+    return problems[:MAX_UNKNOWN]
 
 
 def find_reversed(values: Values) -> Iterator[Problem]:

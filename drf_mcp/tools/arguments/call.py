@@ -63,6 +63,11 @@ class Argument:
     def from_text(self, text: str) -> Any:
         return int(text) if self.json_type == "integer" and text.isdigit() else text
 
+    @functools.cached_property
+    def is_parsed(self) -> bool:
+        """Whether `read` makes another value of some."""
+        return type(self).read is not Argument.read or self.json_type in CONTAINERS
+
     def read(self, value: Any) -> Any:
         # Some clients send an object or array as a string.
         kind = self.json_type
@@ -125,13 +130,20 @@ def write_query_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
 
 
-def write_query(pairs: Iterable[tuple[str, str]]) -> str:
-    # `urlencode` looks at each letter, also where nothing has to be quoted.
-    texts = [
-        f"{quote_name(name)}={text if text.isalnum() and text.isascii() else quote_plus(text)}"
-        for name, text in pairs
-    ]
-    return "&".join(texts)
+def write_query(values: Iterable[tuple[Argument, Any]]) -> str:
+    """Return the query of arguments with their values."""
+    pairs: list[tuple[str, str]] = []
+    for argument, value in values:
+        if type(value) is int or type(value) is str:
+            pairs += [(argument.parameter.name, str(value))]
+        else:
+            pairs += argument.get_query_pairs(value)
+    query = ""
+    for name, text in pairs:
+        # `urlencode` looks at each letter, also where nothing has to be quoted.
+        quoted = text if text.isalnum() and text.isascii() else quote_plus(text)
+        query += f"&{quote_name(name)}={quoted}"
+    return query[1:]
 
 
 # Names are those of a project's parameters; with an open ``query`` callers choose them.

@@ -72,6 +72,7 @@ class ArgumentLayout:
         self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
         if not self.extra_query:
             self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
+        self.names = frozenset(self.by_group[""])
         self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
         # Arguments whose name is that of the rows are also taken by the URL's name.
         self.url_names = {
@@ -152,9 +153,9 @@ class ArgumentLayout:
         The view reports missing arguments itself, unless other problems keep it from being asked.
         """
         # Nearly every call ends here.
-        if not self.groups and arguments.keys() <= self.by_group[""].keys():
+        if not self.groups and self.names.issuperset(arguments):
             for name in self.path_names:
-                if arguments.get(name) is None:
+                if name not in arguments or arguments[name] is None:
                     break
             else:
                 return []
@@ -216,10 +217,13 @@ class ArgumentLayout:
         return merged
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
+        values: Values = []
         if not self.groups:
             named = self.by_group[""]
-            return [(named[name], value) for name, value in arguments.items() if name in named]
-        values: Values = []
+            for name in arguments:
+                if name in named:
+                    values += [(named[name], arguments[name])]
+            return values
         for group, named in self.by_group.items():
             sent = self.get_group(group, arguments)
             for name, value in sent.items() if isinstance(sent, Mapping) else ():
@@ -250,11 +254,10 @@ class ArgumentLayout:
     def replace_query(
         self, arguments: Mapping[str, Any], query: Mapping[str, str]
     ) -> Mapping[str, Any] | None:
-        changes = [
-            (argument, argument.from_text(query[argument.parameter.name]))
-            for argument in self.arguments
-            if argument.location == QUERY and argument.parameter.name in query
-        ]
+        changes: Values = []
+        for argument in self.arguments:
+            if argument.location == QUERY and argument.parameter.name in query:
+                changes += [(argument, argument.from_text(query[argument.parameter.name]))]
         return self.change(arguments, changes) if changes else None
 
     def get_control_pointer(self, name: str) -> str:
