@@ -91,6 +91,7 @@ class Server:
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
         self.envelope_class = envelope_class
+        self.all_capability_classes = (*self.capability_classes, *features.capability_classes)
         self.opened_capabilities: dict[type[Capability], Capability] = {}
 
     def get_throttles(self) -> Sequence[Any]:
@@ -107,7 +108,7 @@ class Server:
             "version": self.version or mcp_settings.SERVER_VERSION or drf_mcp.__version__,
         }
         if title := self.title or mcp_settings.SERVER_TITLE:
-            info["title"] = f"{force_str(title)}: {self.toolset}" if of else force_str(title)
+            info["title"] = f"{title}: {self.toolset}" if of else f"{title}"
         return info
 
     def describe_server(self) -> dict[str, Any]:
@@ -133,16 +134,11 @@ class Server:
         """What the server offers besides the lifecycle: its own classes, then those of apps."""
         return [self.open_capability(each) for each in self.all_capability_classes]
 
-    @property
-    def all_capability_classes(self) -> tuple[type[Capability], ...]:
-        return (*self.capability_classes, *features.capability_classes)
-
     def open_capability(self, capability_class: type[Capability]) -> Capability:
         # One object of each class: a call of a tool needs one of them, an offer all.
-        opened = self.opened_capabilities.get(capability_class)
-        if opened is None:
-            opened = self.opened_capabilities[capability_class] = capability_class(self)
-        return opened
+        if capability_class not in self.opened_capabilities:
+            self.opened_capabilities[capability_class] = capability_class(self)
+        return self.opened_capabilities[capability_class]
 
     @property
     def tools_capability(self) -> ToolsCapability:
@@ -152,10 +148,6 @@ class Server:
     def find_capability(self, name: str) -> Any:
         """Return the capability of that name, None if the server has none."""
         return next((each for each in self.capabilities if each.name == name), None)
-
-    @property
-    def name_parameters(self) -> Mapping[str, str]:
-        return join_name_parameters(self.all_capability_classes)
 
     def handle_body(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
@@ -214,10 +206,11 @@ class Server:
         """Answer one message, whatever is raised meanwhile."""
         observers = open_observers(item, caller)
         try:
-            # No exception costs a batch its other answers.
-            with catch() as caught:
+            try:
                 return self.dispatch(item, headers, caller, observers)
-            error = self.get_error(caught.exception, item, caller)
+            except Exception as exc:  # noqa: BLE001 - none costs a batch its other answers
+                caught = exc
+            error = self.get_error(caught, item, caller)
             for observer in observers:
                 observer.fail(error)
         finally:
@@ -261,7 +254,7 @@ class Server:
             caller.authenticate()
         else:
             era = select_era(item, headers)
-            era.validate(item, headers, self.name_parameters)
+            era.validate(item, headers, join_name_parameters(self.all_capability_classes))
         for feature in features.hooks["receive"]:
             feature.receive(item, era, headers, caller)
         if isinstance(item, ClientResponse):

@@ -65,9 +65,8 @@ class Dispatcher(FailureOutcomes):
     """Calls tools: every failure of a view becomes a value here."""
 
     content_reader_class: type[ContentReader] = ContentReader
-
-    def __init__(self, recognize: Recognizer | None = None) -> None:
-        self.recognize = recognize
+    # Reads the envelopes that views make themselves.
+    recognize: Recognizer | None = None
 
     def dispatch(self, call: CallState) -> Outcome:
         """Make a call and return its outcome.

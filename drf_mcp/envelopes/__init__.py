@@ -39,7 +39,8 @@ MODEL_MODULES = ("digest", "models", "standardized")
 def parse_own_envelope(body: Any, status: int) -> Outcome | None:
     """Return the outcome of an envelope that a view built itself, None for plain data."""
     contract = getattr(type(body), "mcp_contract", None)
-    if contract is None and not isinstance(body, OBJECTS):
+    # Of a plain dict only its names can say that it is an envelope.
+    if contract is None and (not isinstance(body, OBJECTS) or "success" not in body):
         return None
     for envelope in BUILT_IN_ENVELOPES:
         if envelope.contract == contract or (contract is None and envelope.self_describing):

@@ -17,6 +17,8 @@ from drf_mcp.outcomes import MISSING, PAGE_MEMBERS, Failure, Outcome, Pagination
 Encode = Callable[[Any], str]
 
 MAX_RECEIVED_LENGTH = 100
+# What is left out of members: 0 and False equal none of these.
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 # REST framework's encoder writes them as arrays.
 ARRAYS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
 
@@ -110,11 +112,14 @@ class ContractEnvelope(Envelope):
         return Members(body)
 
     def _get_payload(self, outcome: Outcome) -> Any:
-        data = outcome.data
-        if not outcome.is_page or not isinstance(data, OBJECTS) or "results" not in data:
-            return data
+        data, page = outcome.data, outcome.pagination
         # No tool takes the URLs of a page: `_describe_page` has the arguments instead.
-        return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
+        if page is None or page.own or not isinstance(data, OBJECTS) or "results" not in data:
+            return data
+        payload = dict(data)
+        for name in PAGE_MEMBERS & payload.keys():
+            del payload[name]
+        return payload
 
     def _get_payload_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         properties = data_schema.get("properties", {})
@@ -147,20 +152,26 @@ class ContractEnvelope(Envelope):
         return {"type": "object"}
 
     def _describe_page(self, page: Pagination) -> dict[str, Any]:
-        values = vars(page)
-        facts = drop_empty({name: values[name] for name in PAGINATION["properties"]})
-        if not page.own:
-            # A page has a number or a cursor, and the only page has neither.
-            if page.page is not None:
-                facts.pop("cursor", None)
-            if page.has_more is False and page.page in (None, 1):
-                for name in ("page", "page_size", "cursor"):
-                    facts.pop(name, None)
-        return {**page.more, **facts}
+        # A page has a number or a cursor, and the only page has neither.
+        redundant: tuple[str, ...] = ()
+        if not page.own and page.page in (None, 1) and page.has_more is False:
+            redundant = ("page", "page_size", "cursor")
+        elif not page.own and page.page is not None:
+            redundant = ("cursor",)
+        return self._describe(page, PAGINATION, redundant)
+
+    def _describe(
+        self, facts: Pagination | RateLimit, schema: dict[str, Any], without: Container[str] = ()
+    ) -> dict[str, Any]:
+        described, values = {**facts.more}, vars(facts)
+        for name in schema["properties"]:
+            if name not in without and values[name] not in EMPTY:
+                described[name] = values[name]
+        return described
 
     def _describe_source(self, outcome: Outcome) -> dict[str, Any]:
         source = {"content_version": outcome.version, "content_hash": outcome.content_hash}
-        return drop_empty(source) if outcome.version or outcome.content_hash else {}
+        return drop_empty(source)
 
     def _get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
         meta = outcome.meta
@@ -178,23 +189,25 @@ class ContractEnvelope(Envelope):
             "warning_details": self._describe_warnings(outcome),
         }
 
-    def _get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
-        page, quota, telemetry = outcome.pagination, outcome.rate_limit, outcome.telemetry
-        limits: Mapping[str, Any] = {}
-        if quota is not None:
-            values = vars(quota)
-            known = drop_empty({name: values[name] for name in RATE_LIMIT["properties"]})
-            limits = {**quota.more, **known}
-        return {
-            "request_id": outcome.request_id,
-            **self._describe_fidelity(outcome),
-            "warnings": [warning.summary or warning.message for warning in outcome.warnings],
-            **more,
-            "pagination": page and self._describe_page(page),
-            "rate_limit": limits,
-            "telemetry": telemetry and drop_invalid({"telemetry": telemetry})["telemetry"],
-            "suggestions": list(outcome.suggestions),
-        }
+    def _get_common_meta(self, outcome: Outcome, *, has_details: bool = False) -> dict[str, Any]:
+        meta: dict[str, Any] = {"request_id": outcome.request_id} if outcome.request_id else {}
+        if outcome.fidelity is not None:
+            meta |= drop_empty(self._describe_fidelity(outcome))
+        if outcome.warnings:
+            meta["warnings"] = [each.summary or each.message for each in outcome.warnings]
+            if has_details and (details := self._describe_warnings(outcome)):
+                meta["warning_details"] = details
+        page, quota = outcome.pagination, outcome.rate_limit
+        if page is not None and (described := self._describe_page(page)):
+            meta["pagination"] = described
+        if quota is not None and (described := self._describe(quota, RATE_LIMIT)):
+            meta["rate_limit"] = described
+        telemetry = outcome.telemetry
+        if telemetry and (valid := drop_invalid({"telemetry": telemetry})["telemetry"]):
+            meta["telemetry"] = valid
+        if outcome.suggestions:
+            meta["suggestions"] = list(outcome.suggestions)
+        return meta
 
     def _describe_warnings(self, outcome: Outcome) -> list[dict[str, Any]]:
         # The sentence in ``warnings`` is all of the others.
@@ -249,5 +262,4 @@ class ContractEnvelope(Envelope):
 
 
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
-    # 0 and False equal none of these, so both stay.
-    return {name: value for name, value in members.items() if value not in (None, "", [], {})}
+    return {name: value for name, value in members.items() if value not in EMPTY}

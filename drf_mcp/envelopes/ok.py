@@ -87,7 +87,7 @@ class OkEnvelope(ContractEnvelope):
         # The contract has an empty list for soft failures without warnings.
         if outcome.failure is not None and outcome.failure.soft:
             meta["warnings"] = []
-        return meta | drop_empty(self._get_common_meta(outcome))
+        return meta | self._get_common_meta(outcome)
 
     def _describe_page(self, page: Pagination) -> dict[str, Any]:
         # The cursor is ``next_cursor``.

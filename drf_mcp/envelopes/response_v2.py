@@ -59,11 +59,14 @@ class ResponseV2Envelope(ContractEnvelope):
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         failure = outcome.failure
-        further = self._get_further_meta(outcome, META["properties"])
-        common = self._get_common_meta(outcome, warning_details=self._describe_warnings(outcome))
-        source = self._describe_source(outcome)
+        meta = {"version": VERSION, **self._get_common_meta(outcome, has_details=True)}
+        if outcome.meta:
+            further = self._get_further_meta(outcome, META["properties"])
+            meta = {**drop_empty(further), **meta}
+        if outcome.version or outcome.content_hash:
+            meta |= self._describe_source(outcome)
         data = {} if failure is not None and not failure.soft else self._get_payload(outcome)
-        answer = self._get_object(data)
+        answer = data if type(data) is dict else self._get_object(data)
         if failure is not None:
             details = self._render_details(failure)
             standard = {
@@ -78,7 +81,7 @@ class ResponseV2Envelope(ContractEnvelope):
         return {
             "success": failure is None,
             "error": None if failure is None else self._get_message(failure),
-            "meta": drop_empty({**further, "version": VERSION, **common, **source}),
+            "meta": meta,
             "data": answer,
         }
 

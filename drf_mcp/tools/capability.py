@@ -17,7 +17,7 @@ from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.dispatch.visibility import Audience, Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
-from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
+from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import Progress, Slot
 from drf_mcp.json_text import to_bytes
@@ -34,7 +34,6 @@ from drf_mcp.tools.results import (
     DEFINITIONS,
     ResultWriter,
     ToolBudget,
-    choose_envelope_class,
     get_output_schema,
     make_envelope,
 )
@@ -50,6 +49,10 @@ NARROWING_KEY = "io.github.drf-mcp/narrowing"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
 STRUCTURED_CALL = CALL | {"structuredContent"}
+
+
+class ToolDispatcher(Dispatcher):
+    recognize = staticmethod(parse_own_envelope)
 
 
 class ToolsCapability(Capability):
@@ -90,7 +93,8 @@ class ToolsCapability(Capability):
 
     def get_envelope_class(self, tool: Tool) -> type[Envelope]:
         """Return the envelope class of a tool: its own, the endpoint's or the project's."""
-        return choose_envelope_class(tool, self.server.envelope_class)
+        own: type[Envelope] | None = tool.options.envelope_class
+        return own or self.server.envelope_class or mcp_settings.ENVELOPE_CLASS
 
     def get_envelope(self, tool: Tool) -> Envelope:
         """Return the envelope of a tool's results."""
@@ -99,7 +103,7 @@ class ToolsCapability(Capability):
 
     def get_dispatcher(self) -> Dispatcher:
         """Return the dispatcher, which calls the views."""
-        return Dispatcher(parse_own_envelope)
+        return ToolDispatcher()
 
     def get_budget(self, tool: Tool, context: RequestContext) -> ToolBudget:
         """Return the budget of one call's result."""
@@ -271,8 +275,11 @@ class ToolsCapability(Capability):
                 failure = failure.changed(is_trial=True, meta=outcome.meta)
             return ResultWriter(writer.envelope, context.era).write(failure), failure
 
-        result, outcome = contain(lambda: (writer.write(outcome, budget), outcome), write_failure)
-        if outcome.is_error:
+        try:
+            result = writer.write(outcome, budget)
+        except Exception as exc:  # noqa: BLE001 - whatever the project's values raise
+            result, outcome = write_failure(exc)
+        if outcome.failure is not None and outcome.is_error:
             return result, outcome
         tool = call.tool
         if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
@@ -298,7 +305,7 @@ class ToolsCapability(Capability):
 
     def get_tool(self, context: RequestContext) -> Tool:
         name = context.message.params.get("name")
-        if not isinstance(name, str):
+        if type(name) is not str:
             raise InvalidParams(_('The params of tools/call must name a tool: "name", a string.'))
         tools = self.get_tools(context)
         tool = tools.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections import OrderedDict
@@ -53,15 +54,19 @@ class ResultWriter:
         self.encoder = AnswerEncoder()
 
     def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
+        """Return the members of a result that fits the budget."""
         envelope = self.envelope
         outcome, texts = self.write_texts(outcome, budget)
-        blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(t)) for t in texts]
-        types = self.era.content_types
-        blocks += [jsonrpc.encode(block) for block in outcome.content if block["type"] in types]
+        blocks: list[bytes] = []
+        for text in texts:
+            blocks += [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text))]
+        for block in outcome.content:
+            if block["type"] in self.era.content_types:
+                blocks += [jsonrpc.encode(block)]
         result: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
         if envelope.structured_content:
             result["structuredContent"] = Encoded(to_bytes(texts[0]))
-        if outcome.is_error:
+        if outcome.failure is not None and outcome.is_error:
             result["isError"] = True
         if meta := envelope.result_meta(outcome):
             result["_meta"] = meta
@@ -71,15 +76,15 @@ class ResultWriter:
         self, outcome: Outcome, budget: Budget | None = None
     ) -> tuple[Outcome, list[str]]:
         """Return the texts of a result that fits the budget, and the outcome that they are of."""
-        envelope, encoder = self.envelope, self.encoder
-        answer = self.write_long_answer(outcome, budget)
+        envelope, encode = self.envelope, self.encoder.encode
+        answer, texts = self.write_long_answer(outcome, budget), [""]
+        length = 0 if answer is None else len(answer)
         if answer is None:
-            texts = envelope.texts(outcome, encoder.encode)
-            if budget is not None and budget.is_exceeded(outcome, text := "".join(texts)):
-                answer, length = encoder.encode(envelope.answer(outcome)), len(text)
+            texts = envelope.texts(outcome, encode)
+            text = "".join(texts) if texts[1:] else texts[0]
+            if budget is not None and budget.is_exceeded(outcome, text):
+                answer, length = encode(envelope.answer(outcome)), len(text)
                 texts, text = [], ""
-        else:
-            length = len(answer)
         if budget is not None and answer is not None:
             # Of plain JSON it is not known any more which objects its rows were made of.
             budget.note_rows(envelope.answer(outcome))
@@ -87,9 +92,9 @@ class ResultWriter:
             outcome = outcome.changed(data=json.loads(answer), body=None)
             answer = ""
             outcome = fit_outcome(
-                budget, outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), length
+                budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length
             )
-            texts = envelope.texts(outcome, encoder.encode)
+            texts = envelope.texts(outcome, encode)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
             raise NestedTooDeep(MAX_DEPTH)
         return outcome, texts
@@ -100,7 +105,7 @@ class ResultWriter:
             return None
         data, seems_long = outcome.data, False
         is_object = isinstance(data, dict)
-        rows = data.get("results") if is_object else data
+        rows = data["results"] if is_object and "results" in data else None if is_object else data
         # A few rows are written at once with the envelope around them.
         if isinstance(rows, (list, tuple)):
             seems_long = len(rows) >= MANY_ROWS
@@ -202,7 +207,6 @@ class ToolBudget(Budget):
         envelopes.validate_payload_dict(dict(payload))
 
 
-_ENVELOPES: dict[type[Envelope], Envelope] = {}
 # In each process. The list of a thousand tools has some two million bytes.
 MOST_BYTES = 32 * 1024 * 1024
 
@@ -238,11 +242,10 @@ NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas
 DEFINITIONS = DefinitionCache()
 
 
-def make_envelope(envelope_class: type[Envelope]) -> Envelope:
+@functools.lru_cache(maxsize=256)
+def make_envelope(envelope_class: Any) -> Envelope:
     # One instance of each class: envelopes hold no state of a call.
-    if envelope_class not in _ENVELOPES:
-        _ENVELOPES[envelope_class] = envelope_class()
-    return _ENVELOPES[envelope_class]
+    return envelope_class()  # type: ignore[no-any-return]
 
 
 def choose_envelope_class(

@@ -74,7 +74,7 @@ class Budget:
         An envelope has no more than four characters for each of these tokens, either.
         """
         options = self.tool.options
-        if outcome.is_error:
+        if outcome.failure is not None and outcome.is_error:
             own, default = options.max_error_tokens, mcp_settings.MAX_ERROR_TOKENS
         else:
             own, default = options.max_result_tokens, mcp_settings.MAX_RESULT_TOKENS

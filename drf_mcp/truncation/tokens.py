@@ -109,10 +109,11 @@ def count_tokens(text: str) -> int:
 
 def is_within(text: str, limit: int, count: Callable[[str], int] = count_tokens) -> bool:
     """Return whether a text has no more tokens than a limit."""
-    if len(text) > CHARS_PER_TOKEN * limit:
+    length = len(text)
+    if length > CHARS_PER_TOKEN * limit:
         return False
-    # A token has at least one byte, so most texts need not be counted.
-    if len(text.encode(errors="replace")) <= limit:
+    # A token has at least one byte, and a character at most four: most texts need not be counted.
+    if 4 * length <= limit or len(text.encode(errors="replace")) <= limit:
         return True
     return (count is count_tokens and bound_tokens(text) <= limit) or count(text) <= limit
 
