@@ -6,7 +6,7 @@ import functools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -242,10 +242,12 @@ NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas
 DEFINITIONS = DefinitionCache()
 
 
-@functools.lru_cache(maxsize=256)
-def make_envelope(envelope_class: Any) -> Envelope:
-    # One instance of each class: envelopes hold no state of a call.
+def _make_envelope(envelope_class: Any) -> Envelope:
     return envelope_class()  # type: ignore[no-any-return]
+
+
+# One instance of each class: envelopes hold no state of a call.
+make_envelope: Callable[[Any], Envelope] = functools.lru_cache(maxsize=256)(_make_envelope)
 
 
 def choose_envelope_class(
