@@ -91,7 +91,10 @@ class Server:
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
         self.envelope_class = envelope_class
-        self.all_capability_classes = (*self.capability_classes, *features.capability_classes)
+        self.all_capability_classes: tuple[type[Capability], ...] = (
+            *self.capability_classes,
+            *features.capability_classes,
+        )
         self.opened_capabilities: dict[type[Capability], Capability] = {}
 
     def get_throttles(self) -> Sequence[Any]:

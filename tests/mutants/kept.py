@@ -665,7 +665,7 @@ MUTANTS = (
     Mutant(
         "questions go through the middleware of calls",
         "dispatch/probe.py",
-        "            if middleware is None:",
+        "            if not mcp_settings.CALL_MIDDLEWARE:",
         "            if True:",
         ("dispatch/test_probe.py",),
     ),
