@@ -209,11 +209,10 @@ class Server:
         """Answer one message, whatever is raised meanwhile."""
         observers = open_observers(item, caller)
         try:
-            try:
+            # No exception costs a batch its other answers.
+            with catch() as caught:
                 return self.dispatch(item, headers, caller, observers)
-            except Exception as exc:  # noqa: BLE001 - none costs a batch its other answers
-                caught = exc
-            error = self.get_error(caught, item, caller)
+            error = self.get_error(caught.exception, item, caller)
             for observer in observers:
                 observer.fail(error)
         finally:

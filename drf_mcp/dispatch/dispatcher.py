@@ -50,6 +50,7 @@ from drf_mcp.dispatch.request import (
 )
 from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
@@ -190,8 +191,7 @@ class Dispatcher(FailureOutcomes):
             probe = Probe.of(caller, tool, bound)
             callback = None if probe.is_decorated else probe.answer_by(None)
 
-        crash: Exception
-        try:
+        with catch() as caught:
             if mcp_settings.CALL_MIDDLEWARE:
                 return self._pass_middleware(CallPassage(request, match, callback or own), call)
             respond = callback
@@ -201,10 +201,7 @@ class Dispatcher(FailureOutcomes):
                     respond = make_synchronous(respond, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
             return self.read_outcome(call, request, response)
-        except Exception as exc:  # noqa: BLE001 - every failure of a view is an outcome
-            crash = exc
-        # The exception is not handled any more: what is asked now may raise one of its own.
-        return self.get_exception_outcome(call, request, crash)
+        return self.get_exception_outcome(call, request, caught.exception)
 
     def _pass_middleware(self, passage: CallPassage, call: CallState) -> Outcome:
         request = passage.request

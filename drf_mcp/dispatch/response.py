@@ -127,14 +127,7 @@ def build_outcome(
     map_errors: Callable[[ArgumentLocator], ErrorMapper],
     recognize: Recognizer | None = None,
 ) -> Outcome:
-    """Return the outcome of a view's response, with what the view said while it ran.
-
-    Args:
-        tool: the name of the tool.
-        get_arguments: returns what finds the arguments of the call.
-        map_errors: returns the mapper of errors for these arguments.
-        recognize: reads an envelope that the view made itself.
-    """
+    """Return the outcome of a view's response, with what the view said while it ran."""
     status, content, view = response.status, response.content, response.view
     data = content.data
     own = None if recognize is None else recognize(data, status)
@@ -143,16 +136,13 @@ def build_outcome(
         own = None
     failure = pagination = body = None
     limited: tuple[Warning, ...] = ()
-    if own is not None:
-        pass
-    elif status >= 400:
+    if own is None and status >= 400:
         failure = map_errors(get_arguments()).from_response(status, data, response.headers)
-    elif response.excepted and status < 300 and data is not None:
-        detail = response.soft_detail
-        failure = map_errors(get_arguments()).from_soft_failure(detail)
-        data, body = detail.answer, data
+    elif own is None and response.excepted and status < 300 and data is not None:
+        detail, body = response.soft_detail, data
+        failure, data = map_errors(get_arguments()).from_soft_failure(detail), detail.answer
     # REST framework's paginators put these around rows; a row of its own may have a "results".
-    elif isinstance(data, OBJECTS) and "results" in data and "next" in data:
+    elif own is None and isinstance(data, OBJECTS) and "results" in data and "next" in data:
         # Not before: reading the paginator of a view makes one.
         paginator = getattr(view, "paginator", None)
         if paginator is not None:
@@ -162,26 +152,20 @@ def build_outcome(
     if quota is None and view is not None and (view.throttle_classes or status == 429):
         quota = get_rate_limit(view, status, response.headers)
     # The view's own envelope says them, else the call context, else attributes of the view.
-    version, content_hash = base.version, base.content_hash
-    if not version:
-        version, own_hash = notes.content_version, notes.content_hash
-        if not version and (attribute := getattr(view, "mcp_version", None)):
-            # A hash of one version is not taken for that of another.
-            version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
-        content_hash = content_hash or own_hash
-    has_failed = failure is not None or base.failure is not None
+    version, own_hash = base.version or notes.content_version, notes.content_hash
+    if not version and (attribute := getattr(view, "mcp_version", None)):
+        # A hash of one version is not taken for that of another.
+        version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
+    content_hash = base.content_hash if base.version else base.content_hash or own_hash
+    warnings = (*base.warnings, *limited, *content.warnings, *notes.warnings)
+    if quota is not None and failure is None and base.failure is None:
+        warnings += tuple(warn_of_quota(quota))
     members: dict[str, Any] = {
         "tool": tool,
         "content": content.blocks + notes.content if notes.blocks else content.blocks,
         "fidelity": content.fidelity or base.fidelity,
         "rate_limit": quota,
-        "warnings": (
-            *base.warnings,
-            *limited,
-            *content.warnings,
-            *notes.warnings,
-            *(warn_of_quota(quota) if quota and not has_failed else ()),
-        ),
+        "warnings": warnings,
         "suggestions": (*base.suggestions, *notes.suggestions),
         "telemetry": {**base.telemetry, **notes.telemetry},
         "meta": {**base.meta, **notes.meta},

@@ -17,7 +17,7 @@ from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.dispatch.visibility import Audience, Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
-from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool
+from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, catch
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import Progress, Slot
 from drf_mcp.json_text import to_bytes
@@ -268,17 +268,16 @@ class ToolsCapability(Capability):
         budget = self.get_budget(call.tool, context)
         writer = ResultWriter(self.get_envelope(call.tool), context.era)
 
-        def write_failure(exc: Exception) -> tuple[dict[str, Any], Outcome]:
+        result: dict[str, Any] | None = None
+        with catch() as caught:
+            result = writer.write(outcome, budget)
+        if result is None:
+            exc = caught.exception
             failure = self.get_dispatcher().get_crash_outcome(call, context.caller.request, exc)
             failure = writer.explain(failure, outcome, exc)
             if outcome.is_trial:
                 failure = failure.changed(is_trial=True, meta=outcome.meta)
-            return ResultWriter(writer.envelope, context.era).write(failure), failure
-
-        try:
-            result = writer.write(outcome, budget)
-        except Exception as exc:  # noqa: BLE001 - whatever the project's values raise
-            result, outcome = write_failure(exc)
+            result, outcome = ResultWriter(writer.envelope, context.era).write(failure), failure
         if outcome.failure is not None and outcome.is_error:
             return result, outcome
         tool = call.tool

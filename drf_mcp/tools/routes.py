@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeAlias
@@ -144,11 +144,17 @@ class Route:
         captured: dict[str, Any] = {}
         own: dict[str, Any] = {}
         if self.kwargs:
-            rivals = self.rivals if resolver.pattern is self.chain[0] else None
-            if rivals is None or any(fits(rival, path) for rival in rivals):
+            earlier = self.earlier if resolver.pattern is self.chain[0] else None
+            # A pattern that ends with $ takes a last newline as well.
+            if earlier is None or path in earlier[0] or path[-1:] == "\n":
                 return resolver.resolve(path)
-            rest = path
-            for pattern in self.chain:
+            if earlier[1] and any(fits(chain, path) for chain in earlier[1]):
+                return resolver.resolve(path)
+            beginning, patterns = self.beginning
+            if not path.startswith(beginning):
+                return resolver.resolve(path)
+            rest = path.removeprefix(beginning)
+            for pattern in patterns:
                 found = pattern.match(rest)
                 # Groups without names share their numbers with those of other patterns.
                 if found is None or found[1]:
@@ -168,18 +174,29 @@ class Route:
         return match
 
     @functools.cached_property
-    def rivals(self) -> list[Chain] | None:
-        """The earlier patterns that may take a path of this route.
+    def beginning(self) -> tuple[str, Chain]:
+        # The text of the first patterns, and the patterns from the first with an argument on.
+        number = get_beginning(self.chain)[1]
+        return get_beginning(self.chain[:number])[0], self.chain[number:]
+
+    @functools.cached_property
+    def earlier(self) -> tuple[Collection[str], Sequence[Chain]] | None:
+        """What may take a path of this route before it: paths, and patterns of further paths.
 
         None where only resolving shows it: a resolver may have a resolve() of its own.
         """
         resolver = get_resolver(self.urlconf)
         if not is_standard(resolver):
             return None
-        own = get_beginning(self.chain)
+        own, paths, chains = get_beginning(self.chain)[0], set(), []
         every = (chain for chain, _ in walk_patterns(resolver, ()))
-        beginnings = {c: get_beginning(c) for c in takewhile(self.chain.__ne__, every)}
-        return [c for c, text in beginnings.items() if own.startswith(text) or text.startswith(own)]
+        for chain in takewhile(self.chain.__ne__, every):
+            text, number = get_beginning(chain)
+            if number == len(chain):
+                paths.add(text)
+            elif own.startswith(text) or text.startswith(own):
+                chains.append(chain)
+        return frozenset(path for path in paths if path.startswith(own)), chains
 
     @functools.cached_property
     def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
@@ -236,19 +253,22 @@ LITERAL = re.compile(r"(?:(?:[^\\.^$*+?{}\[\]|()]|\\[^\w\s])(?![*?{]))*")
 
 
 @functools.lru_cache(maxsize=4096)
-def get_beginning(chain: Chain) -> str:
-    """Return the text that each path of some patterns begins with, as far as it is known."""
+def get_beginning(chain: Chain) -> tuple[str, int]:
+    """Return the text that each path of some patterns begins with, as far as it is known.
+
+    The number is that of the patterns which take this text alone.
+    """
     beginning = ""
-    for pattern in chain:
+    for number, pattern in enumerate(chain):
         regex = pattern.regex.pattern if is_constant_pattern(pattern) else ""
         # Django searches, so a pattern without ^ matches anywhere.
         literal = LITERAL.match(regex, 1)
         if not regex.startswith("^") or "|" in regex or literal is None:
-            break
+            return beginning, number
         beginning += literal[0].replace("\\", "")
-        if literal.end() < len(regex):
-            break
-    return beginning
+        if regex[literal.end() :] not in ("", "$", r"\Z"):
+            return beginning, number
+    return beginning, len(chain)
 
 
 def fits(chain: Chain, path: str) -> bool:

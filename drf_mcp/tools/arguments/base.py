@@ -58,26 +58,8 @@ class Arguments(ArgumentLayout):
         return self.bind_one(arguments)
 
     def bind_one(self, arguments: Mapping[str, Any]) -> Call:
-        problems, wrong = self.find_problems(arguments), list[Problem]()
-        # All wrong values are reported together.
-        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
-        for argument, value in self.get_values(arguments):
-            try:
-                value = argument.read(value) if argument.is_parsed else value
-                parts[argument.location] += [(argument, value)]
-            except ArgumentsRefused as exc:
-                wrong += exc.problems
-        if self.has_nested:
-            wrong += find_dropped(parts[BODY], self.keys)
-        if self.uploading:
-            parts[BODY] = [
-                (a, read_files(value, a.parameter.handling.uploads, a.pointer, wrong))
-                if a.parameter.handling.uploads
-                else (a, value)
-                for a, value in parts[BODY]
-            ]
-        if parts[QUERY]:
-            wrong += find_ignored(parts[QUERY])
+        problems = self.find_problems(arguments)
+        parts, wrong = self.read_values(arguments)
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
         encoder, query_string = self.encoder, ""
@@ -118,6 +100,29 @@ class Arguments(ArgumentLayout):
             self.many,
             controls,
         )
+
+    def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
+        # All wrong values are reported together.
+        wrong: list[Problem] = []
+        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
+        for argument, value in self.get_values(arguments):
+            try:
+                value = argument.read(value) if argument.is_parsed else value
+                parts[argument.location] += [(argument, value)]
+            except ArgumentsRefused as exc:
+                wrong += exc.problems
+        if self.has_nested:
+            wrong += find_dropped(parts[BODY], self.keys)
+        if self.uploading:
+            parts[BODY] = [
+                (a, read_files(value, a.parameter.handling.uploads, a.pointer, wrong))
+                if a.parameter.handling.uploads
+                else (a, value)
+                for a, value in parts[BODY]
+            ]
+        if parts[QUERY]:
+            wrong += find_ignored(parts[QUERY])
+        return parts, wrong
 
     def get_body(self, values: Values) -> Any:
         fields = {}
