@@ -12,7 +12,16 @@ from django.utils.translation import gettext as _
 from drf_mcp.codes import HANDLING, PLAIN_WARNINGS
 from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, Members, drop_invalid
 from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import MISSING, PAGE_MEMBERS, Failure, Outcome, Pagination, Problem, Warning
+from drf_mcp.outcomes import (
+    MISSING,
+    PAGE_MEMBERS,
+    Failure,
+    Outcome,
+    Pagination,
+    Problem,
+    RateLimit,
+    Warning,
+)
 
 Encode = Callable[[Any], str]
 

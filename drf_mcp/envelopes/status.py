@@ -106,7 +106,7 @@ class StatusEnvelope(ContractEnvelope):
     def _get_metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own, common = Members(outcome.meta), self._get_common_meta(outcome)
-        telemetry = dict(common["telemetry"])
+        telemetry = dict(common.get("telemetry", ()))
         duration = telemetry.pop("duration_ms", outcome.duration_ms)
         version = own.string("tool_version") or mcp_settings.SERVER_VERSION or TOOL_VERSION
         return drop_empty(

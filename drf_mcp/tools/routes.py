@@ -183,10 +183,11 @@ class Route:
     def earlier(self) -> tuple[Collection[str], Sequence[Chain]] | None:
         """What may take a path of this route before it: paths, and patterns of further paths.
 
-        None where only resolving shows it: a resolver may have a resolve() of its own.
+        None where only resolving shows it: a pattern is translated, or a resolver has a resolve()
+        of its own.
         """
         resolver = get_resolver(self.urlconf)
-        if not is_standard(resolver):
+        if not is_standard(resolver) or self.constant_spelling is None:
             return None
         own, paths, chains = get_beginning(self.chain)[0], set(), []
         every = (chain for chain, _ in walk_patterns(resolver, ()))
