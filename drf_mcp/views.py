@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.apps import apps
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
@@ -28,7 +28,7 @@ from drf_mcp.access.authentication import (
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, find_toolset, narrow_by_header
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
-from drf_mcp.browsable import wants_comparison, wants_page
+from drf_mcp.browsable import wants_page
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
@@ -43,9 +43,6 @@ from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
 from drf_mcp.transports.http import MetaHeaders, find_request_id, make_json_response, read_body
-
-if TYPE_CHECKING:
-    from drf_mcp.browsable.page import BrowsablePage
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
 TOOLSET = gettext_noop("the toolset %(names)s")
@@ -116,9 +113,11 @@ class MCPView(View):
                 text = f"The attribute {name} is of an app: add {app!r} to INSTALLED_APPS."
                 raise ImproperlyConfigured(text)
             del initkwargs[name]
-        own = {name: initkwargs.pop(name) for name in brought.keys() & initkwargs.keys()}
+        chosen = {
+            name: initkwargs.pop(name, getattr(cls, name, each.default))
+            for name, each in brought.items()
+        }
         options = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
-        chosen = cls.get_feature_attributes(own)
         kinds = {**ENDPOINT_KINDS, **{name: each.kind for name, each in brought.items()}}
         refuse_wrong_values(kinds, {**options, **chosen}, f"{cls.__name__}.as_view()")
         ToolOptions.of(**options["tool_options"] or {})
@@ -128,18 +127,10 @@ class MCPView(View):
             view = transaction.non_atomic_requests(using=alias)(view)
         return view  # type: ignore[no-any-return]
 
-    @classmethod
-    def get_feature_attributes(cls, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the attributes of installed apps, given to `as_view` or by the class."""
-        known = features.view_attributes.items()
-        return {name: own.get(name, getattr(cls, name, each.default)) for name, each in known}
-
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             # A page has the language of its reader.
-            compares = wants_comparison(request, self.browsable_page)
-            self.is_for_page = request.method == "GET" or compares
-            language = nullcontext() if self.is_for_page else chosen_language()
+            language = nullcontext() if request.method == "GET" else chosen_language()
         except ImproperlyConfigured as exc:
             return self.crash_response(exc)
         with language:
@@ -151,7 +142,18 @@ class MCPView(View):
     def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             self.check_request(request)
-            self.prepare(request)
+            # For authentication classes whose credentials are for tools alone.
+            request.is_mcp_request = True  # type: ignore[attr-defined]
+            self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
+            try:
+                self.caller.narrowings += tuple(self.get_narrowings())
+            except Refused:
+                # A caller who is not let in does not learn which toolsets there are.
+                self.caller.authenticate()
+                raise
+            self.server = self.get_server()
+            # As REST framework's test client forces a user.
+            self.server.force_envelope = getattr(request, "_force_envelope", None)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
             report_refusal([None], Caller(request, self, [], []), exc)
@@ -162,20 +164,6 @@ class MCPView(View):
     def check_request(self, request: HttpRequest) -> None:
         check_media_type(request)
         check_origin(request)
-
-    def prepare(self, request: HttpRequest) -> None:
-        # For authentication classes whose credentials are for tools alone.
-        request.is_mcp_request = True  # type: ignore[attr-defined]
-        self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
-        try:
-            self.caller.narrowings += tuple(self.get_narrowings())
-        except Refused:
-            # A caller who is not let in does not learn which toolsets there are.
-            self.caller.authenticate()
-            raise
-        self.server = self.get_server()
-        # As REST framework's test client forces a user.
-        self.server.force_envelope = getattr(request, "_force_envelope", None)
 
     def get_server(self) -> Server:
         """Return the server that answers the request."""
@@ -262,21 +250,16 @@ class MCPView(View):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not wants_page(request, self.browsable_page):
             return self.http_method_not_allowed(request)
-        page = self.get_page()
+        # A server that no browser visits does without the page.
+        from drf_mcp.browsable.page import BrowsablePage
+
+        page = BrowsablePage(self.server, self.caller)
         try:
             return page.show()
         except APIException as exc:
             return page.refuse(self.access_error_response(exc), ErrorBody(exc.detail).sentence)
 
-    def get_page(self) -> BrowsablePage:
-        # A server that no browser visits does without the page.
-        from drf_mcp.browsable.page import BrowsablePage
-
-        return BrowsablePage(self.server, self.caller)
-
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if self.is_for_page:
-            return self.get_page().compare()
         body = read_body(request)
         if not is_stream_wanted(request, body):
             reply = self.server.handle_body(body, MetaHeaders(request.META), self.caller)

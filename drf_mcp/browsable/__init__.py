@@ -11,8 +11,6 @@ from django.http import HttpRequest
 
 from drf_mcp.settings import mcp_settings
 
-# The query of a POST that asks for a comparison; messages of MCP have no query.
-COMPARISON = "show=comparison"
 TEXTS = "texts"
 
 
@@ -35,8 +33,3 @@ def wants_page(request: HttpRequest, shown: bool | None = None) -> bool:
     # Only browsers name HTML in the Accept header; for scripts they do not.
     kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
     return is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
-
-
-def wants_comparison(request: HttpRequest, shown: bool | None = None) -> bool:
-    """Return whether a POST asks to compare users, and the page is ``shown``."""
-    return request.META.get("QUERY_STRING") == COMPARISON and is_page_on(shown)
