@@ -15,7 +15,7 @@ from rest_framework.serializers import BaseSerializer
 from drf_mcp.codes import Category
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.interaction.exchange import Answer, Asked, find_call, get_exchange
-from drf_mcp.introspection.forms import Form
+from drf_mcp.introspection.forms import describe_form, find_values
 from drf_mcp.outcomes import Failure, Problem, Question
 
 CODE = "INPUT_REQUIRED"
@@ -52,7 +52,7 @@ class Inquiry:
         def make_serializer(data: Any) -> Any:
             return serializer_class(data=data, context={"request": self.request})
 
-        own = Form(make_serializer({})).get_values(self.request.data)
+        own = find_values(make_serializer({}), self.request.data)
         serializer = make_serializer(own)
         if serializer.is_valid():
             return serializer.validated_data
@@ -62,7 +62,7 @@ class Inquiry:
             # Over plain HTTP, and where the arguments are wrong, only the caller can mend it.
             raise ValidationError(errors)
         key = key or re.sub(r"(?<!^)(?=[A-Z])", "_", serializer_class.__name__).lower()
-        question = Question(key, force_str(message), Form(serializer).get_schema(own))
+        question = Question(key, force_str(message), describe_form(serializer, own))
         failure = self.get_failure(question)
         content = self.demand(question, failure).content
         complete = make_serializer({**content, **own})

@@ -7,13 +7,14 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.encoding import force_str
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.serializer_fields import find_sendable
 
-# The type and format of each class; a subclass is as its nearest.
+# The type and format of each class; a subclass is as its nearest. Choices have their own.
 TYPES: Mapping[type, dict[str, str]] = {
     serializers.BooleanField: {"type": "boolean"},
     serializers.IntegerField: {"type": "integer"},
@@ -29,38 +30,72 @@ TYPES: Mapping[type, dict[str, str]] = {
     serializers.UUIDField: {"type": "string"},
     serializers.PrimaryKeyRelatedField: {"type": "string"},
     serializers.SlugRelatedField: {"type": "string"},
+    serializers.ChoiceField: {"type": "string"},
 }
 NUMBERS = {"min_value": "minimum", "max_value": "maximum"}
 LENGTHS = {"min_length": "minLength", "max_length": "maxLength"}
-IS_SECRET = gettext_noop(
-    "%(field)s is secret, and a form must not ask for secrets: send the user to a page with visit()"
-    " instead."
-)
-HAS_NO_INPUT = gettext_noop(
-    "%(field)s is a %(class)s, for which a form has no input: ask for text, numbers, dates, choices"
-    " and yes or no."
-)
 
 
-class Unaskable(ImproperlyConfigured):
-    """A field that no form may ask for."""
+def describe_form(serializer: Any, answered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a form without the fields of a serializer that have a value already.
 
-    def __init__(self, reason: str, field: Any) -> None:
-        place = f"{type(field.parent).__name__}.{field.field_name}"
-        self.reason, self.facts = reason, {"field": place, "class": type(field).__name__}
-        super().__init__(reason % self.facts)
+    Raises:
+        ImproperlyConfigured: if no form may ask for one of the fields, or none can.
+    """
+    asked = {n: field for n, field in find_sendable(serializer).items() if n not in answered}
+    properties = {name: describe_field(field) for name, field in asked.items()}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if required := [name for name, field in asked.items() if field.required]:
+        schema["required"] = required
+    return schema
+
+
+def find_values(serializer: Any, data: Any) -> dict[str, Any]:
+    """Return the values that a request's data has for the fields of a serializer."""
+    if not isinstance(data, Mapping):
+        return {}
+    found = {name: field.get_value(data) for name, field in find_sendable(serializer).items()}
+    return {name: value for name, value in found.items() if value is not empty}
+
+
+def find_faults(serializer: Any) -> Iterator[str]:
+    """Yield why fields cannot be asked for, a sentence for each."""
+    yield from filter(None, map(find_fault, find_sendable(serializer).values()))
+
+
+def find_fault(field: Any) -> str:
+    place = f"{type(field.parent).__name__}.{field.field_name}"
+    if field.write_only or sounds_secret(field.field_name):
+        words = _(
+            "%(field)s is secret, and a form must not ask for secrets: send the user to a page with"
+            " visit() instead."
+        )
+        return words % {"field": place}
+    if any(base in TYPES for base in type(field).__mro__):
+        return ""
+    words = _(
+        "%(field)s is a %(class)s, for which a form has no input: ask for text, numbers, dates,"
+        " choices and yes or no."
+    )
+    return words % {"field": place, "class": type(field).__name__}
 
 
 def describe_field(field: Any) -> dict[str, Any]:
-    """Return the schema of a serializer's field as a member of a form.
-
-    Raises:
-        ImproperlyConfigured: if no form may ask for it, or none can.
-    """
-    if field.write_only or sounds_secret(field.field_name):
-        raise Unaskable(IS_SECRET, field)
-    schema = describe_kind(field)
+    if fault := find_fault(field):
+        raise ImproperlyConfigured(fault)
+    schema: dict[str, Any] = dict(next(TYPES[b] for b in type(field).__mro__ if b in TYPES))
     words = NUMBERS if schema["type"] in ("integer", "number") else LENGTHS
+    if isinstance(field, serializers.ChoiceField):
+        several = isinstance(field, serializers.MultipleChoiceField)
+        labels = {str(key): force_str(label) for key, label in field.choices.items()}
+        titled = [{"const": key, "title": label} for key, label in labels.items()]
+        if all(key == label for key, label in labels.items()):
+            schema["enum"] = list(labels)
+        elif several:
+            schema = {"anyOf": titled}
+        else:
+            schema["oneOf"] = titled
+        schema = {"type": "array", "items": schema} if several else schema
     for name, keyword in words.items():
         if (limit := getattr(field, name, None)) is not None:
             schema[keyword] = float(limit) if limit % 1 else int(limit)
@@ -68,69 +103,6 @@ def describe_field(field: Any) -> dict[str, Any]:
         schema["title"] = force_str(field.label)
     if field.help_text:
         schema["description"] = force_str(field.help_text)
-    default = field.default
-    if default is not empty and isinstance(default, (bool, int, float, str)):
-        schema["default"] = default
+    if field.default is not empty and isinstance(field.default, (bool, int, float, str)):
+        schema["default"] = field.default
     return schema
-
-
-def describe_kind(field: Any) -> dict[str, Any]:
-    if isinstance(field, serializers.ChoiceField):
-        several = isinstance(field, serializers.MultipleChoiceField)
-        labels = {str(key): force_str(label) for key, label in field.choices.items()}
-        titled = [{"const": key, "title": label} for key, label in labels.items()]
-        choices: dict[str, Any] = {"type": "string"}
-        if all(key == label for key, label in labels.items()):
-            choices["enum"] = list(labels)
-        elif several:
-            choices = {"anyOf": titled}
-        else:
-            choices["oneOf"] = titled
-        return {"type": "array", "items": choices} if several else choices
-    known = next((TYPES[base] for base in type(field).__mro__ if base in TYPES), None)
-    if known is None:
-        raise Unaskable(HAS_NO_INPUT, field)
-    return dict(known)
-
-
-class Form:
-    """What is still to be asked of a serializer's fields.
-
-    Args:
-        serializer: an instance.
-    """
-
-    def __init__(self, serializer: Any) -> None:
-        self.serializer = serializer
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        return {
-            name: field
-            for name, field in self.serializer.fields.items()
-            if not field.read_only and not isinstance(field, serializers.HiddenField)
-        }
-
-    def get_schema(self, answered: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the schema of a form without the fields that have a value already."""
-        asked = {name: field for name, field in self.fields.items() if name not in answered}
-        properties = {name: describe_field(field) for name, field in asked.items()}
-        schema: dict[str, Any] = {"type": "object", "properties": properties}
-        if required := [name for name, field in asked.items() if field.required]:
-            schema["required"] = required
-        return schema
-
-    def get_values(self, data: Any) -> dict[str, Any]:
-        """Return the values that a request's data has for the fields."""
-        if not isinstance(data, Mapping):
-            return {}
-        found = {name: field.get_value(data) for name, field in self.fields.items()}
-        return {name: value for name, value in found.items() if value is not empty}
-
-    def find_faults(self) -> Iterator[str]:
-        """Yield why fields cannot be asked for, a sentence for each."""
-        for field in self.fields.values():
-            try:
-                describe_field(field)
-            except Unaskable as exc:
-                yield gettext(exc.reason) % exc.facts

@@ -14,7 +14,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.forms import Form
+from drf_mcp.introspection.forms import find_faults
 from drf_mcp.introspection.handling import (
     ANY_FILE,
     KeyParameters,
@@ -294,7 +294,7 @@ def add_form_fields(inspection: Inspection, body: Body) -> Body:
     further: list[Parameter] = []
     for serializer_class in reading.asked:
         serializer: Serializer[Any] = serializer_class(partial=True)
-        for fault in Form(serializer).find_faults():
+        for fault in find_faults(serializer):
             inspection.find(fault, FLAT)
         further += SerializerBody(inspection.again(), serializer).get_body().fields
     known = {parameter.name for parameter in body.fields}

@@ -28,7 +28,7 @@ from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
-from drf_mcp.introspection.openapi import OpenAPISchema, find_examples
+from drf_mcp.introspection.openapi import to_json_schema
 from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
@@ -46,21 +46,17 @@ class SharedRegistry(ComponentRegistry):
     def __contains__(self, component: ResolvedComponent) -> bool:
         name, number = component.name, 2
         while component.key in self._components:
-            known = self._components[component.key].object
-            if self.get_identity(known) == self.get_identity(component.object):
+            if identify(self._components[component.key].object) == identify(component.object):
                 return True
             component.name, number = f"{name}{number}", number + 1
         return False
 
-    def get_identity(self, target: Any) -> Any:
-        # Instances of one serializer class are one component.
-        if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
-            return target
-        return type(target)
 
-    def get_document(self) -> dict[str, Any]:
-        schemas = {name: component.schema for (name, _), component in self._components.items()}
-        return {"components": {"schemas": schemas}}
+def identify(target: Any) -> Any:
+    # Instances of one serializer class are one component.
+    if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
+        return target
+    return type(target)
 
 
 REGISTRY = SharedRegistry()
@@ -73,62 +69,47 @@ class SpectacularAnnotations:
     # What drf-spectacular infers is ignored. The nearest of the schema classes comes first.
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
-        schema: Any = self.make_schema(classes)
-        schema.view = self.fix_version(view)
-        schema.method = method
-        schema.path = schema.path_regex = schema.path_prefix = "/"
-        schema.registry = REGISTRY
-        self.schema = schema
-        self.operation = self.get_operation()
-
-    def make_schema(self, classes: Sequence[type]) -> Any:
         # A decorator builds on the project's default class where it cannot see the view's own;
         # the default's place is for the view's, or for AutoSchema.
         nearest, base = classes[0], classes[-1]
         if not issubclass(base, AutoSchema):
             base = AutoSchema
-        if issubclass(nearest, base):
-            return nearest()
-        own = [c for c in nearest.__mro__ if c.__module__ == DECORATORS and c not in base.__mro__]
-        order = type("Rearranging", (type,), {"mro": lambda cls: [cls, *own, *base.__mro__]})
-        return order("Rearranged", (nearest,), {})()
-
-    def fix_version(self, view: Any) -> Any:
+        schema_class: Any = nearest
+        if not issubclass(nearest, base):
+            own = [c for c in nearest.__mro__ if c.__module__ == DECORATORS]
+            mro = [*(c for c in own if c not in base.__mro__), *base.__mro__]
+            order = type("Rearranging", (type,), {"mro": lambda cls: [cls, *mro]})
+            schema_class = order("Rearranged", (nearest,), {})
+        self.schema: Any = schema_class()
         # Annotations are in force for some versions or for all. A version that only a real request
         # names cannot be determined again for each thing that is asked.
-        fixed = copy.copy(view)
-        request = view.request
+        self.view, request = copy.copy(view), view.request
         version = getattr(request, "version", None), getattr(request, "versioning_scheme", None)
-        fixed.determine_version = lambda *args, **kwargs: version
-        return fixed
-
-    def get_operation(self) -> Mapping[str, Any]:
-        schema: Any = copy.copy(self.schema)
-        # Without one of its own, get_operation stops at the first thing it asks.
-        schema.is_excluded = lambda: True
-        return schema.get_operation("/", "/", "/", schema.method, REGISTRY) or {}
-
-    @property
-    def is_deprecated(self) -> bool:
-        return bool(self.operation.get("deprecated") or self.ask(self.schema.is_deprecated))
-
-    @property
-    def summary(self) -> str:
-        return str(self.operation.get("summary") or self.ask(self.schema.get_summary) or "")
-
-    @property
-    def description(self) -> str:
-        own = self.operation.get("description") or self.ask(self.schema.get_description)
-        generated = self.ask(lambda: AutoSchema.get_description(self.schema))
-        return str(own) if own and own != generated else ""
+        self.view.determine_version = lambda *args, **kwargs: version
+        self.schema.view, self.schema.method, self.schema.registry = self.view, method, REGISTRY
+        self.schema.path = self.schema.path_regex = self.schema.path_prefix = "/"
 
     def ask(self, step: Callable[[], Any]) -> Any:
         nothing: Any = None
         return attempt(type(self.schema).__qualname__, step, "", [], nothing)
 
+    @property
+    def is_deprecated(self) -> bool:
+        return bool(self.ask(self.schema.is_deprecated))
+
+    @property
+    def summary(self) -> str:
+        return str(self.ask(self.schema.get_summary) or "")
+
+    @property
+    def description(self) -> str:
+        own = self.ask(self.schema.get_description)
+        generated = self.ask(lambda: AutoSchema.get_description(self.schema))
+        return str(own) if own and own != generated else ""
+
     def filters(self) -> bool | None:
         # Return whether people declared that the endpoint filters; None if they did not.
-        if not getattr(self.schema.view, "filter_backends", None):
+        if not getattr(self.view, "filter_backends", None):
             return None
         schema: Any = copy.copy(self.schema)
         answers = set()
@@ -140,11 +121,6 @@ class SpectacularAnnotations:
 
     def parameters(self) -> dict[tuple[str, str], Any]:
         # Return OpenAPI parameters by (name, location); None for one that was taken out.
-        if "parameters" in self.operation:
-            declared = self.operation["parameters"]
-            return {
-                (p["name"], p["in"]): self.convert_parameter(p) for p in declared if "name" in p
-            }
         with LOCK:
             found = self.schema._process_override_parameters()
         return {key: found[key] and self.convert_parameter(found[key]) for key in found}
@@ -163,71 +139,30 @@ class SpectacularAnnotations:
 
     def request(self) -> Any:
         # None for no body, `UNDECLARED` if nothing was declared.
-        if self.operation:
-            content = self.operation.get("requestBody", {}).get("content", {})
-            body = self.pick_media_type(content)
-            return None if body is None else self.convert(body.get("schema", {}))
-        schema: Any = copy.copy(self.schema)
-        own = self.get_own_serializer()
+        view, schema, own = self.view, copy.copy(self.schema), UNDECLARED
+        homes = [b.__module__ for b in type(schema).__mro__ if "get_request_serializer" in vars(b)]
+        is_own = any(home.partition(".")[0] != "drf_spectacular" for home in homes)
+        if is_own and hasattr(view, "get_serializer"):
+            # A schema class of the project's may make another serializer of the view's.
+            own = attempt(type(view).__qualname__, view.get_serializer, "", [], UNDECLARED)
         schema._get_serializer = lambda: own
         declared = schema.get_request_serializer()
         if isinstance(declared, dict) and any("/" in str(name) for name in declared):
-            declared = self.pick_media_type(declared)
+            names = (*MEDIA_TYPES, *declared)
+            declared = next(declared[name] for name in names if name in declared)
         if isinstance(declared, OpenApiRequest):
             declared = declared.request
         if declared is own:
             return UNDECLARED
-        return None if declared in (None, OpenApiTypes.NONE) else self.convert_request(declared)
-
-    def request_examples(self) -> list[Any]:
-        # Bodies of requests: those at the endpoint, else those at its serializer.
-        content = self.operation.get("requestBody", {}).get("content", {})
-        if content:
-            return list(find_examples(self.pick_media_type(content)))
-        declared = self.ask(self.schema.get_examples) or self.get_serializer_examples()
-        return [
-            example.value
-            for example in declared
-            if not (example.response_only or example.parameter_only)
-            and example.media_type in (None, *MEDIA_TYPES)
-            and example.value is not empty
-        ]
-
-    def get_serializer_examples(self) -> list[Any]:
-        # Of a view that names no serializer, drf-spectacular would complain to standard error.
-        if not any(hasattr(self.schema.view, name) for name in SERIALIZER_NAMES):
-            return []
-        request = self.ask(self.schema.get_request_serializer)
-        extras = request.examples if isinstance(request, OpenApiRequest) else None
-        serializer = request.request if isinstance(request, OpenApiRequest) else request
-        target = getattr(serializer, "child", serializer)
-        return list(extras or get_override(target, "examples", None) or ())
-
-    def parameter_examples(self) -> dict[tuple[str, str], Any]:
-        # Of parameters that were declared, and of those that were found, by (name, location).
-        examples = self.ask(self.schema.get_examples) or ()
-        return {e.parameter_only: e.value for e in reversed(examples) if e.parameter_only}
-
-    def pick_media_type(self, content: Mapping[str, Any]) -> Any:
-        return next((content[name] for name in (*MEDIA_TYPES, *content) if name in content), None)
-
-    def get_own_serializer(self) -> Any:
-        # A schema class of the project's may make another serializer of the view's.
-        view, name = self.schema.view, "get_request_serializer"
-        homes = [base.__module__ for base in type(self.schema).__mro__ if name in vars(base)]
-        is_own = not all(home.partition(".")[0] == "drf_spectacular" for home in homes)
-        if not is_own or not hasattr(view, "get_serializer"):
-            return UNDECLARED
-        return attempt(type(view).__qualname__, view.get_serializer, "", [], UNDECLARED)
-
-    def convert_request(self, declared: Any) -> Any:
+        if declared in (None, OpenApiTypes.NONE):
+            return None
         declared = make_instance(declared)
         if isinstance(declared, BaseSerializer):
             target = declared.child if isinstance(declared, ListSerializer) else declared
-            schema = self.field_schema(target) if isinstance(target, Field) else None
-            if schema is None:
+            written = self.field_schema(target) if isinstance(target, Field) else None
+            if written is None:
                 return declared
-            return {"type": "array", "items": schema} if target is not declared else schema
+            return {"type": "array", "items": written} if target is not declared else written
         if OpenApiSerializerExtension.get_match(declared) is not None:  # whatever it is itself
             return self.serializer_schema(declared)
         if is_basic_type(declared):
@@ -235,6 +170,29 @@ class SpectacularAnnotations:
         if is_higher_order_type_hint(declared):
             return self.convert(resolve_hint(declared))
         return self.convert(declared) if isinstance(declared, dict) else UNDECLARED
+
+    def request_examples(self) -> list[Any]:
+        # Bodies of requests: those at the endpoint, else those at its serializer.
+        examples = self.ask(self.schema.get_examples)
+        # Of a view that names no serializer, drf-spectacular would complain to standard error.
+        if not examples and any(hasattr(self.view, name) for name in SERIALIZER_NAMES):
+            request = self.ask(self.schema.get_request_serializer)
+            if isinstance(request, OpenApiRequest):
+                request, examples = request.request, request.examples
+            target = getattr(request, "child", request)
+            examples = examples or get_override(target, "examples", None)
+        return [
+            example.value
+            for example in examples or ()
+            if not (example.response_only or example.parameter_only)
+            and example.media_type in (None, *MEDIA_TYPES)
+            and example.value is not empty
+        ]
+
+    def parameter_examples(self) -> dict[tuple[str, str], Any]:
+        # Of parameters that were declared, and of those that were found, by (name, location).
+        examples = self.ask(self.schema.get_examples) or ()
+        return {e.parameter_only: e.value for e in reversed(examples) if e.parameter_only}
 
     def field_schema(self, field: AnyField) -> Schema | None:
         if isinstance(field, BaseSerializer):
@@ -255,5 +213,7 @@ class SpectacularAnnotations:
 
     def convert(self, schema: Any) -> Schema:
         with LOCK:
-            resolved = resolve_references(schema, REGISTRY.get_document())
-            return OpenAPISchema(resolved).to_json_schema()
+            components = REGISTRY._components.items()
+            schemas = {name: component.schema for (name, _), component in components}
+            document = {"components": {"schemas": schemas}}
+            return to_json_schema(resolve_references(schema, document))

@@ -247,13 +247,6 @@ def test_examples_of_a_serializer_and_of_a_request_count(tool_of):
     assert tool_of(annotated(request=request)).hints.examples == (SOFA,)
 
 
-def test_examples_of_an_operation_written_whole_count(tool_of):
-    content = {"application/json": {"schema": {"type": "object"}, "example": SOFA}}
-    operation = {"operationId": "add", "requestBody": {"content": content}}
-    tool = tool_of(annotated(operation=operation))
-    assert tool.hints.call == {"body": SOFA}
-
-
 def test_examples_of_a_list_are_lists(tool_of):
     class Rows(Furniture):
         @extend_schema(

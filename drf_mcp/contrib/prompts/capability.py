@@ -16,7 +16,7 @@ from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import SILENT, Exchange
-from drf_mcp.introspection.forms import Form
+from drf_mcp.introspection.forms import describe_form
 from drf_mcp.json_text import parse_json_text, to_bytes
 from drf_mcp.observability.records import record_call
 from drf_mcp.option_types.installed import features
@@ -185,7 +185,7 @@ class PromptArguments:
     ) -> InputRequired | None:
         if self.input_requests is None or "form" not in self.exchange.modes:
             return None
-        schema = Form(serializer).get_schema(sent)
+        schema = describe_form(serializer, sent)
         message = " ".join([force_str(self.prompt.label), *reasons])
         asked: InputRequired | None = self.input_requests.write(
             (Question(self.prompt.name, message, schema),)

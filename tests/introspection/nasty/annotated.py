@@ -185,24 +185,6 @@ class AnyObject(Annotated):
         return Response({"got": request.data})
 
 
-class Whole(Annotated):
-    @extend_schema(
-        operation={
-            "operationId": "x",
-            "description": "Written by hand.",
-            "requestBody": {
-                "content": {
-                    "application/json": {
-                        "schema": {"type": "object", "properties": {"by": {"type": "string"}}}
-                    }
-                }
-            },
-        }
-    )
-    def post(self, request):
-        return Response({"got": request.data})
-
-
 class Asked(Reads):
     @extend_schema(
         parameters=[

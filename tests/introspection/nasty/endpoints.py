@@ -342,7 +342,6 @@ ANNOTATED = [
         annotated.AnyObject.as_view(),
         samples=(Sample({"a": 1}, arguments={"body": {"a": 1}}),),
     ),
-    Nasty("written_whole", annotated.Whole.as_view(), samples=bodies({"by": "hand"})),
     Nasty(
         "asked",
         annotated.Asked.as_view(),

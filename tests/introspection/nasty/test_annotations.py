@@ -104,11 +104,6 @@ def test_any_object_is_an_open_body(properties):
     assert properties("/any-object/") == {"body": {"type": "object"}}
 
 
-def test_an_operation_written_whole_counts(tool):
-    assert tool("/written-whole/").description == "Written by hand."
-    assert set(tool("/written-whole/").input_schema["properties"]) == {"by"}
-
-
 def test_parameters_are_arguments_and_headers_are_not(properties, tool):
     described = properties("/asked/")
     assert described.pop("fields")["items"] == {"type": "string"}
