@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist
@@ -78,64 +77,45 @@ def describe_stored(field: Any) -> Schema:
 READS = ("retrieve", "list", "aretrieve", "alist")
 
 
-class RowKey:
-    """The key of a view's rows.
-
-    Args:
-        view: the view instance.
-        model: the model of its rows, None where it is not known.
-    """
-
-    def __init__(self, view: Any, model: Any) -> None:
-        self.view = view
-        self.model = model
-
-    def find_name(self, kwarg: str) -> str:
-        """Return the name of the serializer's field that shows the value of a kwarg, or ""."""
-        lookup = getattr(self.view, "lookup_field", None)
-        names = list(dict.fromkeys(self.find_names({lookup, *self.get_key_names(lookup)})))
-        return next((name for name in (kwarg, "id") if name in names), names[0] if names else "")
-
-    def get_key_names(self, lookup: Any) -> tuple[str, ...]:
-        key = self.get_key_field()
-        names = () if key is None else ("pk", key.name)
-        return names if lookup in names else ()
-
-    def get_key_field(self) -> Any:
-        # The key of a child of multi-table inheritance is shown as the parent's.
-        key = None if self.model is None else self.model._meta.pk
-        while key is not None and getattr(key.remote_field, "parent_link", False):
-            key = key.remote_field.model._meta.pk
-        return key if getattr(key, "remote_field", None) is None else None
-
-    def find_names(self, sources: set[Any]) -> Iterator[str]:
-        # Read from the class: its fields may be costly to make, or need a request.
-        serializer_class = self.get_serializer_class()
-        declared = getattr(serializer_class, "_declared_fields", {})
-        for name, field in declared.items():
-            source = (field.source or name).replace(".", "__")
-            if source in sources and not field.write_only and not hasattr(field, "fields"):
-                yield name
-        if isinstance(serializer_class, type) and issubclass(serializer_class, ModelSerializer):
-            yield from self.find_model_names(serializer_class, sources - {*declared})
-
-    def find_model_names(self, serializer_class: Any, names: set[Any]) -> Iterator[str]:
-        meta = getattr(serializer_class, "Meta", None)
-        chosen, excluded = (getattr(meta, name, None) for name in ("fields", "exclude"))
-        columns = {f.name for f in self.model._meta.concrete_fields} if self.model else set()
+def find_shown_name(view: Any, model: Any, kwarg: str) -> str:
+    """Return the name under which rows show the value of a kwarg that looks one up, or ""."""
+    # The key of a child of multi-table inheritance is shown as the parent's.
+    key = None if model is None else model._meta.pk
+    while key is not None and getattr(key.remote_field, "parent_link", False):
+        key = key.remote_field.model._meta.pk
+    key = key if getattr(key, "remote_field", None) is None else None
+    lookup = getattr(view, "lookup_field", None)
+    sources = {lookup}
+    if key is not None and lookup in ("pk", key.name):
+        sources |= {"pk", key.name}
+    # Read from the class: its fields may be costly to make, or need a request.
+    serializer_class = find_row_serializer(view)
+    declared = getattr(serializer_class, "_declared_fields", {})
+    names = [
+        name
+        for name, field in declared.items()
+        if (field.source or name).replace(".", "__") in sources
+        and not field.write_only
+        and not hasattr(field, "fields")
+    ]
+    if isinstance(serializer_class, type) and issubclass(serializer_class, ModelSerializer):
+        meta: Any = getattr(serializer_class, "Meta", None)
+        chosen = getattr(meta, "fields", None)
         if chosen in (None, ALL_FIELDS):
+            columns = {f.name for f in model._meta.concrete_fields} if model else set()
             # REST framework adds the key by itself, links in its place where rows are linked.
-            key = self.get_key_field()
-            is_linked = issubclass(serializer_class, HyperlinkedModelSerializer)
-            hidden = {key.name} if key is not None and is_linked else set()
-            chosen = columns - hidden - {*(excluded or ())}
-        yield from sorted(name for name in names if name in chosen)
+            if key is not None and issubclass(serializer_class, HyperlinkedModelSerializer):
+                columns.discard(key.name)
+            chosen = columns - {*(getattr(meta, "exclude", None) or ())}
+        names += sorted(name for name in sources - {*declared} if name in chosen)
+    return next((name for name in (kwarg, "id") if name in names), names[0] if names else "")
 
-    def get_serializer_class(self) -> Any:
-        view_class, view = type(self.view), copy.copy(self.view)
-        view.action = next((name for name in READS if hasattr(view_class, name)), None)
-        if getattr(view_class, "serializer_class", None) is not None:
-            # An action may have a serializer of its own.
-            vars(view).pop("serializer_class", None)
-        declared = getattr(view, "serializer_class", None)
-        return attempt("", lambda: view.get_serializer_class(), "", [], declared)
+
+def find_row_serializer(view: Any) -> Any:
+    view_class, view = type(view), copy.copy(view)
+    view.action = next((name for name in READS if hasattr(view_class, name)), None)
+    if getattr(view_class, "serializer_class", None) is not None:
+        # An action may have a serializer of its own.
+        vars(view).pop("serializer_class", None)
+    declared = getattr(view, "serializer_class", None)
+    return attempt("", lambda: view.get_serializer_class(), "", [], declared)

@@ -19,7 +19,7 @@ from rest_framework.versioning import (
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import GUARD, Inspection, find_declared_model
-from drf_mcp.introspection.model_fields import RowKey, describe_input, find_model_field
+from drf_mcp.introspection.model_fields import describe_input, find_model_field, find_shown_name
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.safe_call import attempt
@@ -75,9 +75,8 @@ class NamedKwarg:
 
     @property
     def field(self) -> Any:
-        if self.names_own_row:
-            return find_model_field(self.model, self.view.lookup_field)
-        return find_model_field(self.model, self.parent_path) if self.parent_path else None
+        path = self.view.lookup_field if self.names_own_row else self.parent_path
+        return find_model_field(self.model, path) if path else None
 
     @property
     def parent_relation(self) -> Any:
@@ -119,13 +118,11 @@ def find_version_parameters(view: Any) -> Parameters:
 
 
 def describe_version(versioning: Any) -> Schema:
-    default = versioning.default_version
-    versions = [*(versioning.allowed_versions or ())]
-    if versions and default is not None and default not in versions:
-        versions.append(default)
+    allowed, default = versioning.allowed_versions or (), versioning.default_version
     schema: Schema = {"type": "string"}
-    if versions:
-        schema["enum"] = [str(version) for version in versions if version is not None]
+    if allowed:
+        known = dict.fromkeys(str(each) for each in (*allowed, default) if each is not None)
+        schema["enum"] = list(known)
     if default is not None:
         schema["default"] = str(default)
     return explain(schema, _("Version of the API"))
@@ -165,29 +162,32 @@ class PathParameters:
         self.kwargs = kwargs
 
     def get_parameters(self) -> Parameters:
-        attempt = self.inspection.attempt
+        attempt, parameters = self.inspection.attempt, []
         declared = self.inspection.get_declared_parameters("path")
         # drf-spectacular shows the kwarg "pk" as "id".
         if "pk" in self.kwargs and "id" not in self.kwargs and "id" in declared:
             declared.setdefault("pk", declared["id"])
-        return tuple(
-            Parameter(
-                name,
-                attempt(partial(self.get_schema, kwarg, declared.get(name)), GUARD, dict(STRING)),
-                required=True,
-                handling=attempt(partial(self.get_handling, kwarg), GUARD, PLAIN),
-                shown_as=attempt(partial(self.get_shown_name, kwarg), GUARD, ""),
+        for name, kwarg in self.kwargs.items():
+            named = NamedKwarg(self.inspection.view, kwarg, self.inspection.model)
+            schema = partial(self.get_schema, named, declared.get(name))
+            parameters.append(
+                Parameter(
+                    name,
+                    attempt(schema, GUARD, dict(STRING)),
+                    required=True,
+                    handling=attempt(partial(self.get_handling, named), GUARD, PLAIN),
+                    shown_as=attempt(partial(self.get_shown_name, named), GUARD, ""),
+                )
             )
-            for name, kwarg in self.kwargs.items()
-        )
+        return tuple(parameters)
 
-    def get_schema(self, kwarg: PathKwarg, declared: Any) -> Schema:
+    def get_schema(self, named: NamedKwarg, declared: Any) -> Schema:
+        view = self.inspection.view
         if declared is not None:
             return self.inspection.shaped(read_openapi_parameter(declared).schema)
-        view = self.inspection.view
-        if NamedKwarg(view, kwarg, None).is_version:
+        if named.is_version:
             return self.inspection.shaped(describe_version(view.versioning_class))
-        by_route, by_model = self.describe_route(kwarg), self.describe_field(kwarg)
+        by_route, by_model = describe_route(named.kwarg), self.describe_field(named)
         words = by_model.pop("description", "")
         # A route that takes digits only, or a model whose key is a number, settles the type.
         if by_route.get("type") == "integer":
@@ -198,42 +198,23 @@ class PathParameters:
             schema = FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}
         return self.inspection.shaped(explain(schema, words))
 
-    def get_handling(self, kwarg: PathKwarg) -> Handling:
-        named = self.get_named(kwarg)
+    def get_handling(self, named: NamedKwarg) -> Handling:
         relation = named.parent_relation
         if relation is None or named.names_own_row:
             return PLAIN
         key = named.parent_path.partition("__")[2] or "pk"
         return Handling(relations={(): Relation(relation.related_model, key)})
 
-    def get_shown_name(self, kwarg: PathKwarg) -> str:
-        if not self.get_named(kwarg).names_own_row or not self.looks_up_row():
+    def get_shown_name(self, named: NamedKwarg) -> str:
+        if not named.names_own_row or not self.looks_up_row():
             return ""
-        return RowKey(self.inspection.view, self.inspection.model).find_name(kwarg.name)
+        return find_shown_name(self.inspection.view, named.model, named.kwarg.name)
 
-    def get_named(self, kwarg: PathKwarg) -> NamedKwarg:
-        return NamedKwarg(self.inspection.view, kwarg, self.inspection.model)
-
-    def describe_route(self, kwarg: PathKwarg) -> Schema:
-        if type(kwarg.converter) in CONVERTERS:
-            known = CONVERTERS[type(kwarg.converter)]
-            words = known.get("description")
-            return {**known, "description": _(words)} if words else dict(known)
-        pattern = kwarg.pattern or getattr(kwarg.converter, "regex", None)
-        if pattern is None or pattern in ANYTHING:
-            return {}
-        if pattern in DIGITS:
-            return dict(NUMBER)
-        anchored = translate_pattern(f"^(?:{pattern})$")
-        return {} if anchored is None else {**STRING, "pattern": anchored}
-
-    def describe_field(self, kwarg: PathKwarg) -> Schema:
-        named, model = self.get_named(kwarg), self.inspection.model
+    def describe_field(self, named: NamedKwarg) -> Schema:
         field = named.field
+        model = getattr(field, "related_model", None) or getattr(field, "model", None)
         if named.names_own_row:
-            model = model if self.looks_up_row() else None
-        else:
-            model = getattr(field, "related_model", None) or getattr(field, "model", None)
+            model = named.model if self.looks_up_row() else None
         if field is None or model is None:
             return {}
         relation = getattr(field, "remote_field", None) is not None
@@ -256,3 +237,16 @@ class PathParameters:
             return True
         own = read_handler(type(view), "get_object")
         return own is not None and "get_object" in own.calls
+
+
+def describe_route(kwarg: PathKwarg) -> Schema:
+    if known := CONVERTERS.get(type(kwarg.converter)):
+        words = known.get("description")
+        return {**known, "description": _(words)} if words else dict(known)
+    pattern = kwarg.pattern or getattr(kwarg.converter, "regex", None)
+    if pattern is None or pattern in ANYTHING:
+        return {}
+    if pattern in DIGITS:
+        return dict(NUMBER)
+    anchored = translate_pattern(f"^(?:{pattern})$")
+    return {} if anchored is None else {**STRING, "pattern": anchored}

@@ -40,28 +40,29 @@ class CallerBody:
         self.describe = describe
 
     def get_body(self) -> Body:
-        body = self.get_union()
+        body = self.get_union(self.inspection)
         if self.inspection.declared_request is UNDECLARED:
             return body
         own = self.inspection.again()
         own.heeds_request = False
-        undeclared = CallerBody(own, self.describe).get_union
-        return complete_body(body, attempt(own.place, undeclared, "", [], Body("none")))
+        undeclared = attempt(own.place, lambda: self.get_union(own), "", [], Body("none"))
+        return complete_body(body, undeclared)
 
-    def get_union(self) -> Body:
-        inspection, findings = self.inspection, self.inspection.findings
+    def get_union(self, inspection: Inspection) -> Body:
+        findings = inspection.findings
         known = len(findings)
         body = self.describe_renamed(inspection)
         failed = body.kind == "open" and len(findings) > known
+        if not failed and not inspection.attempt(lambda: asks_for_caller(inspection), GUARD, False):
+            return body
+        other, further = inspection.privileged, len(inspection.privileged.findings)
+        privileged = attempt(other.place, lambda: self.describe_renamed(other), "", [], FAILED)
+        if privileged is None or (privileged.kind == "open" and len(other.findings) > further):
+            return body
         if not failed:
-            if not inspection.attempt(self.depends_on_caller, GUARD, False):
-                return body
-            other = self.describe_as(inspection.privileged)
-            return body if other is None else body.union(other)
-        if (other := self.describe_as(inspection.privileged)) is not None:
-            del findings[known:]
-            return other
-        return body
+            return body.union(privileged)
+        del findings[known:]
+        return privileged
 
     def describe_renamed(self, inspection: Inspection) -> Body:
         body = self.describe(inspection)
@@ -69,19 +70,13 @@ class CallerBody:
             lambda: Renaming(inspection.view).rename_body(body), RENAMED, body
         )
 
-    def describe_as(self, inspection: Inspection) -> Body | None:
-        known = len(inspection.findings)
-        body = attempt(inspection.place, lambda: self.describe_renamed(inspection), "", [], FAILED)
-        is_gap = body is not None and body.kind == "open" and len(inspection.findings) > known
-        return None if is_gap else body
 
-    def depends_on_caller(self) -> bool:
-        inspection = self.inspection
-        if not inspection.serializers:
-            return False
-        hooks: list[tuple[type, str]] = [(type(inspection.view), name) for name in VIEW_HOOKS]
-        for serializer in inspection.serializers:
-            for _, field in walk_fields(serializer):
-                if isinstance(field, BaseSerializer):
-                    hooks += [(type(field), name) for name in FIELD_HOOKS]
-        return any(asks_who_calls(owner, name) for owner, name in hooks)
+def asks_for_caller(inspection: Inspection) -> bool:
+    if not inspection.serializers:
+        return False
+    hooks: list[tuple[type, str]] = [(type(inspection.view), name) for name in VIEW_HOOKS]
+    for serializer in inspection.serializers:
+        for _, field in walk_fields(serializer):
+            if isinstance(field, BaseSerializer):
+                hooks += [(type(field), name) for name in FIELD_HOOKS]
+    return any(asks_who_calls(owner, name) for owner, name in hooks)

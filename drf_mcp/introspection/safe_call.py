@@ -50,27 +50,14 @@ def attempt(
     # Views written for a live request fail in any way when inspected without one, and
     # no endpoint may take the list of tools down with it.
     except Exception as exc:  # noqa: BLE001
-        findings.append(Finding(place, failure(exc), gettext(remedy), find_source(exc)))
+        # The project's own code is what its author can mend.
+        frames = traceback.extract_tb(exc.__traceback__)
+        own = [frame for frame in frames if is_project_file(frame.filename)]
+        at, line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
+        message = f"{type(exc).__name__}: {line} ({at.filename}:{at.lineno} in {at.name})"
+        source = write_line(at.filename, at.lineno or 1) if own else ""
+        findings.append(Finding(place, message, gettext(remedy), source))
         return default
-
-
-def failure(exc: Exception) -> str:
-    lines = str(exc).strip().splitlines() or [""]
-    frame = find_frame(exc)
-    return f"{type(exc).__name__}: {lines[0]} ({frame.filename}:{frame.lineno} in {frame.name})"
-
-
-def find_frame(exc: Exception) -> traceback.FrameSummary:
-    # The project's own code is what its author can mend.
-    frames = traceback.extract_tb(exc.__traceback__)
-    own = [frame for frame in frames if is_project_file(frame.filename)]
-    return (own or frames)[-1]
-
-
-def find_source(exc: Exception) -> str:
-    frame = find_frame(exc)
-    own = is_project_file(frame.filename)
-    return write_line(frame.filename, frame.lineno or 1) if own else ""
 
 
 def is_project_file(path: str) -> bool:

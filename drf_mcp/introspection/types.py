@@ -96,27 +96,20 @@ class Handling:
         return self.relocate(lambda place: (name, *place))
 
     def relocate(self, get_place: Callable[[Place], Place]) -> Handling:
-        return Handling(
-            {get_place(place): known for place, known in self.uploads.items()},
-            {get_place(place): known for place, known in self.forms.items()},
-            frozenset(map(get_place, self.secrets)),
-            {get_place(place): known for place, known in self.relations.items()},
-            {get_place(place): known for place, known in self.types.items()},
-            {get_place(place): known for place, known in self.nested.items()},
-        )
+        def move(known: Mapping[Place, Any]) -> dict[Place, Any]:
+            return {get_place(place): value for place, value in known.items()}
+
+        moved = {name: move(getattr(self, name)) for name in (*BY_PLACE, "nested")}
+        return Handling(**moved, secrets=frozenset(map(get_place, self.secrets)))
 
     def union(self, other: Handling) -> Handling:
-        return Handling(
-            {**other.uploads, **self.uploads},
-            {**other.forms, **self.forms},
-            self.secrets | other.secrets,
-            {**other.relations, **self.relations},
-            {**other.types, **self.types},
-            # Of one that both know, each may take what the other refuses.
-            {p: self.nested[p] for p in self.nested if other.nested.get(p) == self.nested[p]},
-        )
+        both = {name: {**getattr(other, name), **getattr(self, name)} for name in BY_PLACE}
+        # Of one that both know, each may take what the other refuses.
+        nested = {p: self.nested[p] for p in self.nested if other.nested.get(p) == self.nested[p]}
+        return Handling(**both, nested=nested, secrets=self.secrets | other.secrets)
 
 
+BY_PLACE = ("uploads", "forms", "relations", "types")
 PLAIN = Handling()
 
 
@@ -236,32 +229,23 @@ class Body:
     def union(self, other: Body) -> Body:
         if self == other:
             return self
-        keys = {**other.keys, **self.keys}
-        if self.kind != other.kind or self.kind == "either":
-            if not {self.kind, other.kind} <= {"object", "list", "either"}:
-                return Body("open", schema={})
-            # One object, or a list of them: what one object needs is required by words alone.
-            bodies = (self, other)
-            schemas = [FieldSchema.of(body.schema) for body in bodies if body.schema is not None]
-            members = (body.fields for body in bodies if body.kind != "list")
-            fields = []
-            for each in reduce(join_parameters, members):
-                words = _("Required for one object") if each.required else ""
-                schema = explain(each.schema, words)
-                fields.append(replace(each, schema=schema, required=False))
-            return Body(
-                "either",
-                fields=tuple(fields),
-                schema=reduce(FieldSchema.union, schemas),
-                handling=self.handling.union(other.handling),
-                keys=keys,
-            )
-        if self.kind == "object":
+        keys, handling = {**other.keys, **self.keys}, self.handling.union(other.handling)
+        bodies, kinds = (self, other), {self.kind, other.kind}
+        if kinds == {"object"}:
             return Body("object", fields=join_parameters(self.fields, other.fields), keys=keys)
-        schema = FieldSchema.of(self.schema).union(other.schema)
-        return Body(
-            self.kind, schema=schema, handling=self.handling.union(other.handling), keys=keys
-        )
+        schemas = [FieldSchema.of(body.schema) for body in bodies if body.schema is not None]
+        if len(kinds) == 1 and self.kind != "either":
+            united = reduce(FieldSchema.union, schemas) if schemas else None
+            return Body(self.kind, schema=united, handling=handling, keys=keys)
+        if not kinds <= {"object", "list", "either"}:
+            return Body("open", schema={})
+        # One object, or a list of them: what one object needs is required by words alone.
+        fields = []
+        for each in join_parameters(*(body.fields for body in bodies if body.kind != "list")):
+            words = _("Required for one object") if each.required else ""
+            fields.append(replace(each, schema=explain(each.schema, words), required=False))
+        rows = reduce(FieldSchema.union, schemas)
+        return Body("either", tuple(fields), rows, handling, keys)
 
     def with_members_of_rows(self, other: Body) -> Body:
         rows, others = ((body.schema or {}).get("items", {}) for body in (self, other))
