@@ -11,4 +11,4 @@ class AggregatesConfig(AppConfig):
     label = "drf_mcp_aggregates"
     verbose_name = _("MCP aggregates")
     mcp_features = ("drf_mcp.contrib.aggregates.feature.AggregatesFeature",)
-    mcp_checks = "drf_mcp.contrib.aggregates.checks"
+    mcp_checks = "drf_mcp.contrib.aggregates.tool"

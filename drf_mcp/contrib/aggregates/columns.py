@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -13,7 +13,6 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
@@ -66,19 +65,7 @@ FULL_FORMATS = (None, ISO_8601)
 
 
 class NotAColumn(Exception):
-    """A field cannot be aggregated; the text says why.
-
-    Args:
-        reason: the text, translated only when it is shown.
-        facts: the values for the placeholders of the text.
-    """
-
-    def __init__(self, reason: str, **facts: str) -> None:
-        super().__init__(reason)
-        self.facts = facts
-
-    def __str__(self) -> str:
-        return _(self.args[0]) % self.facts
+    """A field cannot be aggregated; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -124,19 +111,19 @@ class Column:
 
     def show_sum(self, value: Any) -> Any:
         if self.kind is DECIMAL:
-            return self.show_decimal(value, self.model_field.decimal_places)
+            return self.show_decimal(Decimal(value), 0)
         # Some databases answer the sum of integers with a decimal.
         return self.show(int(value) if self.kind is INTEGER else value)
 
     def show_average(self, total: Any, count: int) -> Any:
         if self.kind is DECIMAL:
-            places = self.model_field.decimal_places + MORE_DIGITS
-            return self.show_decimal(LONG.divide(Decimal(total), Decimal(count)), places)
+            return self.show_decimal(LONG.divide(Decimal(total), Decimal(count)), MORE_DIGITS)
         average = total / count
         return round(float(average), 6) if self.kind is INTEGER else self.show(average)
 
-    def show_decimal(self, value: Any, places: int) -> Any:
-        exact = Decimal(value).quantize(Decimal(1).scaleb(-places), context=LONG)
+    def show_decimal(self, value: Decimal, more: int) -> Any:
+        places = self.model_field.decimal_places + more
+        exact = value.quantize(Decimal(1).scaleb(-places), context=LONG)
         default = api_settings.COERCE_DECIMAL_TO_STRING
         return f"{exact:f}" if getattr(self.shown_by, "coerce_to_string", default) else exact
 
@@ -158,77 +145,61 @@ class Columns:
             with contextlib.suppress(NotAColumn):
                 yield self.find(name)
 
+    def check_list(self) -> None:
+        """Raise `NotAColumn` where the serializer of the list may leave rows out."""
+        if not shows_every_row(self.serializer):
+            text = _("%(serializer)s writes the list in a way of its own")
+            raise NotAColumn(text % {"serializer": type(self.serializer).__name__})
+
     def find(self, name: str) -> Column:
         """Return the column that a field shows; raises `NotAColumn`."""
         self.check_list()
         child = self.serializer.child
-        own = ("to_representation", "_readable_fields")
-        if not is_stock(child, serializers.Serializer, *own):
-            reason = gettext_noop("%(serializer)s has a to_representation() of its own")
-            raise NotAColumn(reason, serializer=type(child).__name__)
+        facts = {"serializer": type(child).__name__, "name": name, "model": self.model.__name__}
+        if not is_stock(child, serializers.Serializer, "to_representation", "_readable_fields"):
+            raise NotAColumn(_("%(serializer)s has a to_representation() of its own") % facts)
         field = child.fields.get(name)
         if field is None or field.write_only:
-            reason = gettext_noop("%(serializer)s shows no field %(name)r")
-            raise NotAColumn(reason, serializer=type(child).__name__, name=name)
+            raise NotAColumn(_("%(serializer)s shows no field %(name)r") % facts)
         # A MultipleChoiceField shows a list, whatever its column is.
         is_own = not is_stock(field, STOCK_FIELDS, "to_representation", "get_attribute")
         if is_own or isinstance(field, serializers.MultipleChoiceField):
-            reason = gettext_noop("%(name)r is computed, or shown by a class of its own")
-            raise NotAColumn(reason, name=name)
-        path = self.get_path(field)
-        model_field = self.find_model_field(path, name)
-        return Column(name, "__".join(path), find_kind(field, model_field), model_field, field)
-
-    def check_list(self) -> None:
-        """Raise `NotAColumn` where the serializer of the list may leave rows out."""
-        if not shows_every_row(self.serializer):
-            reason = gettext_noop("%(serializer)s writes the list in a way of its own")
-            raise NotAColumn(reason, serializer=type(self.serializer).__name__)
-
-    def get_path(self, field: Any) -> Sequence[str]:
+            raise NotAColumn(_("%(name)r is computed, or shown by a class of its own") % facts)
         path = list(field.source_attrs)
         if isinstance(field, serializers.SlugRelatedField):
             path += str(field.slug_field).split("__")
         elif len(path) > 1 and field.default is not empty:
-            reason = gettext_noop("%(name)r shows its default where there is no object")
-            raise NotAColumn(reason, name=field.field_name)
-        return path
-
-    def find_model_field(self, path: Sequence[str], name: str) -> Any:
-        # A relation to many objects would join a row of the list several times.
+            raise NotAColumn(_("%(name)r shows its default where there is no object") % facts)
         model, found = self.model, None
         for attribute in path:
             try:
                 found = model._meta.get_field(attribute)
             except FieldDoesNotExist:
                 found = None
+            # A relation to many objects would join a row of the list several times.
             if found is None or not (found.concrete and not found.many_to_many):
-                reason = gettext_noop("%(name)r shows no column of %(model)s")
-                raise NotAColumn(reason, name=name, model=self.model.__name__)
+                raise NotAColumn(_("%(name)r shows no column of %(model)s") % facts)
             model = found.related_model
         if found is not None and found.is_relation and path[-1] == found.attname:
-            return found.target_field
-        return found
+            found = found.target_field
+        return Column(name, "__".join(path), find_kind(field, found), found, field)
 
 
 def find_kind(field: Any, column: Any) -> ColumnType:
     """Return the type of a column that a field shows unchanged; raises `NotAColumn`."""
-    name = field.field_name
+    facts = {"name": field.field_name}
     if isinstance(field, KEY):
         if column is None or not column.is_relation:
-            raise NotAColumn(gettext_noop("%(name)r shows no column"), name=name)
+            raise NotAColumn(_("%(name)r shows no column") % facts)
         return NAME
     kind = next((kind for kind in KINDS if isinstance(column, kind.columns)), None)
     if kind is None or hasattr(column, "from_db_value"):
-        reason = gettext_noop("%(name)r is of a type that is neither grouped nor worked out")
-        raise NotAColumn(reason, name=name)
+        raise NotAColumn(_("%(name)r is of a type that is neither grouped nor worked out") % facts)
     is_choice = isinstance(field, NAME.field) and kind in (INTEGER, TEXT)
     if not (is_choice or isinstance(field, (kind.field, *PLAIN))):
-        raise NotAColumn(gettext_noop("%(name)r shows its column as another type"), name=name)
+        raise NotAColumn(_("%(name)r shows its column as another type") % facts)
     default = api_settings.DATETIME_FORMAT if kind is MOMENT else api_settings.DATE_FORMAT
     if kind.is_date and getattr(field, "format", default) not in FULL_FORMATS:
-        reason = gettext_noop(
-            "%(name)r has a format of its own, which may leave a part of the date out"
-        )
-        raise NotAColumn(reason, name=name)
+        text = _("%(name)r has a format of its own, which may leave a part of the date out")
+        raise NotAColumn(text % facts)
     return NAME if is_choice or column.primary_key else kind

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import reduce
 from typing import Any, TypeAlias
 
-from django.db.models import (
-    Avg,
-    Count,
-    DateField,
-    F,
-    Max,
-    Min,
-    OrderBy,
-    QuerySet,
-    Sum,
-    Window,
-)
+from django.db.models import Avg, Count, DateField, F, Max, Min, OrderBy, QuerySet, Sum, Window
 from django.db.models.functions import TruncDay, TruncMonth, TruncQuarter, TruncWeek, TruncYear
 
 from drf_mcp.contrib.aggregates.columns import MOMENT, Column
@@ -28,24 +18,16 @@ from drf_mcp.contrib.aggregates.columns import MOMENT, Column
 COUNT = "count"
 # Orders of the groups: by their own values, or by the first metric; a minus sorts descending.
 ORDERS = ("-metric", "metric", "group", "-group")
-Pieces: TypeAlias = "Sequence[Piece]"
-
-
-@dataclass(frozen=True)
-class DatePart:
-    """A part of the calendar by which dates are grouped, and how it is written."""
-
-    truncate: Any
-    write: Callable[[date], str]
-
-
-DATE_PARTS: Mapping[str, DatePart] = {
-    "day": DatePart(TruncDay, date.isoformat),
-    # By its Monday.
-    "week": DatePart(TruncWeek, date.isoformat),
-    "month": DatePart(TruncMonth, lambda day: f"{day:%Y-%m}"),
-    "quarter": DatePart(TruncQuarter, lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}"),
-    "year": DatePart(TruncYear, lambda day: f"{day:%Y}"),
+# An aggregate of the database, and what makes the total of the values of several groups: None
+# where the total does not follow from the groups.
+Piece: TypeAlias = "tuple[Any, Callable[[Any, Any], Any] | None]"
+# Parts of the calendar by which dates are grouped, and how each is written; a week by its Monday.
+DATE_PARTS: Mapping[str, tuple[Any, Callable[[date], str]]] = {
+    "day": (TruncDay, date.isoformat),
+    "week": (TruncWeek, date.isoformat),
+    "month": (TruncMonth, lambda day: f"{day:%Y-%m}"),
+    "quarter": (TruncQuarter, lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}"),
+    "year": (TruncYear, lambda day: f"{day:%Y}"),
 }
 
 
@@ -66,65 +48,40 @@ class Grouping:
         if not self.part:
             return F(column.path)
         zone = {"tzinfo": column.zone} if column.kind is MOMENT else {}
-        return DATE_PARTS[self.part].truncate(column.path, output_field=DateField(), **zone)
+        truncate, _write = DATE_PARTS[self.part]
+        return truncate(column.path, output_field=DateField(), **zone)
 
     def show(self, value: Any) -> Any:
         if value is None or not self.part:
             return self.column.show(value)
-        return DATE_PARTS[self.part].write(value)
+        return DATE_PARTS[self.part][1](value)
 
 
 @dataclass(frozen=True)
-class Piece:
-    """An aggregate of the database; ``merge`` makes the total of the values of several groups.
-
-    Without ``merge`` the total does not follow from the groups.
-    """
-
-    expression: Any
-    merge: Callable[[Iterable[Any]], Any] | None
-
-    def get_total(self, values: Iterable[Any]) -> Any:
-        known = [value for value in values if value is not None]
-        return self.merge(known) if known and self.merge else None
-
-
-def add_up(values: Iterable[Any]) -> Any:
-    # Durations have no zero of type int to start from.
-    first, *others = values
-    return sum(others, first)
-
-
 class Metric:
     """The number of rows, or a figure that is worked out of one column of them."""
 
-    def __init__(self, function: str, column: Column | None = None) -> None:
-        self.function = function
-        self.column = column
+    function: str
+    column: Column | None = None
 
     @property
     def key(self) -> str:
         return self.function if self.column is None else f"{self.function}_{self.column.name}"
 
     @property
-    def pieces(self) -> Pieces:
+    def pieces(self) -> Sequence[Piece]:
         if self.column is None:
-            return (Piece(Count("*"), sum),)
+            return [(Count("*"), operator.add)]
         path = self.column.path
-        pieces: Mapping[str, Pieces] = {
-            "sum": (Piece(Sum(path), add_up),),
+        pieces: Mapping[str, Sequence[Piece]] = {
+            "sum": [(Sum(path), operator.add)],
             # Databases work averages out of floats, sums of decimals exactly.
-            "avg": (Piece(Sum(path), add_up), Piece(Count(path), sum)),
-            "min": (Piece(Min(path), min),),
-            "max": (Piece(Max(path), max),),
-            "distinct": (Piece(Count(path, distinct=True), None),),
+            "avg": [(Sum(path), operator.add), (Count(path), operator.add)],
+            "min": [(Min(path), min)],
+            "max": [(Max(path), max)],
+            "distinct": [(Count(path, distinct=True), None)],
         }
         return pieces[self.function]
-
-    @property
-    def sorted_by(self) -> Any:
-        """The expression that groups are sorted by, None for the first piece."""
-        return Avg(self.column.path) if self.column and self.function == "avg" else None
 
     def show(self, values: Sequence[Any]) -> Any:
         first, column = values[0], self.column
@@ -147,11 +104,11 @@ class Terms:
             for column in columns
             for part in (DATE_PARTS if column.kind.is_date else ("",))
         ]
-        metrics = [Metric(name, column) for column in columns for name in column.kind.metrics]
-        metrics.insert(0, Metric(COUNT))
+        own = [Metric(name, column) for column in columns for name in column.kind.metrics]
+        metrics = [Metric(COUNT), *own]
         self.groupings = {grouping.key: grouping for grouping in groupings}
         self.metrics = {metric.key: metric for metric in metrics}
-        counts = Counter((*(g.key for g in groupings), *(m.key for m in metrics)))
+        counts = Counter([*(each.key for each in groupings), *(each.key for each in metrics)])
         # A group of the answer has both as members of one object.
         self.duplicate_keys = [key for key, count in counts.items() if count > 1]
 
@@ -190,30 +147,25 @@ class Figures:
             for n, metric in enumerate(metrics)
         ]
         self.pieces = {a: piece for _, pieces in self.metrics for a, piece in pieces.items()}
-        self.expressions = {alias: piece.expression for alias, piece in self.pieces.items()}
-
-    @cached_property
-    def groups(self) -> QuerySet[Any, Any]:
-        values = {alias: grouping.expression for alias, grouping in self.groupings.items()}
-        # A window counts all groups, whatever the limit, without a second query.
-        groups: QuerySet[Any, Any] = (
-            self.rows.values(**values)
-            .annotate(**self.expressions)
-            .annotate(mcp_groups=Window(Count("*")))
-        )
-        return groups
+        self.expressions = {alias: expression for alias, (expression, _) in self.pieces.items()}
 
     def get_answer(self, order: str, limit: int) -> dict[str, Any]:
         if not self.groupings:
             return {"total": self.show_metrics(self.rows.aggregate(**self.expressions))}
-        found = list(self.sort_groups(order)[:limit])
+        values = {alias: grouping.expression for alias, grouping in self.groupings.items()}
+        groups: QuerySet[Any, Any] = self.rows.values(**values).annotate(**self.expressions)
+        # A window counts all groups, whatever the limit, without a second query.
+        found = list(self.sort(groups.annotate(mcp_groups=Window(Count("*"))), order)[:limit])
         count = found[0]["mcp_groups"] if found else 0
         has_more = count > len(found)
         # How many different values there are in all does not follow from the groups.
-        if has_more or any(piece.merge is None for piece in self.pieces.values()):
+        if has_more or any(merge is None for _, merge in self.pieces.values()):
             total = self.rows.aggregate(**self.expressions)
         else:
-            total = {a: p.get_total(row[a] for row in found) for a, p in self.pieces.items()}
+            total = {}
+            for alias, (_expression, merge) in self.pieces.items():
+                known = [row[alias] for row in found if row[alias] is not None]
+                total[alias] = reduce(merge, known) if known and merge else None
         return {
             "groups": [{**self.show_group(row), **self.show_metrics(row)} for row in found],
             "group_count": count,
@@ -221,18 +173,18 @@ class Figures:
             "total": self.show_metrics(total),
         }
 
-    def sort_groups(self, order: str) -> QuerySet[Any, Any]:
-        def sort(alias: str, descending: bool = False) -> OrderBy:
+    def sort(self, groups: QuerySet[Any, Any], order: str) -> QuerySet[Any, Any]:
+        def by(alias: str, descending: bool = False) -> OrderBy:
             return OrderBy(F(alias), descending=descending, nulls_last=True)
 
-        groups, descending = self.groups, order.startswith("-")
+        descending = order.startswith("-")
         if not order.endswith("metric"):
-            return groups.order_by(*(sort(alias, descending) for alias in self.groupings))
+            return groups.order_by(*(by(alias, descending) for alias in self.groupings))
         metric, (first, *_) = self.metrics[0]
-        if metric.sorted_by is not None:
-            groups, first = groups.annotate(mcp_order=metric.sorted_by), "mcp_order"
+        if metric.column is not None and metric.function == "avg":
+            groups, first = groups.annotate(mcp_order=Avg(metric.column.path)), "mcp_order"
         # Groups with the same figure have an order as well: a limit always cuts in one place.
-        return groups.order_by(sort(first, descending), *(sort(a) for a in self.groupings))
+        return groups.order_by(by(first, descending), *(by(alias) for alias in self.groupings))
 
     def show_group(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {

@@ -28,12 +28,8 @@ from drf_mcp.tools.routes import Route
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100
 # Schemas and examples of the list do not describe its figures.
-DEFAULTS: dict[str, Any] = {
-    "name": None,
-    "input_schema": None,
-    "output_schema": MISSING,
-    "examples": (),
-}
+DEFAULTS: dict[str, Any] = {"name": None, "input_schema": None, "examples": ()}
+DEFAULTS["output_schema"] = MISSING
 NOT_SHOWN = gettext_lazy(
     "'{input}' is made of a field that the list does not show to you as it is stored. "
     "Choose from: {names}."
@@ -83,15 +79,26 @@ class AggregateEndpoint(Endpoint):
                 f"aggregate= cannot be used for {listing.place}: {obstacle}. Move what it does "
                 f"into get_queryset() or a filter backend, or take aggregate= away."
             )
-        route = listing.route
-        view_class: Any = make_view_class(
-            answers or AggregateList, listing.view_class, listing.handler, fields
+        route, view_class = listing.route, listing.view_class
+        # The aggregate takes what @extend_schema says of the parameters of the list.
+        own: Any = AggregateList.list
+        handler = FunctionType(own.__code__, own.__globals__, own.__name__)
+        marks = vars(listing.handler).items()
+        vars(handler).update((n, v) for n, v in marks if n not in ("__wrapped__", "mcp_tool"))
+        # The class keeps its name: errors and logs lead to the project's class.
+        members: dict[str, Any] = {
+            n: getattr(view_class, n) for n in ("__module__", "__qualname__", "__doc__")
+        }
+        members |= {"mcp_aggregate": fields, "list": handler}
+        bases = (answers or AggregateList, view_class)
+        metaclass: Any = type(view_class)
+        made = metaclass(view_class.__name__, bases, members)
+        callback = made.as_view(
+            *([dict(route.actions)] if route.actions else ()), **route.initkwargs
         )
-        actions = (dict(route.actions),) if route.actions else ()
-        callback = view_class.as_view(*actions, **route.initkwargs)
         # Attributes such as that of transaction.non_atomic_requests().
-        marks = {n: v for n, v in vars(route.callback).items() if n not in vars(callback)}
-        vars(callback).update(marks)
+        marks = vars(route.callback).items()
+        vars(callback).update((n, v) for n, v in marks if n not in vars(callback))
         aggregate_route = AggregateRoute(route.urlconf, route.chain, callback, route)
         return cls(aggregate_route, listing.method, listing.action, listing.noun, fields=fields)
 
@@ -147,27 +154,6 @@ class UndeclaredAggregateList(AggregateList):
 def refuse(fault: str) -> NoReturn:
     advice = _("Page through the list instead.")
     raise ValidationError(f"{fault} {advice}", "not_aggregated")
-
-
-def make_view_class(
-    answers: type[AggregateList], view_class: type, handler: Any, names: tuple[str, ...]
-) -> type:
-    # The class keeps its name: errors and logs lead to the project's class.
-    members: dict[str, Any] = {
-        "mcp_aggregate": names,
-        "list": copy_handler(handler),
-        **{name: getattr(view_class, name) for name in ("__module__", "__qualname__", "__doc__")},
-    }
-    return type(view_class)(view_class.__name__, (answers, view_class), members)
-
-
-def copy_handler(handler: Any) -> FunctionType:
-    # The aggregate takes what @extend_schema says of the parameters of the list.
-    own: Any = AggregateList.list
-    copied = FunctionType(own.__code__, own.__globals__, own.__name__)
-    marks = {n: v for n, v in vars(handler).items() if n not in ("__wrapped__", "mcp_tool")}
-    vars(copied).update(marks)
-    return copied
 
 
 class ShownKey(serializers.ChoiceField):

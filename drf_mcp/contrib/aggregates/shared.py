@@ -137,10 +137,9 @@ class SharedTool(RedirectingTool):
         yield from errors.find_unknown(arguments)
 
     def refuse_name(self, name: str, call: CallState) -> Problem:
-        known = {each: figures.listing for each, figures in self.figures.items()}
         assert call.context is not None
         offered = call.server.tools_capability.get_offered_tools(call.context)
-        seen = {each: listing for each, listing in known.items() if each in offered}
+        seen = {each: figures.listing for each, figures in self.figures.items() if each in offered}
         nearest = Visibility(call.caller).find_nearest(name, seen)
         message = _("No list has this name, or its figures have a tool of their own.")
         advice = ask_nearest(nearest) or _("Send the name of a tool that lists rows.")
@@ -188,10 +187,10 @@ def locate(outcome: Outcome) -> Outcome:
     failure = outcome.failure
     if failure is None or not failure.problems:
         return outcome
-    problems = tuple(map(locate_problem, failure.problems))
+    problems = tuple(
+        problem
+        if problem.pointer.split("/")[1:2] in [[name] for name in OWN]
+        else replace(problem, pointer=f"/{FILTERS}{problem.pointer}")
+        for problem in failure.problems
+    )
     return outcome.changed(failure=replace(failure, problems=problems))
-
-
-def locate_problem(problem: Problem) -> Problem:
-    is_own = problem.pointer.split("/")[1:2] in [[name] for name in OWN]
-    return problem if is_own else replace(problem, pointer=f"/{FILTERS}{problem.pointer}")

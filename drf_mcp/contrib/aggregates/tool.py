@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
+from django.core.checks import CheckMessage, Error
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.aggregates.columns import AMOUNTS, Column, Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Terms
 from drf_mcp.contrib.aggregates.listing import (
@@ -20,12 +22,14 @@ from drf_mcp.contrib.aggregates.listing import (
 )
 from drf_mcp.dispatch.shown_rows import find_queryset_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.inspection import GUARD, Inspection, locate_view
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.descriptions import join_names, speak
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
 
@@ -86,16 +90,16 @@ class Declaration:
     @cached_property
     def shown(self) -> list[Columns]:
         # A serializer may show some fields to staff alone, or need a caller to be made at all.
-        found = self.ask_both(lambda view: Columns(view, self.inspection.model))
-        return [columns for columns in found if columns is not None]
+        return self.ask_both(lambda view: Columns(view, self.inspection.model))
 
     def ask_both(self, step: Callable[[Any], Any]) -> list[Any]:
         """Return what a step gives for the view without a caller, and as a superuser sees it."""
         inspection = self.inspection
-        return [
+        found = (
             inspection.called_quietly(lambda: step(inspection.view)),
             inspection.called_quietly(lambda: step(inspection.privileged.view)),
-        ]
+        )
+        return [each for each in found if each is not None]
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -122,13 +126,19 @@ class Declaration:
     def find_faults(self) -> Iterator[str]:
         """Yield what is wrong with the declaration, as sentences without their full stops."""
         for name in self.names if self.is_known else ():
-            column = self.find_column(name)
-            if isinstance(column, str):
-                yield self.describe_fault(name, column)
+            reason = self.find_column(name)
+            if isinstance(reason, Column):
+                continue
+            known = dict.fromkeys(known for columns in self.shown for known in columns.names)
+            nearest = "" if name in known else next(iter(find_nearest(name, known)), "")
+            # Translators: the reason is one such as "OrderSerializer shows no field 'totl'".
+            text = _("aggregate= names %(name)r, but %(reason)s")
+            if nearest:
+                text = _("aggregate= names %(name)r, but %(reason)s; did you mean %(nearest)r?")
+            yield text % {"name": name, "reason": reason, "nearest": nearest}
         text = _("aggregate= makes two things of the name %(name)r: take one of the fields away")
         yield from (text % {"name": key} for key in self.terms.duplicate_keys)
-        querysets = self.ask_both(lambda view: view.get_queryset())
-        faults = (find_queryset_fault(rows) for rows in querysets if rows is not None)
+        faults = map(find_queryset_fault, self.ask_both(lambda view: view.get_queryset()))
         yield from (fault.rstrip(".") for fault in dict.fromkeys(faults) if fault)
 
     def find_column(self, name: str) -> Column | str:
@@ -140,15 +150,6 @@ class Declaration:
             except NotAColumn as exc:
                 reason = reason or str(exc)
         return reason
-
-    def describe_fault(self, name: str, reason: str) -> str:
-        known = dict.fromkeys(known for columns in self.shown for known in columns.names)
-        nearest = [] if name in known else find_nearest(name, known)
-        # Translators: the reason is one such as "OrderSerializer shows no field 'totl'".
-        text = _("aggregate= names %(name)r, but %(reason)s")
-        if nearest:
-            text = _("aggregate= names %(name)r, but %(reason)s; did you mean %(nearest)r?")
-        return text % {"name": name, "reason": reason, "nearest": next(iter(nearest), "")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,18 +174,14 @@ class AggregateTool(Tool):
         filters = tuple(parameter for parameter in listing.query if parameter.role != "sort")
         own = tuple(self.get_parameters())
         names = {parameter.name for parameter in own}
+        text = _(
+            "The filter %(filter)r of the list has the name of an argument of %(tool)s, "
+            "which has no such filter therefore."
+        )
         shadowed = [
-            Finding(
-                self.endpoint.place,
-                _(
-                    "The filter %(filter)r of the list has the name of an argument of %(tool)s, "
-                    "which has no such filter therefore."
-                )
-                % {"filter": parameter.name, "tool": self.name},
-                _(REMEDY),
-            )
-            for parameter in filters
-            if parameter.name in names
+            Finding(self.endpoint.place, text % {"filter": p.name, "tool": self.name}, _(REMEDY))
+            for p in filters
+            if p.name in names
         ]
         return replace(
             listing,
@@ -233,16 +230,6 @@ class AggregateTool(Tool):
         return _("Figures of %(rows)s") % {"rows": self.rows}
 
     def compose_description(self) -> str:
-        listing = self.related.by_path.get(self.endpoint.route.path.rstrip("/"))
-        text = _("Filters as of %(tool)s.")
-        return f"{self.describe_figures()} {text % {'tool': listing} if listing else ''}".strip()
-
-    @property
-    def rows(self) -> str:
-        subject = Subject(self.endpoint, self.view)
-        return _("rows") if subject.model is None else subject.of_owner(subject.plural)
-
-    def describe_figures(self) -> str:
         columns = self.declaration.columns
         amounts = [column for column in columns if column.kind.metrics[:4] == AMOUNTS]
         numbers = [speak(column.name) for column in amounts]
@@ -261,8 +248,55 @@ class AggregateTool(Tool):
             ),
         }[bool(numbers), bool(groups)]
         names = {"numbers": join_names(numbers), "groups": join_names(groups)}
-        return text % {"rows": self.rows, **names}
+        figures = text % {"rows": self.rows, **names}
+        listing = self.related.by_path.get(self.endpoint.route.path.rstrip("/"))
+        text = _("Filters as of %(tool)s.")
+        return f"{figures} {text % {'tool': listing} if listing else ''}".strip()
+
+    @property
+    def rows(self) -> str:
+        subject = Subject(self.endpoint, self.view)
+        return _("rows") if subject.model is None else subject.of_owner(subject.plural)
 
     def bind(self, arguments: Any) -> Call:
         call = super().bind(arguments)
         return replace(call, query_string="&".join(filter(None, (call.query_string, MARK))))
+
+
+# --- Checks ---------------------------------------------------------------------------------
+
+
+@register_check()
+def check_aggregates(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if isinstance(tool, AggregateTool):
+            for fault in tool.declaration.find_faults():
+                yield Error(f"{name} at {tool.endpoint.place}: {fault}.", REMEDY, id="drf_mcp.E007")
+    for place in find_places_without_list(project):
+        yield Error(
+            f"aggregate= of {place} has no list that is exposed there.",
+            hint="Expose the list, or take aggregate= away.",
+            id="drf_mcp.E007",
+        )
+
+
+def find_places_without_list(project: Project) -> Iterator[str]:
+    every = project.rest_endpoints
+    for view_class in dict.fromkeys(endpoint.view_class for endpoint in every):
+        own = [endpoint for endpoint in every if endpoint.view_class is view_class]
+        options = vars(view_class).get("mcp_viewset")
+        decorated = [e for e in own if any(each.aggregate for each in e.decorations)]
+        if (options is not None and lacks_list(options, own)) or (
+            decorated and not any(endpoint.standard_action == "list" for endpoint in decorated)
+        ):
+            yield locate_view(view_class)
+    for registration in project.registry.registrations:
+        if lacks_list(registration.options, filter(registration.is_for, every)):
+            own_class = registration.view_class
+            yield locate_view(own_class) if own_class is not None else "a registered router"
+
+
+def lacks_list(options: ViewOptions, endpoints: Iterable[Endpoint]) -> bool:
+    return bool(options.tool.aggregate) and not any(
+        endpoint.standard_action == "list" and options.selects("list") for endpoint in endpoints
+    )
