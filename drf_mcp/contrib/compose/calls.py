@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.compose import PROGRAM
 from drf_mcp.contrib.compose.keeping import Gone, Keeper
@@ -31,11 +32,12 @@ from drf_mcp.tools.summaries import Signature
 from drf_mcp.tools.tool import Tool
 
 FAILED = "PROGRAM_FAILED"
-SIGNATURES, KEPT = "signatures", "kept"
+SIGNATURES, KEPT = OWN_FUNCTIONS = ("signatures", "kept")
 # Texts that these two take, and characters of a text.
 MOST_TEXTS, MAX_NAME = 20, 128
 # Those of an error that a program gets in words.
 MOST_PROBLEMS = 3
+SEND_ANEW = gettext_noop("Send a program anew, without what this one has done already.")
 # The attributes of paginators that name a parameter of theirs.
 PAGING = tuple(f"{each}_query_param" for each in ("page", "page_size", "limit", "offset", "cursor"))
 
@@ -58,26 +60,22 @@ class Reopened:
     further: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass
 class ProgramStopped(Exception):
     """A call of the program waits for something: a confirmation, an answer, a key."""
 
-    def __init__(
-        self, tool: Tool, arguments: Mapping[str, Any], outcome: Outcome, reopened: Reopened
-    ) -> None:
-        super().__init__(tool.name)
-        self.tool = tool
-        self.arguments = arguments
-        self.outcome = outcome
-        self.reopened = reopened
+    tool: Tool
+    arguments: Mapping[str, Any]
+    outcome: Outcome
+    reopened: Reopened
 
 
+@dataclass
 class Ended(Exception):
     """A program may not go on."""
 
-    def __init__(self, status: int, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.status = status
-        self.failure = failure
+    status: int
+    failure: Failure
 
 
 @dataclass
@@ -133,10 +131,6 @@ class ProgramCalls:
         self.is_untrusted = False
 
     @property
-    def names(self) -> frozenset[str]:
-        return frozenset({*self.tools, SIGNATURES, KEPT})
-
-    @property
     def left(self) -> float:
         """Seconds in which the program may go on."""
         return max(self.ends - time.monotonic(), 0.001)
@@ -155,7 +149,7 @@ class ProgramCalls:
             ProgramStopped, Ended: what ends it.
         """
         self.check_time()
-        if name in (SIGNATURES, KEPT):
+        if name in OWN_FUNCTIONS:
             # Longer patterns take the time of the process, which no limit of the program counts.
             fits = all(isinstance(each, str) and len(each) <= MAX_NAME for each in args)
             if kwargs or not fits or len(args) > MOST_TEXTS:
@@ -172,17 +166,22 @@ class ProgramCalls:
             arguments = AnswerEncoder().plain(kwargs)
         except (TypeError, ValueError, RecursionError) as exc:
             raise RaisedInProgram(TypeError(str(exc))) from exc
-        return self.collect(tool, arguments)
+        answer = self.ask(tool, arguments)
+        if answer.following is None or names_page(tool, arguments):
+            return answer.value
+        # Of a list all rows, unless the program asks for one page.
+        rows = list(answer.value)
+        while answer.following is not None:
+            self.check_time()
+            answer = self.ask(tool, answer.following)
+            rows += answer.value
+        return rows
 
     def check_time(self) -> None:
         channel = self.call.channel
         if time.monotonic() >= self.ends or (channel is not None and channel.is_cancelled):
             message = _("The program took longer than %(seconds)d seconds.")
-            raise self.limit(message % {"seconds": self.limits["seconds"]})
-
-    def limit(self, message: str) -> Ended:
-        advice = _("Ask for less: filter, or let a tool count. Or call the tools themselves.")
-        return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))
+            raise limit(message % {"seconds": self.limits["seconds"]})
 
     def find_tool(self, name: str) -> Tool:
         tool = self.tools.get(name)
@@ -191,39 +190,17 @@ class ProgramCalls:
             # What takes a tool away says why, as for any call.
             taken = self.call.server.tools_capability.get_tools(self.context).get(name)
             refused = find_refusal(taken, self.call.caller) if taken else None
-        elif not tool.reads and not self.writes and self.visibility.of([tool]):
+        elif tool.reads or self.writes:
+            return tool
+        elif self.visibility.of([tool]):
             message = _("%(tool)s changes something, and programs only read here. Call it itself.")
             failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message % {"tool": name}, "")
             refused = Outcome(name, 403, failure=failure)
         if refused is not None:
             raise RaisedInProgram(RuntimeError(self.describe(refused)))
-        if tool is None or not (tool.reads or self.writes):
-            nearest = self.visibility.find_nearest(name, self.tools)
-            message = _("There is no function or tool %(name)s.") % {"name": name[:MAX_NAME]}
-            raise RaisedInProgram(NameError(f"{message} {ask_nearest(nearest)}".strip()))
-        return tool
-
-    # --- Rows of several pages ---------------------------------------------------------------
-
-    def collect(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        """Return the data of a call; of a list all rows, unless the program asks for one page."""
-        answer = self.ask(tool, arguments)
-        if answer.following is None or self.names_page(tool, arguments):
-            return answer.value
-        rows = list(answer.value)
-        while answer.following is not None:
-            self.check_time()
-            answer = self.ask(tool, answer.following)
-            rows += answer.value
-        return rows
-
-    def names_page(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
-        endpoint = tool.endpoint
-        own = getattr(endpoint.view_class, "pagination_class", None)
-        paginator = endpoint.route.initkwargs.get("pagination_class", own)
-        paging = {getattr(paginator, name, None) for name in PAGING}
-        sent = tool.arguments.get_values(arguments)
-        return not paging.isdisjoint(argument.parameter.name for argument, _value in sent)
+        nearest = self.visibility.find_nearest(name, self.tools)
+        message = _("There is no function or tool %(name)s.") % {"name": name[:MAX_NAME]}
+        raise RaisedInProgram(NameError(f"{message} {ask_nearest(nearest)}".strip()))
 
     # --- One call ------------------------------------------------------------------------------
 
@@ -231,10 +208,18 @@ class ProgramCalls:
         number = len(self.answers)
         if number >= self.limits["calls"]:
             message = _("The program made %(most)d calls, which is the most that it may make.")
-            raise self.limit(message % {"most": number})
+            raise limit(message % {"most": number})
         answer = CallAnswer(tool.name, hash_json(arguments), tool.name)
         if number < len(self.earlier):
-            answer = self.replay(tool, answer, self.earlier[number])
+            earlier = self.earlier[number]
+            check_same(answer, earlier)
+            answer = earlier
+            try:
+                self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})
+            except Gone:
+                message = _("An answer from before the stop cannot be given again: rights changed.")
+                failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, _(SEND_ANEW))
+                raise Ended(403, failure) from None
         else:
             self.make(tool, arguments, answer)
         self.answers.append(answer)
@@ -245,33 +230,13 @@ class ProgramCalls:
             raise RaisedInProgram(RuntimeError(answer.error))
         return answer
 
-    def replay(self, tool: Tool, asked: CallAnswer, earlier: CallAnswer) -> CallAnswer:
-        self.check_same(asked, earlier)
-        try:
-            self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})
-        except Gone:
-            message = _("An answer from before the stop cannot be given again: rights changed.")
-            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, self.advice)
-            raise Ended(403, failure) from None
-        return earlier
-
-    def check_same(self, asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
-        if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
-            message = _("The program called %(tool)s otherwise than before it stopped.")
-            message %= {"tool": asked.tool}
-            raise Ended(409, Failure("CONFLICT", Category.CONFLICT, message, self.advice))
-
-    @property
-    def advice(self) -> str:
-        return _("Send a program anew, without what this one has done already.")
-
     def make(self, tool: Tool, arguments: Mapping[str, Any], answer: CallAnswer) -> None:
         sent, reopened = arguments, Reopened(answer.tool, answer.arguments)
         slots: dict[Slot[Any], Any] = {PROGRAM: self}
         if self.reopened is not None:
             # It is the first call after the answers that were kept.
             reopened, self.reopened = self.reopened, None
-            self.check_same(answer, reopened)
+            check_same(answer, reopened)
             for name, value in reopened.further.items():
                 sent = tool.arguments.replace_control(sent, name, value)
             replies = {key: Reply(reply) for key, reply in reopened.replies.items()}
@@ -284,7 +249,7 @@ class ProgramCalls:
             outcome = Outcome(tool.name, exc.http_status, failure=failure)
         finally:
             close_broken_connections()
-        if outcome.questions or self.lacks_control(tool, outcome):
+        if outcome.questions or find_lacking(tool, outcome):
             raise ProgramStopped(tool, arguments, outcome, reopened)
         answer.call = outcome.call
         if outcome.tool in self.tools:
@@ -295,14 +260,6 @@ class ProgramCalls:
         self.read(outcome, answer)
         if not tool.reads and not outcome.is_trial:
             answer.changed = tool.sanitize_arguments(arguments)
-
-    def lacks_control(self, tool: Tool, outcome: Outcome) -> bool:
-        """Return whether the call was refused for nothing but arguments that guards read."""
-        problems = outcome.failure.problems if outcome.failure is not None else ()
-        pointers = {tool.arguments.get_control_pointer(each.name) for each in tool.controls}
-        return bool(problems) and all(
-            problem.code == "required" and problem.pointer in pointers for problem in problems
-        )
 
     def describe(self, outcome: Outcome) -> str:
         """Return the text of a failure: its code, where it is, and what is wrong."""
@@ -365,11 +322,41 @@ class ProgramCalls:
         self.borrowed += state["terms"]
         return state["result"]
 
-    def find_terms(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield what has to hold of each call for its answers to be given again."""
-        yield from self.borrowed
+    def note_terms(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return what has to hold of each call for its answer to be given again, and keep it."""
         for answer in self.answers:
             if answer.terms is None:
                 made = StoredAnswer(self.call.caller, self.tools[answer.source], **answer.call)
                 answer.terms = made.note_terms()
-            yield answer.source, answer.terms
+        own = [(answer.source, answer.terms or {}) for answer in self.answers]
+        return [*self.borrowed, *own]
+
+
+def names_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    endpoint = tool.endpoint
+    own = getattr(endpoint.view_class, "pagination_class", None)
+    paginator = endpoint.route.initkwargs.get("pagination_class", own)
+    paging = {getattr(paginator, name, None) for name in PAGING}
+    sent = tool.arguments.get_values(arguments)
+    return not paging.isdisjoint(argument.parameter.name for argument, _value in sent)
+
+
+def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
+    """Return the arguments of guards for whose lack a call was refused, and for nothing else."""
+    problems = outcome.failure.problems if outcome.failure is not None else ()
+    pointers = {tool.arguments.get_control_pointer(each.name): each.name for each in tool.controls}
+    if any(each.code != "required" or each.pointer not in pointers for each in problems):
+        return []
+    return [pointers[each.pointer] for each in problems]
+
+
+def check_same(asked: CallAnswer, earlier: CallAnswer | Reopened) -> None:
+    if (asked.tool, asked.arguments) != (earlier.tool, earlier.arguments):
+        message = _("The program called %(tool)s otherwise than before it stopped.")
+        message %= {"tool": asked.tool}
+        raise Ended(409, Failure("CONFLICT", Category.CONFLICT, message, _(SEND_ANEW)))
+
+
+def limit(message: str) -> Ended:
+    advice = _("Ask for less: filter, or let a tool count. Or call the tools themselves.")
+    return Ended(400, Failure(FAILED, Category.VALIDATION, message, advice))

@@ -58,9 +58,12 @@ class ComposeFeature(Feature):
         program = PROGRAM.get(call) if call.slots else None
         if program is None and call.tool.name != COMPOSE:
             return ()
-        from drf_mcp.contrib.compose.run import find_program_guards
+        from drf_mcp.contrib.compose.run import ProgramGuard, ProgramTimeGuard
+        from drf_mcp.contrib.compose.tool import ComposeTool
 
-        return find_program_guards(call, program)
+        if program is not None:
+            return [ProgramTimeGuard(program)]
+        return [ProgramGuard()] if isinstance(call.tool, ComposeTool) else ()
 
     def finish_result(
         self, result: dict[str, Any], outcome: Any, call: CallState

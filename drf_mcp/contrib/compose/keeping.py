@@ -21,7 +21,7 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json
 
-SALT = "drf_mcp.contrib.compose"
+SIGNER = "drf_mcp.contrib.compose"
 # Programs and results of one owner at a time, of which the oldest makes room for one more; and the
 # most characters of each.
 MOST_KEPT, MAX_STATE = 20, 1_000_000
@@ -38,14 +38,11 @@ class Keeper:
         self.caller = caller
 
     @property
-    def keeps(self) -> bool:
-        """Whether anything is kept for the caller: anonymous callers look alike."""
-        self.caller.authenticate()
-        return bool(self.caller.principal)
-
-    @property
     def owner(self) -> str:
-        return hashlib.sha256(self.caller.principal.encode()).hexdigest()
+        """A hash of who is calling, "" for anonymous callers, who look alike."""
+        self.caller.authenticate()
+        principal = self.caller.principal
+        return hashlib.sha256(principal.encode()).hexdigest() if principal else ""
 
     @property
     def rights(self) -> str:
@@ -59,24 +56,18 @@ class Keeper:
 
         The id is "" where nothing is kept: of anonymous callers, and of what is too long.
         """
-        if not self.keeps:
-            return ""
+        owner = self.owner
         text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
-        if len(text) > MAX_STATE:
+        if not owner or len(text) > MAX_STATE:
             return ""
         rows, now, nonce = get_rows(), timezone.now(), secrets.token_urlsafe(12)
-        rows.create(
-            nonce=nonce,
-            owner=self.owner,
-            state=text,
-            created=now,
-            expires=now + timedelta(seconds=ANSWER_SECONDS),
-        )
-        own = rows.filter(owner=self.owner).order_by("-created").values_list("pk", flat=True)
+        expires = now + timedelta(seconds=ANSWER_SECONDS)
+        rows.create(nonce=nonce, owner=owner, state=text, created=now, expires=expires)
+        own = rows.filter(owner=owner).order_by("-created").values_list("pk", flat=True)
         # By keys, because not every database takes a limited subquery in DELETE.
         if surplus := list(own[MOST_KEPT:]):
             rows.filter(pk__in=surplus).delete()
-        return signing.Signer(salt=SALT).sign(nonce)
+        return signing.Signer(salt=SIGNER).sign(nonce)
 
     def read(self, text: str) -> dict[str, Any]:
         """Return the state of an id.
@@ -102,14 +93,12 @@ class Keeper:
 
     def find_rows(self, text: str) -> Any:
         try:
-            nonce = signing.Signer(salt=SALT).unsign(text)
+            nonce = signing.Signer(salt=SIGNER).unsign(text)
         except signing.BadSignature:
             raise Gone from None
-        if not self.keeps:
+        if not (owner := self.owner):
             raise Gone
-        return get_rows().filter(pk=nonce, owner=self.owner, expires__gt=timezone.now())
-
-    # --- Answers -------------------------------------------------------------------------------
+        return get_rows().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
 
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
         """Ask whether the caller may have an answer again.
@@ -131,5 +120,4 @@ def get_rows() -> Any:
 
 def expire_programs() -> int:
     """Delete what is kept no more, and return the number."""
-    count: int = get_rows().filter(expires__lte=timezone.now()).delete()[0]
-    return count
+    return int(get_rows().filter(expires__lte=timezone.now()).delete()[0])

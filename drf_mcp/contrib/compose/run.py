@@ -1,27 +1,41 @@
-"""One run of a program, from what the caller sent to the outcome."""
+"""One run of a program, from what the caller sent to the outcome; where it stops, and goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.compose import LIMITS, PROGRAM
-from drf_mcp.contrib.compose.calls import FAILED, Ended, ProgramCalls, ProgramStopped
-from drf_mcp.contrib.compose.keeping import Gone
+from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
+from drf_mcp.contrib.compose.calls import (
+    FAILED,
+    OWN_FUNCTIONS,
+    CallAnswer,
+    Ended,
+    ProgramCalls,
+    ProgramStopped,
+    Reopened,
+    find_lacking,
+)
+from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import Printed, ProgramFailed, open_session, run_program
-from drf_mcp.contrib.compose.stops import Stop
-from drf_mcp.contrib.compose.tool import ComposeTool, Sent
+from drf_mcp.contrib.compose.tool import Sent
 from drf_mcp.dispatch.guards import CallRefused, TimeLimitGuard
 from drf_mcp.exceptions import Unavailable
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.interaction.exchange import ANSWER_SECONDS
-from drf_mcp.json_text import encode_plain
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.interaction.exchange import ANSWER_SECONDS, get_exchange
+from drf_mcp.json_text import JSONPointer, encode_plain
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Question
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+
+# What an agent can answer in the place of the client's user.
+ANSWERABLE = frozenset({"form", "url"})
 
 
 class ProgramGuard(Guard):
@@ -48,13 +62,6 @@ class ProgramTimeGuard(TimeLimitGuard):
         return self.program.left
 
 
-def find_program_guards(call: CallState, program: Any) -> Sequence[Guard]:
-    """Return the guards of a call that a program makes, or that runs one."""
-    if program is not None:
-        return [ProgramTimeGuard(program)]
-    return [ProgramGuard()] if isinstance(call.tool, ComposeTool) else ()
-
-
 class ProgramRun:
     """Runs the program that a call sends, or goes on with one that stopped."""
 
@@ -63,7 +70,6 @@ class ProgramRun:
         self.sent = sent
         self.limits = {**LIMITS, **mcp_settings.COMPOSE_LIMITS}
         self.calls = ProgramCalls(call, self.limits)
-        self.keeper = self.calls.keeper
         self.printed = Printed(self.limits["output"])
         # For what is added to the result.
         PROGRAM.set(call, self.calls)
@@ -77,15 +83,15 @@ class ProgramRun:
         """
         program, now, calls = self.sent.program, timezone.now(), self.calls
         try:
-            name, stop = Stop.find(self.call, self.sent, self.keeper)
+            name, stop = Stop.find(self.call, self.sent, calls.keeper)
             if stop is not None:
                 program, now = stop.program, datetime.fromisoformat(stop.now)
                 calls.earlier, calls.reopened = stop.answers, stop.reopened
             with open_session(self.limits, now) as session:
                 if stop is not None:
-                    self.keeper.claim(name)
-                functions = calls.names
-                value = run_program(session, program, functions, calls.answer, self.printed)
+                    calls.keeper.claim(name)
+                names = {*calls.tools, *OWN_FUNCTIONS}
+                value = run_program(session, program, names, calls.answer, self.printed)
             outcome = self.finish(value)
         except ProgramFailed as exc:
             outcome = self.explain(exc)
@@ -94,7 +100,13 @@ class ProgramRun:
         except ProgramStopped as exc:
             outcome = Stop.of(exc, calls, program, now).get_outcome(self.call, exc, calls)
         except Gone:
-            outcome = self.fail(404, self.describe_gone())
+            message = _(
+                "No program of yours waits under this id: it has expired, or has gone on before."
+            )
+            advice = _("Send the program anew, without what it has done already.")
+            problem = Problem("not_found", message, "/resume", remediation=advice)
+            failure = Failure("NOT_FOUND", Category.NOT_FOUND, message, advice, (problem,))
+            outcome = self.fail(404, failure)
         except Unavailable as exc:
             raise CallRefused(exc) from exc
         return outcome.changed(warnings=(*outcome.warnings, *calls.warnings.values()))
@@ -111,7 +123,7 @@ class ProgramRun:
         budget = self.call.server.tools_capability.get_budget(self.call.tool, context)
         if not budget.is_exceeded(outcome, encode_plain(data)):
             return outcome
-        name = self.keeper.keep({"result": value, "terms": list(self.calls.find_terms())})
+        name = self.calls.keeper.keep({"result": value, "terms": self.calls.note_terms()})
         if not name:
             return outcome
         text = _("The whole result is kept for %(minutes)d minutes: programs read it by %(call)s.")
@@ -127,11 +139,12 @@ class ProgramRun:
         line = _("Line %(line)d: ") % {"line": exc.line} if exc.line else ""
         cause = self.calls.failures.get(exc.message)
         if cause is not None and cause.failure is not None:
+            failure, message = cause.failure, f"{line}{cause.tool}: {exc.message}"
             failure = Failure(
-                cause.failure.code,
-                cause.failure.category,
-                f"{line}{cause.tool}: {exc.message}",
-                cause.failure.remediation,
+                failure.code,
+                failure.category,
+                message,
+                failure.remediation,
                 context={"line": exc.line},
             )
             return self.fail(cause.status, failure).changed(scopes=cause.scopes)
@@ -141,17 +154,140 @@ class ProgramRun:
         failure = Failure(FAILED, Category.VALIDATION, problem.message, advice, (problem,))
         return self.fail(400, failure)
 
-    def describe_gone(self) -> Failure:
-        message = _(
-            "No program of yours waits under this id: it has expired, or has gone on before."
-        )
-        advice = _("Send the program anew, without what it has done already.")
-        problem = Problem("not_found", message, "/resume", remediation=advice)
-        return Failure("NOT_FOUND", Category.NOT_FOUND, message, advice, (problem,))
-
     def fail(self, status: int, failure: Failure) -> Outcome:
         context = {**failure.context, **self.find_printed()}
         if changes := self.calls.changes:
             context["changed"] = changes
-        failure = Failure(**{**vars(failure), "context": context})
+        failure = replace(failure, context=context)
         return Outcome(self.call.tool.name, status, failure=failure)
+
+
+# --- Stops ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A program that waits at one of its calls, as it is kept.
+
+    Attributes:
+        program: its text.
+        now: the time that it began, as ISO 8601.
+        answers: the answers of the calls before.
+        reopened: the call.
+        questions: what the call asks: the key, the kind and the fields of each question.
+        names: the arguments that the call lacks.
+        suffix: the end of the keys under which the client's user is asked.
+    """
+
+    program: str
+    now: str
+    answers: Sequence[CallAnswer]
+    reopened: Reopened
+    questions: Sequence[Mapping[str, Any]]
+    names: Sequence[str]
+    suffix: str
+
+    @classmethod
+    def of(cls, stopped: ProgramStopped, calls: ProgramCalls, program: str, now: datetime) -> Stop:
+        """Return what is kept of a program that stopped."""
+        outcome, reopened, questions = stopped.outcome, stopped.reopened, []
+        for each in outcome.questions:
+            reopened.memory[each.key] = each.memory
+            # What is asked again was answered wrongly.
+            reopened.replies.pop(each.key, None)
+            fields = list((each.schema or {}).get("properties", ()))
+            questions.append({"key": each.key, "mode": each.mode, "fields": fields})
+        lacking = [] if questions else find_lacking(stopped.tool, outcome)
+        calls.note_terms()
+        suffix = f"-{secrets.token_hex(4)}"
+        return cls(program, now.isoformat(), calls.answers, reopened, questions, lacking, suffix)
+
+    @classmethod
+    def find(cls, call: CallState, sent: Sent, keeper: Keeper) -> tuple[str, Stop | None]:
+        """Return the id and the stop at which a call goes on; "" and None for a new program.
+
+        Raises:
+            Gone: if there is no such stop.
+            ArgumentsRefused: if the call sends other answers than were asked for.
+        """
+        exchange = get_exchange(call)
+        carried = [each for each in exchange.memory.values() if isinstance(each, list)]
+        name = max(carried)[1] if carried else sent.resume
+        if not name:
+            return "", None
+        state = keeper.read(name)
+        if "program" not in state:
+            raise Gone
+        answers = [CallAnswer(**each) for each in state["answers"]]
+        state |= {"answers": answers, "reopened": Reopened(**state["reopened"])}
+        stop = cls(**{each: state[each] for each in cls.__dataclass_fields__})
+        if sent.program and sent.program != stop.program:
+            message = _("This is another program than the one that stopped.")
+            advice = _("Leave the program out, or send the same one.")
+            problem = Problem("differs", message, "/program", remediation=advice)
+            raise ArgumentsRefused([problem])
+        if carried:
+            for question in stop.questions:
+                if reply := exchange.answers.get(f"{question['key']}{stop.suffix}"):
+                    stop.reopened.replies[question["key"]] = dict(reply.result)
+        else:
+            stop.take(sent.answers)
+        return name, stop
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of what is asked for."""
+        return [*self.names, *(name for each in self.questions for name in each["fields"])]
+
+    def take(self, answers: Mapping[str, Any]) -> None:
+        """Answer the call with what an agent sends."""
+        message = _("The call did not ask for it.")
+        advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(self.fields)}
+        advice = advice if self.fields else _("Leave the answers out: nothing was asked for.")
+        if strange := [name for name in answers if name not in self.fields]:
+            pointers = [JSONPointer.from_path(["answers", name]) for name in strange]
+            code = "unknown_argument"
+            problems = [Problem(code, message, each, remediation=advice) for each in pointers]
+            raise ArgumentsRefused(problems)
+        self.reopened.further.update({n: answers[n] for n in self.names if n in answers})
+        for each in self.questions:
+            if each["mode"] in ANSWERABLE:
+                content = {name: answers[name] for name in each["fields"] if name in answers}
+                self.reopened.replies[each["key"]] = {"action": "accept", "content": content}
+
+    def get_outcome(self, call: CallState, stopped: ProgramStopped, calls: ProgramCalls) -> Outcome:
+        """Return the outcome that asks: questions for a client's user, and how an agent goes on."""
+        inner, tool = stopped.outcome, stopped.tool
+        assert inner.failure is not None
+        shown = inner.data if isinstance(inner.data, Mapping) else {}
+        data: dict[str, Any] = {
+            "tool": tool.name,
+            "arguments": tool.sanitize_arguments(stopped.arguments),
+            **({"preview": shown["preview"]} if "preview" in shown else {}),
+            **({"changed": calls.changes} if calls.changes else {}),
+        }
+        questions: tuple[Question, ...] = ()
+        if name := calls.keeper.keep(asdict(self)):
+            data |= {"resume": name, **({"answers": self.fields} if self.fields else {})}
+            data["expires_in_seconds"] = ANSWER_SECONDS
+            advice = _(
+                "Compare it with what the user asked for. If it is that, call %(tool)s with this id"
+                " in 'resume', without the program, and in 'answers' what is asked for. Calls that"
+                " were made are not made again."
+            ) % {"tool": COMPOSE}
+            memory = [get_exchange(call).round + 1, name]
+            questions = tuple(
+                replace(each, key=f"{each.key}{self.suffix}", memory=memory)
+                for each in inner.questions
+            )
+        else:
+            advice = _("Call %(tool)s itself: nothing can be kept of this program.")
+            advice %= {"tool": tool.name}
+        code, category = inner.failure.code, inner.failure.category
+        message = _("The program stopped at %(tool)s. %(reason)s")
+        if calls.changes:
+            message = _("The program stopped at %(tool)s, after changes that stay. %(reason)s")
+        message %= {"tool": tool.name, "reason": inner.failure.message}
+        failure = Failure(code, category, message, advice, soft=True)
+        body = {"detail": f"{message} {advice}", "data": data}
+        return Outcome(COMPOSE, 200, data=data, body=body, failure=failure, questions=questions)
