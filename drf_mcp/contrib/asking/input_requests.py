@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -47,61 +46,43 @@ class InputRequests:
             return SILENT
         message = self.context.message
         state = message.params.get(STATE)
-        earlier = SILENT if state is None else self.get_state().read(state)
-        answers = {key: Answer(result) for key, result in read_responses(message.params).items()}
-        return Exchange(
-            read_modes(message.meta), {**earlier.answers, **answers}, earlier.memory, earlier.round
-        )
+        number, answers, memory = (0, {}, {}) if state is None else self.read_state(state)
+        answers = {**answers, **read_responses(message.params)}
+        answered = {key: Answer(result) for key, result in answers.items()}
+        return Exchange(read_modes(message.meta), answered, memory, number)
 
     def write(self, questions: tuple[Question, ...]) -> InputRequired | None:
         """Return the result that asks the questions; None where the client cannot ask them."""
         exchange = self.exchange
         if not questions or not all(map(exchange.can_ask, questions)):
             return None
-        return InputRequired(questions, self.get_state().write(exchange, questions))
+        answers = {key: answer.result for key, answer in exchange.answers.items()}
+        memory = {**exchange.memory, **{q.key: q.memory for q in questions}}
+        state = [self.binding, exchange.round + 1, answers, memory]
+        return InputRequired(questions, signing.dumps(state, salt=SALT, compress=True))
 
-    def get_state(self) -> RequestState:
+    @property
+    def binding(self) -> str:
+        """A hash of what a ``requestState`` belongs to (2026-07-28, basic/patterns/mrtr)."""
         # It is the caller's own, who has to be known for it.
         caller = self.context.caller
         caller.authenticate()
         arguments = self.context.message.params.get("arguments")
-        return RequestState(caller.principal, self.subject, arguments)
+        return hash_json([caller.principal, self.subject, arguments])
 
-
-class RequestState:
-    """The ``requestState`` of a call (2026-07-28, basic/patterns/mrtr).
-
-    Args:
-        principal: who is calling.
-        subject: what is called: the method, and the name of the tool.
-        arguments: the arguments of the call, any JSON value.
-    """
-
-    def __init__(self, principal: str, subject: str, arguments: Any) -> None:
-        self.binding = hash_json([principal, subject, arguments])
-
-    def write(self, exchange: Exchange, questions: Iterable[Question]) -> str:
-        """Return the text that brings back the exchange and the memory of the questions."""
-        answers = {key: answer.result for key, answer in exchange.answers.items()}
-        memory = {**exchange.memory, **{q.key: q.memory for q in questions}}
-        payload = [self.binding, exchange.round + 1, answers, memory]
-        return signing.dumps(payload, salt=SALT, compress=True)
-
-    def read(self, text: Any) -> Exchange:
-        """Return the exchange of the earlier rounds.
+    def read_state(self, text: Any) -> Any:
+        """Return the number of earlier rounds, their answers, and what was remembered.
 
         Raises:
             InvalidParams: if the text is not of this caller and call, or is too old.
         """
+        own = self.binding
         try:
-            binding, number, answers, memory = signing.loads(
-                str(text), salt=SALT, max_age=ANSWER_SECONDS
-            )
+            binding, *state = signing.loads(str(text), salt=SALT, max_age=ANSWER_SECONDS)
         except signing.SignatureExpired:
             raise InvalidParams(_("The requestState has expired: make the call anew.")) from None
         except (signing.BadSignature, ValueError):
             raise InvalidParams(_("The requestState is not one of this server.")) from None
-        if binding != self.binding:
+        if binding != own:
             raise InvalidParams(_("The requestState belongs to another call or caller."))
-        answered = {key: Answer(result) for key, result in answers.items()}
-        return Exchange((), answered, memory, number)
+        return state

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.db import connections, router
@@ -19,7 +19,7 @@ from drf_mcp.json_text import hash_json
 # How many questions to one caller may be open at once: each holds a thread.
 MOST_OPEN = 20
 # Seconds between two looks for answers that other processes were given.
-INTERVAL = 0.5
+INTERVAL = 1.0
 
 
 class OpenQuestions:
@@ -56,7 +56,7 @@ class OpenQuestions:
         """Keep the first answer to a question of this client; all others are dropped."""
         rows = self.get_unanswered().filter(question_id=question_id)
         if isinstance(question_id, str) and rows.update(answer=[result]):
-            WATCH.wake(question_id)
+            WAITING.wake(question_id)
 
     def cancel(self, call_id: Any) -> None:
         """Let a call wait no longer."""
@@ -64,7 +64,7 @@ class OpenQuestions:
         ids = list(rows.values_list("question_id", flat=True))
         rows.update(answer=[])
         for question_id in ids:
-            WATCH.wake(question_id)
+            WAITING.wake(question_id)
 
     def get_unanswered(self) -> Any:
         still_open = {"answer__isnull": True, "expires__gt": timezone.now()}
@@ -91,8 +91,7 @@ def close(ids: Sequence[str]) -> None:
 
 def delete_expired_questions() -> int:
     """Delete the questions that no call waits for any more, and return their number."""
-    count: int = get_questions().filter(expires__lte=timezone.now()).delete()[0]
-    return count
+    return int(get_questions().filter(expires__lte=timezone.now()).delete()[0])
 
 
 def close_connections() -> None:
@@ -102,70 +101,64 @@ def close_connections() -> None:
             connection.close()
 
 
-class AnswerWatch:
-    """Wakes the calls of this process that wait, in one thread while there are any."""
+class WaitingCalls:
+    """The calls of this process that wait, by the questions that they ask."""
 
     def __init__(self) -> None:
-        # What wakes the call, by each question that the call asks.
-        self.waiting: dict[str, threading.Event] = {}
+        self.by_question: dict[str, threading.Event] = {}
         self.lock = threading.Lock()
-        self.thread: threading.Thread | None = None
-        self.is_idle = threading.Event()
 
     @contextlib.contextmanager
-    def watching(
-        self, ids: Sequence[str], news: threading.Event, most: int | None
-    ) -> Iterator[bool]:
-        """Set ``news`` whenever one of the questions has an answer.
+    def adding(self, ids: Sequence[str], news: threading.Event, most: int | None) -> Iterator[bool]:
+        """Have a call be one that waits.
 
         Args:
-            ids: those of the questions.
-            news: wakes the call that asks them.
+            ids: those of its questions.
+            news: wakes the call.
             most: how many calls of this process may wait, None for any number.
 
         Yields:
             False where as many calls wait already.
         """
         with self.lock:
-            is_admitted = most is None or len(set(self.waiting.values())) < most
+            is_admitted = most is None or len(set(self.by_question.values())) < most
             if is_admitted:
-                self.add(ids, news)
+                self.by_question.update(dict.fromkeys(ids, news))
         try:
             yield is_admitted
         finally:
             with self.lock:
                 for question_id in ids:
-                    self.waiting.pop(question_id, None)
-                if not self.waiting:
-                    self.is_idle.set()
-
-    def add(self, ids: Sequence[str], news: threading.Event) -> None:
-        self.waiting.update(dict.fromkeys(ids, news))
-        self.is_idle.clear()
-        if self.thread is None:
-            self.thread = threading.Thread(target=self.look, daemon=True)
-            self.thread.start()
+                    self.by_question.pop(question_id, None)
 
     def wake(self, question_id: str) -> None:
         """Wake the call that waits for a question, if it is one of this process."""
-        if news := self.waiting.get(question_id):
+        if news := self.by_question.get(question_id):
             news.set()
 
-    def look(self) -> None:
-        while True:
-            self.is_idle.wait(INTERVAL)
-            with self.lock:
-                ids = list(self.waiting)
-                if not ids:
-                    self.thread = None
-                    break
-            # The next look may find a database again that was away.
-            contain(partial(self.wake_answered, ids), lambda exc: connections.close_all())
-        connections.close_all()
 
-    def wake_answered(self, ids: Sequence[str]) -> None:
-        for question_id in read_answers(ids):
-            self.wake(question_id)
+WAITING = WaitingCalls()
 
 
-WATCH = AnswerWatch()
+def wait_for_answers(
+    ids: Sequence[str], news: threading.Event, channel: Any, seconds: int
+) -> Mapping[str, Any] | None:
+    """Return what came back for questions, None where that was not all in time.
+
+    Args:
+        news: wakes the call: an answer has come, or the client is gone.
+        channel: the way to the client.
+        seconds: for how long the call waits.
+    """
+    deadline = time.monotonic() + seconds
+    while not channel.is_cancelled and (left := deadline - time.monotonic()) > 0:
+        # Another process may have been given the answer.
+        news.wait(min(left, INTERVAL))
+        news.clear()
+        # The next look may find a database again that was away.
+        answers: Mapping[str, Any] = contain(lambda: read_answers(ids), lambda exc: {})
+        close_connections()
+        # A call that was cancelled, and a client that cannot ask after all, answer no more.
+        if len(answers) == len(ids) or [] in answers.values():
+            return answers
+    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,11 +11,11 @@ from typing import Any
 from django.utils.translation import ngettext
 
 from drf_mcp.contrib.asking.open_questions import (
-    WATCH,
+    WAITING,
     OpenQuestions,
     close,
     close_connections,
-    read_answers,
+    wait_for_answers,
 )
 from drf_mcp.contrib.asking.sessions import Session
 from drf_mcp.features import CallState, Guard, Proceed
@@ -33,15 +32,7 @@ FIRST_WITH_MODES = "2025-11-25"
 
 
 class NoAnswer(Exception):
-    """The user was not asked, or did not answer.
-
-    Args:
-        sentence: what the model reads of it, "" for nothing.
-    """
-
-    def __init__(self, sentence: str = "") -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
+    """The user was not asked, or did not answer; the text is for the model, "" for nothing."""
 
 
 class WaitingInputRequests:
@@ -102,8 +93,8 @@ class WaitingGuard(Guard):
                 input_requests.add(questions, self.ask(call, questions, input_requests.exchange))
             except NoAnswer as exc:
                 if asked is None:
-                    return explain_silence(outcome, exc.sentence)
-                asked.failure = say_first(exc.sentence, asked.failure)
+                    return explain_silence(outcome, str(exc))
+                asked.failure = say_first(str(exc), asked.failure)
                 raise asked from None
             self.renew(call)
 
@@ -137,7 +128,7 @@ class WaitingGuard(Guard):
         most = mcp_settings.WAITING_CALLS if channel.shares_threads else None
         channel.callbacks.append(news.set)
         try:
-            with WATCH.watching(ids, news, most) as is_admitted:
+            with WAITING.adding(ids, news, most) as is_admitted:
                 opened = OpenQuestions(self.session)
                 if not is_admitted or not opened.open(ids, context.message.id, seconds):
                     raise NoAnswer()
@@ -145,32 +136,26 @@ class WaitingGuard(Guard):
                     params = get_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)
                 close_connections()
-                answers = self.wait(ids, news, channel, seconds)
+                answers = wait_for_answers(ids, news, channel, seconds)
         finally:
             channel.callbacks.remove(news.set)
             close(ids)
-        return {q.key: read_answer(answers.get(i, ())) for i, q in zip(ids, questions, strict=True)}
-
-    def wait(
-        self, ids: Sequence[str], news: threading.Event, channel: Any, seconds: int
-    ) -> Mapping[str, Any]:
-        deadline = time.monotonic() + seconds
-        while not channel.is_cancelled and news.wait(deadline - time.monotonic()):
-            news.clear()
-            answers = read_answers(ids)
-            # A call that was cancelled, and a client that cannot ask after all, answer no more.
-            if len(answers) == len(ids) or [] in answers.values():
-                return answers
-            close_connections()
-        if channel.is_cancelled:
-            raise NoAnswer()
-        # Translators: for a model, why its call was not made.
-        text = ngettext(
-            "The user was asked, and did not answer within %(seconds)d second.",
-            "The user was asked, and did not answer within %(seconds)d seconds.",
-            seconds,
-        )
-        raise NoAnswer(text % {"seconds": seconds})
+        if answers is None and not channel.is_cancelled:
+            # Translators: for a model, why its call was not made.
+            text = ngettext(
+                "The user was asked, and did not answer within %(seconds)d second.",
+                "The user was asked, and did not answer within %(seconds)d seconds.",
+                seconds,
+            )
+            raise NoAnswer(text % {"seconds": seconds})
+        found: dict[str, Answer] = {}
+        for question_id, question in zip(ids, questions, strict=True):
+            # A client may answer with an error, or with what is no answer.
+            answer = (answers or {}).get(question_id) or [None]
+            if not isinstance(answer[0], Mapping):
+                raise NoAnswer()
+            found[question.key] = Answer(answer[0])
+        return found
 
 
 def can_show(question: Question, revision: str) -> bool:
@@ -186,29 +171,15 @@ def get_params(question: Question, question_id: str, revision: str) -> Mapping[s
         return {**params, "elicitationId": question_id}
     if revision < FIRST_WITH_MODES:
         del params["mode"]
-        fields = params["requestedSchema"]["properties"].items()
-        properties = {name: write_choices(field) for name, field in fields}
+        properties = {}
+        for name, field in params["requestedSchema"]["properties"].items():
+            others = {member: value for member, value in field.items() if member != "oneOf"}
+            if choices := field.get("oneOf"):
+                others["enum"] = [choice["const"] for choice in choices]
+                others["enumNames"] = [choice["title"] for choice in choices]
+            properties[name] = others
         params["requestedSchema"] = {**params["requestedSchema"], "properties": properties}
     return params
-
-
-def write_choices(field: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "oneOf" not in field:
-        return field
-    others = {name: value for name, value in field.items() if name != "oneOf"}
-    values = [choice["const"] for choice in field["oneOf"]]
-    return {**others, "enum": values, "enumNames": [choice["title"] for choice in field["oneOf"]]}
-
-
-def read_answer(answer: Sequence[Any]) -> Answer:
-    """Return the answer that a client sent.
-
-    Raises:
-        NoAnswer: if the client answered with an error, or with what is no answer.
-    """
-    if not answer or not isinstance(answer[0], Mapping):
-        raise NoAnswer()
-    return Answer(answer[0])
 
 
 def say_first(sentence: str, failure: Failure) -> Failure:

@@ -61,9 +61,6 @@ def served(settings, transactional_db):
     registry.reload()
     views.PAID.clear()
     yield
-    # The thread that looks for answers ends with the last call that waits.
-    if thread := open_questions.WATCH.thread:
-        thread.join(5)
     assert not PendingQuestion.objects.exists()
     connections.close_all()
 
@@ -186,7 +183,7 @@ def test_an_answer_that_comes_too_late_is_dropped(settings):
 
 
 def test_an_answer_that_another_process_took_is_found(monkeypatch):
-    """The other process cannot wake the call: the call's own looks for the answer."""
+    """The other process cannot wake the call, which looks for the answer."""
     monkeypatch.setattr(open_questions, "INTERVAL", 0.02)
     host = Host()
     call = iter(host.begin("refunds_create", {}))
@@ -373,7 +370,7 @@ def test_a_credential_that_was_revoked_while_the_user_thought_is_not_let_in(staf
     question_id = next(call)["id"]
     PendingQuestion.objects.filter(pk=question_id).update(answer=[accept(approved_by="a@b.org")])
     Token.objects.all().delete()
-    open_questions.WATCH.wake(question_id)
+    open_questions.WAITING.wake(question_id)
     assert next(call)["error"]["code"] == 401
     list(call)
     assert not Group.objects.exists()
