@@ -78,11 +78,12 @@ class InputRequests:
         """
         own = self.binding
         try:
-            binding, *state = signing.loads(str(text), salt=SALT, max_age=ANSWER_SECONDS)
+            loaded = signing.loads(str(text), salt=SALT, max_age=ANSWER_SECONDS)
+            binding, number, answers, memory = loaded
         except signing.SignatureExpired:
             raise InvalidParams(_("The requestState has expired: make the call anew.")) from None
         except (signing.BadSignature, ValueError):
             raise InvalidParams(_("The requestState is not one of this server.")) from None
         if binding != own:
             raise InvalidParams(_("The requestState belongs to another call or caller."))
-        return state
+        return number, answers, memory

@@ -1,4 +1,4 @@
-"""The types of a client's code, read from the JSON Schemas of tools."""
+"""The tools of a caller with the types of a client's code, read from their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rest_framework.exceptions import APIException
 from typing_extensions import Self
+
+from drf_mcp.envelopes import Envelope, PlainEnvelope
+from drf_mcp.settings import override_language
+from drf_mcp.tools.results import choose_envelope_class, find_success, make_envelope
+from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.in_process import InProcessClient, make_server
+from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 # Types inside one another; compilers give up on a few hundred brackets.
 MAX_DEPTH = 20
@@ -51,7 +59,8 @@ class Record:
 
 
 ANYTHING = ValueType("any")
-SCALARS = {each: ValueType(each) for each in ("string", "integer", "number", "boolean", "null")}
+SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
+NONE = type(None)
 
 
 class UniqueNames:
@@ -83,7 +92,7 @@ class TypeReader:
     """Reads schemas. Objects with the same members are one record, unless it is of arguments.
 
     Attributes:
-        records: in an order in which each comes after those that it names.
+        found: the records, in an order in which each comes after those that it names.
     """
 
     def __init__(self, names: UniqueNames) -> None:
@@ -99,7 +108,8 @@ class TypeReader:
         if not isinstance(schema, Mapping) or depth > MAX_DEPTH:
             return ANYTHING
         choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list) and choices and all(map(self._is_literal, choices)):
+        known = isinstance(choices, list) and all(isinstance(c, (str, int, NONE)) for c in choices)
+        if choices and known:
             return ValueType("literal", literals=tuple(dict.fromkeys(map(json.dumps, choices))))
         types = schema.get("type") or ("object" if "properties" in schema else ())
         branches = schema.get("anyOf") or schema.get("oneOf")
@@ -107,9 +117,6 @@ class TypeReader:
             return self._unite(self.read(each, name, depth + 1) for each in branches)
         every = [types] if isinstance(types, str) else types
         return self._unite(self._read_one(each, schema, name, depth) for each in every)
-
-    def _is_literal(self, value: Any) -> bool:
-        return value is None or isinstance(value, (str, int))
 
     def _read_one(self, kind: Any, schema: Mapping[str, Any], name: str, depth: int) -> ValueType:
         if kind == "array":
@@ -123,32 +130,24 @@ class TypeReader:
         if kind == "object":
             values = self.read(schema.get("additionalProperties"), f"{name}Value", depth + 1)
             return ValueType("map", (values,))
-        return SCALARS.get(kind, ANYTHING)
+        return ValueType(kind) if kind in SCALARS else ANYTHING
 
     def read_arguments(self, schema: Mapping[str, Any], name: str) -> Record:
-        members, is_open = self._read_members(schema, name, 0)
-        record = Record(self.names.take(name), members, is_open)
+        record = Record(self.names.take(name), *self._read_members(schema, name, 0))
         self.found[record.name] = record
         return record
 
     def _read_members(
         self, schema: Mapping[str, Any], name: str, depth: int
     ) -> tuple[tuple[RecordMember, ...], bool]:
-        required = schema.get("required", ())
-        members = tuple(
-            RecordMember(
-                name=each,
-                type=self.read(inner, name + write_pascal_case(each), depth + 1),
-                required=each in required,
-                description=clean(self._get_description(inner)),
-            )
-            for each, inner in schema.get("properties", {}).items()
-        )
+        members = []
+        for each, inner in schema.get("properties", {}).items():
+            kind = self.read(inner, name + write_pascal_case(each), depth + 1)
+            text = str(inner.get("description", "")) if isinstance(inner, Mapping) else ""
+            is_required = each in schema.get("required", ())
+            members.append(RecordMember(each, kind, is_required, clean(text)))
         others = schema.get("additionalProperties", False)
-        return members, bool(others) or others == {}
-
-    def _get_description(self, schema: Any) -> str:
-        return str(schema.get("description", "")) if isinstance(schema, Mapping) else ""
+        return tuple(members), bool(others) or others == {}
 
     def _unite(self, types: Iterable[ValueType]) -> ValueType:
         flat = (part for each in types for part in (each.parts if each.kind == "union" else [each]))
@@ -194,3 +193,63 @@ class ClientTool:
         if data.record is None or data.record.name != data_name:
             data_name = reader.names.take(data_name)
         return cls(name, clean(description), arguments, data, data_name, envelope)
+
+
+class ClientTools:
+    """Reads tools into types.
+
+    Args:
+        reserved: names that the language's own code has.
+    """
+
+    def __init__(self, endpoint: LocalEndpoint, reserved: frozenset[str]) -> None:
+        self.endpoint = endpoint
+        self.capability = make_server(endpoint).tools_capability
+        self.reader = TypeReader(UniqueNames(reserved))
+
+    @override_language()
+    def read_all(self, tools: Mapping[str, Tool], user: Any) -> list[ClientTool]:
+        """Return the tools, and those that only the list of the endpoint has, such as a search."""
+        made = [self._read_tool(tool) for tool in tools.values()]
+        default = make_envelope(choose_envelope_class(None, self.capability.server.envelope_class))
+        for each in self._list_further(user):
+            if each["name"] not in self.endpoint.registry.tools():
+                facts = (each["name"], each.get("description", ""), each["inputSchema"])
+                data = find_data_schema({}, default)
+                made.append(ClientTool.read(self.reader, *facts, data, default.contract))
+        return made
+
+    def _list_further(self, user: Any) -> Iterator[dict[str, Any]]:
+        client = InProcessClient(user, endpoint=self.endpoint)
+        params: dict[str, Any] = {}
+        while True:
+            try:
+                page = client.send("tools/list", params)["result"]
+            except APIException:
+                # The endpoint does not let the caller in.
+                return
+            yield from page["tools"]
+            if "nextCursor" not in page:
+                return
+            params = {"cursor": page["nextCursor"]}
+
+    def _read_tool(self, tool: Tool) -> ClientTool:
+        output = tool.options.output_schema
+        if not isinstance(output, Mapping):
+            # Several objects are answered by a list.
+            output = {} if tool.takes_items else tool.schema.output
+        envelope = self.capability.get_envelope(tool)
+        data = find_data_schema(output, envelope)
+        facts = (tool.name, tool.description, tool.input_schema)
+        return ClientTool.read(self.reader, *facts, data, envelope.contract)
+
+
+def find_data_schema(output: Mapping[str, Any], envelope: Envelope) -> Any:
+    if not output or not envelope.contract:
+        return output if isinstance(envelope, PlainEnvelope) else None
+    schema = find_success(envelope.schema(dict(output)) or {}).get("data")
+    # The "ok" contract has a page's rows alone, and null of some failures.
+    values = schema.get("anyOf", [schema]) if isinstance(schema, Mapping) else [None]
+    properties = values[0].get("properties", {}) if isinstance(values[0], Mapping) else {}
+    is_rows = envelope.contract == "ok" and properties.keys() == {"results"}
+    return properties["results"] if is_rows else values[0]

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import Required, get_type_hints
 
-from drf_mcp.contrib.clients.python_writer import PythonWriter
-from drf_mcp.contrib.clients.typescript_writer import TypeScriptWriter
+from drf_mcp.contrib.clients.writers import PythonWriter, TypeScriptWriter
 from tests.contrib.clients.writing import (
     AWKWARD_NAMES,
     AWKWARD_SCHEMA,

@@ -14,7 +14,7 @@ from django.urls import path
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView
 
-from drf_mcp.contrib.clients import python_writer, typescript_writer
+from drf_mcp.contrib.clients.writers import PythonWriter, TypeScriptWriter
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.management.base import UsageError
 from drf_mcp.tools import mcp_viewset
@@ -34,8 +34,8 @@ def write(*args: str) -> str:
 @pytest.mark.parametrize(
     ("language", "runtime", "name"),
     [
-        ("python", python_writer.RUNTIME, "support.py.txt"),
-        ("typescript", typescript_writer.RUNTIME, "support.ts.txt"),
+        ("python", PythonWriter.runtime, "support.py.txt"),
+        ("typescript", TypeScriptWriter.runtime, "support.ts.txt"),
     ],
 )
 def test_the_tools_of_a_toolset(tmp_path, language, runtime, name):

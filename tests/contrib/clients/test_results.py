@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from mcp_types import CallToolResult
 
-from drf_mcp.contrib.clients.python_writer import PythonWriter
+from drf_mcp.contrib.clients.writers import PythonWriter
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.test import MCPClient
 from tests.contrib.clients.writing import run_client, write_client

@@ -7,9 +7,8 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
-from drf_mcp.contrib.clients.python_writer import PythonWriter
 from drf_mcp.contrib.clients.schema_types import ClientTool, TypeReader, UniqueNames
-from drf_mcp.contrib.clients.typescript_writer import TypeScriptWriter
+from drf_mcp.contrib.clients.writers import PythonWriter, TypeScriptWriter
 
 # Reserved words, hyphens, quotes, ends of comments.
 AWKWARD_NAMES = [

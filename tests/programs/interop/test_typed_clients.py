@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from drf_mcp.contrib.clients.python_writer import PythonWriter
-from drf_mcp.contrib.clients.typescript_writer import TypeScriptWriter
+from drf_mcp.contrib.clients.writers import PythonWriter, TypeScriptWriter
 from tests.contrib.clients.writing import AWKWARD_SCHEMA, AWKWARD_TEXT, write_client
 from tests.programs.interop.servers import ROOT
 

@@ -6,16 +6,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.contrib.clients.python_writer import PythonWriter
-from drf_mcp.contrib.clients.tools import ClientTools
-from drf_mcp.contrib.clients.typescript_writer import TypeScriptWriter
+from drf_mcp.contrib.clients.schema_types import ClientTools
+from drf_mcp.contrib.clients.writers import ClientWriter, PythonWriter, TypeScriptWriter
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.settings import mcp_settings
 
-WRITERS: dict[str, type[PythonWriter | TypeScriptWriter]] = {
-    "python": PythonWriter,
-    "typescript": TypeScriptWriter,
-}
+WRITERS: dict[str, type[ClientWriter]] = {"python": PythonWriter, "typescript": TypeScriptWriter}
 
 
 class Command(MCPCommand):
