@@ -907,8 +907,8 @@ MUTANTS = (
     Mutant(
         "who may have the answers from before a stop",
         "contrib/compose/calls.py",
-        "            self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})",
-        "            pass",
+        "                self.keeper.check_terms(self.tools[earlier.source], earlier.terms or {})",
+        "                pass",
         ("contrib/compose/test_guards.py",),
     ),
     Mutant(
@@ -928,15 +928,15 @@ MUTANTS = (
     Mutant(
         "programs only read unless the endpoint lets them write",
         "contrib/compose/calls.py",
-        "        elif not tool.reads and not self.writes and self.visibility.of([tool]):",
+        "        elif self.visibility.of([tool]):",
         "        elif False:",
         ("contrib/compose/test_programs.py",),
     ),
     Mutant(
         "programs have no tool that writes unless the endpoint lets them write",
         "contrib/compose/calls.py",
-        "        if tool is None or not (tool.reads or self.writes):",
-        "        if tool is None:",
+        "        elif tool.reads or self.writes:",
+        "        elif True:",
         ("contrib/compose/test_programs.py",),
     ),
     Mutant(

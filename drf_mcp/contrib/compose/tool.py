@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
-from django.core.checks import CheckMessage, Error
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.compose import COMPOSE
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.json_text import parse_json_text
@@ -147,21 +144,4 @@ def make_compose_tool(tools: Any, **options: Any) -> Tool:
             },
             output_schema=None,
             **options,
-        )
-
-
-@register_check()
-def check_compose(project: Project) -> Iterator[CheckMessage]:
-    if find_spec("pydantic_monty") is None:
-        yield Error(
-            "drf_mcp.contrib.compose runs programs with pydantic-monty, which is not installed.",
-            hint='Install it: pip install "drf-mcp-server[compose]".',
-            id="drf_mcp.E021",
-        )
-    if COMPOSE in project.tools:
-        yield Error(
-            f"The project has a tool named {COMPOSE}, which the endpoint serves in the place of "
-            "the tool that runs programs.",
-            hint="Give the tool another name with @mcp_tool(name=...).",
-            id="drf_mcp.E021",
         )
