@@ -110,7 +110,7 @@ class BrowsablePage(Frame):
             "facts": {
                 **card.form,
                 "fields": FormFields(card.tool, {c.tool.name: c.tool for c in cards}).get_facts(),
-                "example": self.get_example(card.tool),
+                "example": card.tool.hints.call,
                 "endpoint": self.endpoint_url,
                 "rest": own_origin
                 + get_script_prefix().rstrip("/")

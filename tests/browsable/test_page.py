@@ -11,14 +11,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import include, path
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.permissions import AllowAny, DjangoModelPermissions, IsAuthenticated
 from rest_framework.response import Response
-from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
@@ -27,7 +26,6 @@ from drf_mcp import mcp_tool
 from drf_mcp.browsable.frame import STATIC_FILES
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
-from example_project.shop.models import Customer
 
 static_folder = Path(drf_mcp.__file__).parent / "static"
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -221,14 +219,6 @@ def test_form_names_no_tool_that_the_user_does_not_see(browser_of, settings):
 
 
 @pytest.mark.slow
-def test_example_names_rows_that_the_user_sees(browser_of):
-    for name in ("alice", "bob"):
-        facts = facts_of(browser_of(name).get("/mcp?tool=orders_create"))
-        owner = Customer.objects.get(pk=facts["example"]["customer"]).owner
-        assert owner.username == name
-
-
-@pytest.mark.slow
 def test_static_files_are_small(browser_of):
     files = [static_folder / name for name in STATIC_FILES]
     assert {path.name for path in (static_folder / "drf_mcp").iterdir()} == {
@@ -286,18 +276,11 @@ def test_findings_are_grouped_by_cause(browser_of):
     assert len(dict(titles)) == len(titles)
 
 
-@pytest.mark.slow
-def test_staff_see_who_may_call_each_tool(browser_of, expose):
-    page = text_of(browser_of("carol").get("/mcp"))
-    assert page.count("For a user with is_staff") == 2
+def test_staff_ask_whether_another_user_may_call_a_tool(browser_of, expose):
     page = text_of(browser_of("carol").get("/mcp?tool=orders_retrieve&as=bob"))
-    assert "The owner may do anything with a row" in page
     assert re.search(r"bob may call orders_retrieve, within limits", page)
     assert "No user is named zed." in text_of(browser_of("carol").get("/mcp?tool=stats&as=zed"))
-    page = text_of(browser_of("alice").get("/mcp")) + text_of(
-        browser_of("alice").get("/mcp?tool=orders_retrieve&as=bob")
-    )
-    assert "For a " not in page
+    page = text_of(browser_of("alice").get("/mcp?tool=orders_retrieve&as=bob"))
     assert "bob may" not in page
 
 
@@ -315,21 +298,6 @@ class Groups(ModelViewSet):
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
     permission_classes = [DjangoModelPermissions]
-
-
-def test_staff_see_the_permissions_and_the_groups_that_have_them(browser_of, expose):
-    editors = Group.objects.create(name="Editors")
-    editors.permissions.add(Permission.objects.get(codename="add_group"))
-    router = SimpleRouter()
-    router.register("groups", Groups)
-    expose(*router.urls, BROWSABLE_PAGE=True)
-    page = text_of(browser_of("carol").get("/mcp"))
-    assert "4 more tools are hidden from you" in page
-    assert "For a user with auth.add_group" in page
-    User.objects.filter(username="carol").update(is_superuser=True)
-    page = text_of(browser_of("carol").get("/mcp?tool=groups_create"))
-    assert "a user with auth.add_group" in page
-    assert "Groups: Editors." in page
 
 
 @pytest.mark.slow
@@ -373,18 +341,3 @@ def test_page_below_a_prefix_keeps_to_it(db, settings):
     settings.DRF_MCP = {"BROWSABLE_PAGE": True, "PERMISSION_CLASSES": []}
     page = text_of(Client(headers=BROWSER).get("/agents/mcp"))
     assert 'href="/agents/mcp?show=clients"' in page
-
-
-class WorkingHours(AllowAny):
-    """Between nine and five."""
-
-    def has_permission(self, request, view) -> bool:
-        return True
-
-
-@pytest.mark.slow
-def test_a_permission_derived_from_allow_any_is_named_to_staff(expose, browser_of):
-    view = Weigh.as_view(permission_classes=[WorkingHours])
-    expose(path("weigh/", view), BROWSABLE_PAGE=True)
-    page = text_of(browser_of("admin").get("/mcp?tool=weigh"))
-    assert "Between nine and five." in page

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.lock import LockFile
-from drf_mcp.contrib.operators.review import ExposureReport
+from drf_mcp.contrib.operators.unexposed import find_unexposed
 from drf_mcp.management.screen import group_digits
 from drf_mcp.tools import registry
 from tests.management import library
@@ -148,4 +148,4 @@ def test_a_name_that_nothing_has_is_refused_in_the_language_of_its_reader(run, i
 
 def test_the_reason_of_an_endpoint_that_is_no_tool_has_the_language_of_its_reader(in_brackets):
     in_brackets()
-    assert all(each.reason.startswith("⟦") for each in ExposureReport(registry).find_unexposed())
+    assert all(each.reason.startswith("⟦") for each in find_unexposed(registry))

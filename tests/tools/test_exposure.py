@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.operators.review import ExposureReport
+from drf_mcp.contrib.operators.unexposed import find_unexposed
 from drf_mcp.tools import Exposure, Registry, mcp_tool, mcp_viewset
 
 
@@ -218,7 +218,7 @@ class Closed(Exposure):
 def test_the_report_says_which_class_does_not_expose_an_endpoint(settings):
     settings.DRF_MCP = {"EXPOSURE_CLASS": Closed}
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": routed(Decorated, "crates")})
-    reasons = {found.reason for found in ExposureReport(Registry()).find_unexposed()}
+    reasons = {found.reason for found in find_unexposed(Registry())}
     assert reasons == {"not exposed: Closed of EXPOSURE_CLASS leaves the endpoint out"}
 
 

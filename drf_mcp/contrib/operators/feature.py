@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
-
-from drf_mcp.features import Example, Feature
+from drf_mcp.features import Feature
 
 
 class OperatorsFeature(Feature):
@@ -10,14 +8,9 @@ class OperatorsFeature(Feature):
         "findings": "drf_mcp.contrib.operators.review.FindingsReport",
         "size": "drf_mcp.contrib.operators.review.SizeReport",
         "risks": "drf_mcp.contrib.operators.risks.RisksReport",
-        "unexposed": "drf_mcp.contrib.operators.review.UnexposedReport",
+        "unexposed": "drf_mcp.contrib.operators.unexposed.UnexposedReport",
         "why": "drf_mcp.contrib.operators.permission_trace.WhyReport",
         "lock": "drf_mcp.contrib.operators.lock.LockReport",
         "check": "drf_mcp.contrib.operators.lock.CheckReport",
     }
     page_parts = ("drf_mcp.contrib.operators.page.OperatorsPart",)
-
-    def find_example(self, tool: Any, user: Any = None) -> Example | None:
-        from drf_mcp.contrib.operators.page import find_example
-
-        return find_example(tool, user)

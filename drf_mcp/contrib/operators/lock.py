@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,20 @@ from drf_mcp.management.tool_list import name_permissions
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.tools import Tool, registry
 
+LOCK_FILE = "mcp-tools.lock.json"
+FORMAT = 1
 ANY = "any"
 # A definition that grew by more than this share is reported.
 GROWTH = 0.25
+# The exit code for a breaking change.
+BREAKING = 1
+BREAKING_CHANGES = ngettext_lazy("%(count)d breaking change", "%(count)d breaking changes", "count")
+NOTES = ngettext_lazy("%(count)d note", "%(count)d notes", "count")
 
 Entry = dict[str, Any]
+
+
+# --- Comparing -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -40,124 +48,130 @@ class Change:
 
 
 def compare_tools(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Change]:
+    """Return the changes of tools, the breaking ones first."""
     changes = [Change(name, _("removed"), True) for name in old if name not in new]
     for name in old:
         if name in new:
-            comparison = EntryComparison(old[name], new[name])
-            changes += [Change(name, *difference) for difference in comparison.find_differences()]
+            changes += [Change(name, *each) for each in compare_entries(old[name], new[name])]
     changes += [Change(name, _("added"), False) for name in new if name not in old]
     return sorted(changes, key=lambda change: not change.breaking)
 
 
-# What changed, and whether that breaks.
-Difference = tuple[str, bool]
-
-
-class EntryComparison:
-    def __init__(self, old: Entry, new: Entry) -> None:
-        self.old = old
-        self.new = new
-
-    def find_differences(self) -> Iterator[Difference]:
-        old, new = self.old, self.new
-        both = {"old": old, "new": new}
-        if old["permissions"] != new["permissions"]:
-            facts = {name: self.list_names(entry["permissions"]) for name, entry in both.items()}
-            yield _("permissions %(old)s became %(new)s") % facts, True
-        yield from self.compare_arguments()
-        yield from self.compare_answers()
-        if old["request"] != new["request"]:
-            facts = {name: entry["request"] for name, entry in both.items()}
-            yield _("request %(old)s became %(new)s") % facts, False
-        if new["size"] > old["size"] * (1 + GROWTH):
-            facts = {name: entry["size"] for name, entry in both.items()}
-            yield _("grew from %(old)d to %(new)d bytes") % facts, False
-
-    def list_names(self, dotted: Sequence[str]) -> str:
+def compare_entries(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
+    """Yield what changed in a tool, and whether that breaks."""
+    if old["permissions"] != new["permissions"]:
         # A name without a dot is the sentence of a view that chooses its permissions.
-        names = (n.rpartition(".")[2] if "." in n else _(n) for n in dotted)
-        return ", ".join(names) or pgettext("permissions", "none")
+        facts = {
+            place: ", ".join(n.rpartition(".")[2] if "." in n else _(n) for n in names)
+            or pgettext("permissions", "none")
+            for place, names in {"old": old["permissions"], "new": new["permissions"]}.items()
+        }
+        yield _("permissions %(old)s became %(new)s") % facts, True
+    yield from compare_arguments(old["arguments"], new["arguments"])
+    yield from compare_answers(old["answers"], new["answers"])
+    if old["request"] != new["request"]:
+        facts = {"old": old["request"], "new": new["request"]}
+        yield _("request %(old)s became %(new)s") % facts, False
+    if new["size"] > old["size"] * (1 + GROWTH):
+        sizes = {"old": old["size"], "new": new["size"]}
+        yield _("grew from %(old)d to %(new)d bytes") % sizes, False
 
-    def compare_arguments(self) -> Iterator[Difference]:
-        old, new = self.old["arguments"], self.new["arguments"]
-        for name in old:
-            if name not in new:
-                yield _("argument %(name)s removed") % {"name": name}, True
-            else:
-                yield from self.compare_argument(name, old[name], new[name])
-        for name in new:
-            if name not in old:
-                # A required member of an object that is new and optional breaks no call.
-                parent = name.rpartition(".")[0].removesuffix("[]")
-                required = new[name].get("required", False) and parent in {"", *old}
-                added = _("argument %(name)s added")
-                if required:
-                    added = _("required argument %(name)s added")
-                yield added % {"name": name}, required
 
-    def compare_argument(self, name: str, old: Entry, new: Entry) -> Iterator[Difference]:
-        if old["type"] != new["type"]:
-            fewer = not self.accepts(new["type"], old["type"])
-            facts = {"name": name, "old": old["type"], "new": new["type"]}
-            yield _("argument %(name)s changed from %(old)s to %(new)s") % facts, fewer
-        yield from self.compare_choices(name, old.get("enum"), new.get("enum"))
-        required = new.get("required", False)
-        if required != old.get("required", False):
+def compare_arguments(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
+    for name in old:
+        if name not in new:
+            yield _("argument %(name)s removed") % {"name": name}, True
+            continue
+        was, is_now = old[name], new[name]
+        if was["type"] != is_now["type"]:
+            facts = {"name": name, "old": was["type"], "new": is_now["type"]}
+            changed = _("argument %(name)s changed from %(old)s to %(new)s") % facts
+            yield changed, not accepts(is_now["type"], was["type"])
+        yield from compare_choices(name, was.get("enum"), is_now.get("enum"))
+        required = is_now.get("required", False)
+        if required != was.get("required", False):
             became = _("argument %(name)s became optional")
             if required:
                 became = _("argument %(name)s became required")
             yield became % {"name": name}, required
-
-    def compare_choices(
-        self, name: str, old: list[Any] | None, new: list[Any] | None
-    ) -> Iterator[Difference]:
-        if new is None:
-            return
-        if old is None:
-            facts = {"name": name, "values": self.list_values(new)}
-            yield _("argument %(name)s takes only %(values)s now") % facts, True
-            return
-        if removed := [value for value in old if value not in new]:
-            facts = {"name": name, "values": self.list_values(removed)}
-            yield _("argument %(name)s no longer takes %(values)s") % facts, True
-        if added := [value for value in new if value not in old]:
-            facts = {"name": name, "values": self.list_values(added)}
-            yield _("argument %(name)s takes %(values)s as well") % facts, False
-
-    def list_values(self, values: Sequence[Any]) -> str:
-        return ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
-
-    def compare_answers(self) -> Iterator[Difference]:
-        old, new = self.old["answers"], self.new["answers"]
-        for name in old:
-            if name not in new:
-                yield _("field %(name)s of the answer removed") % {"name": name}, True
-            elif old[name]["type"] != new[name]["type"]:
-                was, is_now = old[name]["type"], new[name]["type"]
-                facts = {"name": name, "old": was, "new": is_now}
-                changed = _("field %(name)s of the answer changed from %(old)s to %(new)s") % facts
-                yield changed, not self.accepts(was, is_now)
-        for name in new:
-            if name not in old:
-                yield _("field %(name)s of the answer added") % {"name": name}, False
-
-    def accepts(self, new: str, old: str) -> bool:
-        allowed, required = set(new.split(" | ")), set(old.split(" | "))
-        if "number" in allowed:
-            allowed.add("integer")
-        return ANY in allowed or required <= allowed
+    for name in new:
+        if name not in old:
+            # A required member of an object that is new and optional breaks no call.
+            parent = name.rpartition(".")[0].removesuffix("[]")
+            required = new[name].get("required", False) and parent in {"", *old}
+            added = _("argument %(name)s added")
+            if required:
+                added = _("required argument %(name)s added")
+            yield added % {"name": name}, required
 
 
-LOCK_FILE = "mcp-tools.lock.json"
-FORMAT = 1
-# The exit code for a breaking change.
-BREAKING = 1
-BREAKING_CHANGES = ngettext_lazy("%(count)d breaking change", "%(count)d breaking changes", "count")
-NOTES = ngettext_lazy("%(count)d note", "%(count)d notes", "count")
+def compare_choices(
+    name: str, old: list[Any] | None, new: list[Any] | None
+) -> Iterator[tuple[str, bool]]:
+    def tell(text: str, values: Sequence[Any]) -> str:
+        written = ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
+        return text % {"name": name, "values": written}
+
+    if new is None:
+        return
+    if old is None:
+        yield tell(_("argument %(name)s takes only %(values)s now"), new), True
+        return
+    if removed := [value for value in old if value not in new]:
+        yield tell(_("argument %(name)s no longer takes %(values)s"), removed), True
+    if added := [value for value in new if value not in old]:
+        yield tell(_("argument %(name)s takes %(values)s as well"), added), False
+
+
+def compare_answers(old: Entry, new: Entry) -> Iterator[tuple[str, bool]]:
+    for name in old:
+        if name not in new:
+            yield _("field %(name)s of the answer removed") % {"name": name}, True
+        elif old[name]["type"] != new[name]["type"]:
+            was, is_now = old[name]["type"], new[name]["type"]
+            facts = {"name": name, "old": was, "new": is_now}
+            changed = _("field %(name)s of the answer changed from %(old)s to %(new)s") % facts
+            yield changed, not accepts(was, is_now)
+    for name in new:
+        if name not in old:
+            yield _("field %(name)s of the answer added") % {"name": name}, False
+
+
+def accepts(new: str, old: str) -> bool:
+    allowed, required = set(new.split(" | ")), set(old.split(" | "))
+    if "number" in allowed:
+        allowed.add("integer")
+    return ANY in allowed or required <= allowed
+
+
+# --- The file ------------------------------------------------------------------------------------
 
 
 class LockFileError(Exception):
     """A lock file is missing or cannot be read."""
+
+
+def find_members(schema: Any, path: str = "") -> Entry:
+    """Return the members of a JSON Schema by their paths, such as ``lines[].quantity``."""
+    found: Entry = {}
+    schema = schema if isinstance(schema, Mapping) else {}
+    for name, member in schema.get("properties", {}).items():
+        member = member if isinstance(member, Mapping) else {}
+        kind = member.get("type", ANY)
+        entry: Entry = {"type": " | ".join(kind) if isinstance(kind, list) else kind}
+        if name in schema.get("required", ()):
+            entry["required"] = True
+        for place in (member, member.get("items") or {}):
+            # A schema describes many choices in words, which show no change.
+            choices = (value for value, _ in FieldSchema.of(place).meaning.choices)
+            if enum := list(place.get("enum", choices)):
+                entry["enum"] = enum
+        own = f"{path}.{name}" if path else name
+        found |= {own: entry, **find_members(member, own)}
+    # The rows of a list without pages are members too.
+    if isinstance(schema.get("items"), Mapping):
+        found |= find_members(schema["items"], f"{path}[]")
+    return found
 
 
 def write_entry(tool: Tool) -> Entry:
@@ -165,49 +179,10 @@ def write_entry(tool: Tool) -> Entry:
     return {
         "request": f"{tool.endpoint.method} {tool.endpoint.route.path}",
         "permissions": name_permissions(tool),
-        "arguments": SchemaMembers(tool.input_schema).by_path,
-        "answers": SchemaMembers(tool.schema.output).by_path,
+        "arguments": find_members(tool.input_schema),
+        "answers": find_members(tool.schema.output),
         "size": ToolCost(tool).bytes,
     }
-
-
-class SchemaMembers:
-    """The members of a JSON Schema by their paths, such as ``lines[].quantity``."""
-
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.by_path: Entry = {}
-        self._add_members(schema, "")
-        # The rows of a list without pages.
-        self._add_nested({"items": schema.get("items")}, "")
-
-    def _add_members(self, schema: Mapping[str, Any], path: str) -> None:
-        required = schema.get("required", ())
-        for name, member in schema.get("properties", {}).items():
-            member_path = f"{path}.{name}" if path else name
-            self.by_path[member_path] = self._write_member(member, name in required)
-            self._add_nested(member, member_path)
-
-    def _add_nested(self, schema: Any, path: str) -> None:
-        if not isinstance(schema, Mapping):
-            return
-        if isinstance(schema.get("items"), Mapping):
-            items_path = f"{path}[]"
-            self._add_members(schema["items"], items_path)
-        if path:
-            self._add_members(schema, path)
-
-    def _write_member(self, schema: Any, required: bool) -> Entry:
-        schema = schema if isinstance(schema, Mapping) else {}
-        kind = schema.get("type", ANY)
-        entry: Entry = {"type": " | ".join(kind) if isinstance(kind, list) else kind}
-        if required:
-            entry["required"] = True
-        for place in (schema, schema.get("items") or {}):
-            # A schema describes many choices in words, which show no change.
-            choices = (value for value, _ in FieldSchema.of(place).meaning.choices)
-            if enum := list(place.get("enum", choices)):
-                entry["enum"] = enum
-        return entry
 
 
 class LockFile:
@@ -244,7 +219,6 @@ class LockFile:
         return entries
 
     def find_changes(self) -> list[Change]:
-        # Breaking changes first.
         return compare_tools(self.read(), self.make_entries())
 
 
@@ -283,7 +257,7 @@ class CheckReport(LockReport):
             changes = LockFile(path, command.endpoint.tools).find_changes()
         except LockFileError as exc:
             raise UsageError(str(exc)) from exc
-        found = [dataclasses.asdict(change) for change in changes]
+        found = [asdict(change) for change in changes]
         lines = self.list_changes(changes, screen)
         if not any(change.breaking for change in changes):
             return [command.format_json(found)] if options["json"] else lines

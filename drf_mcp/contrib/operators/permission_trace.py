@@ -19,7 +19,7 @@ from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.visibility import turns_away
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import AccessStep
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.management.screen import Screen, UsageError
@@ -92,54 +92,53 @@ class AskedPermission:
         self.permission = permission
         self.request = request
         self.view = view
-        self.name = self._name(permission)
+        self.name = self.name_permission(permission)
 
-    def _name(self, permission: Any) -> str:
+    def name_permission(self, permission: Any) -> str:
         for composed, (word, _joint) in COMPOSED.items():
             if isinstance(permission, composed):
-                return f"({self._name(permission.op1)} {word} {self._name(permission.op2)})"
+                names = map(self.name_permission, (permission.op1, permission.op2))
+                return f"({f' {word} '.join(names)})"
         if isinstance(permission, NEGATED):
-            return f"not {self._name(permission.op1)}"
+            return f"not {self.name_permission(permission.op1)}"
         return type(permission).__name__
 
     def make_step(self, kind: str) -> Step:
-        allows: Any = contain(
-            lambda: bool(self.permission.has_permission(self.request, self.view)), lambda exc: exc
-        )
-        if isinstance(allows, Exception):
-            # Permissions of some projects raise their refusal.
-            if turns_away(allows):
-                says = _("refuses: %(reason)s") % {"reason": allows}
-                return Step(kind, self.name, False, says)
-            says = _("cannot be asked without a call: %(error)r") % {"error": allows}
-            return Step(kind, self.name, None, says)
-        if allows:
-            return Step(kind, self.name, True, _("allows it"))
-        return Step(kind, self.name, False, _("refuses"), self.find_needs(self.permission))
+        with catch() as caught:
+            if self.permission.has_permission(self.request, self.view):
+                return Step(kind, self.name, True, _("allows it"))
+            return Step(kind, self.name, False, _("refuses"), self.find_needs(self.permission))
+        exc = caught.exception
+        # Permissions of some projects raise their refusal.
+        if turns_away(exc):
+            return Step(kind, self.name, False, _("refuses: %(reason)s") % {"reason": exc})
+        says = _("cannot be asked without a call: %(error)r") % {"error": exc}
+        return Step(kind, self.name, None, says)
 
     def make_object_step(self, rows: Any) -> Step | None:
         # None for a permission without a check of objects.
         base = permissions.BasePermission.has_object_permission
         if getattr(type(self.permission), "has_object_permission", base) is base:
             return None
-        kind, name = "object permission", f"{self.name}.has_object_permission"
         decisions = [
             contain(partial(self.allows_object, row), lambda exc: False)
             for row in islice(rows.all(), SAMPLE)
         ]
         allowed, asked = sum(decisions), len(decisions)
-        plural = rows.model._meta.verbose_name_plural
-        facts = {"allowed": allowed, "count": asked, "rows": plural}
+        facts = {"allowed": allowed, "count": asked, "rows": rows.model._meta.verbose_name_plural}
         if allowed == asked:
             says = _("allows all %(count)d %(rows)s")
-            if asked == SAMPLE:
-                says = _("allows all the first %(count)d %(rows)s")
-            return Step(kind, name, True, says % facts)
-        says = _("allows %(allowed)d of %(count)d %(rows)s")
-        if asked == SAMPLE:
-            says = _("allows %(allowed)d of the first %(count)d %(rows)s")
-        allows = None if allowed else False
-        return Step(kind, name, allows, says % facts, self.find_needs(self.permission))
+            first = _("allows all the first %(count)d %(rows)s")
+        else:
+            says = _("allows %(allowed)d of %(count)d %(rows)s")
+            first = _("allows %(allowed)d of the first %(count)d %(rows)s")
+        return Step(
+            "object permission",
+            f"{self.name}.has_object_permission",
+            True if allowed == asked else None if allowed else False,
+            (first if asked == SAMPLE else says) % facts,
+            "" if allowed == asked else self.find_needs(self.permission),
+        )
 
     def allows_object(self, row: Any) -> bool:
         return bool(self.permission.has_object_permission(self.request, self.view, row))
@@ -148,18 +147,19 @@ class AskedPermission:
         for composed, (_word, joint) in COMPOSED.items():
             if isinstance(permission, composed):
                 operands = (permission.op1, permission.op2)
-                return self._join(filter(None, map(self.find_needs, operands)), joint)
+                return join(filter(None, map(self.find_needs, operands)), joint)
         if isinstance(permission, NEGATED):
-            return _("a caller whom %(name)s refuses") % {"name": self._name(permission.op1)}
+            name = self.name_permission(permission.op1)
+            return _("a caller whom %(name)s refuses") % {"name": name}
         if isinstance(permission, permissions.DjangoModelPermissions):
-            return contain(lambda: self._find_missing(permission), lambda exc: "")
+            return contain(lambda: self.find_missing(permission), lambda exc: "")
         for known in type(permission).__mro__:
             if known in NEEDS:
                 return _(NEEDS[known])
         docstring = (type(permission).__doc__ or "").strip().partition("\n")[0]
         return str(getattr(permission, "message", None) or docstring).rstrip(".")
 
-    def _find_missing(self, permission: Any) -> str:
+    def find_missing(self, permission: Any) -> str:
         # REST framework names the permissions that a method requires, not those that are missing.
         user, method = self.request.user, str(self.request.method)
         if not user.is_authenticated:
@@ -169,13 +169,12 @@ class AskedPermission:
         if isinstance(permission, permissions.DjangoObjectPermissions):
             required = permission.get_required_object_permissions(method, model)
         missing = [name for name in required if not user.has_perm(name)]
-        return (
-            _("the permission %(names)s") % {"names": self._join(missing, BOTH)} if missing else ""
-        )
+        return _("the permission %(names)s") % {"names": join(missing, BOTH)} if missing else ""
 
-    def _join(self, texts: Iterable[str], joint: str) -> str:
-        found = list(texts)
-        return reduce(lambda first, last: _(joint) % {"first": first, "last": last}, found or [""])
+
+def join(texts: Iterable[str], joint: str) -> str:
+    found = list(texts) or [""]
+    return reduce(lambda first, last: _(joint) % {"first": first, "last": last}, found)
 
 
 MARKS = {True: gettext_noop("yes"), False: gettext_noop("NO"), None: gettext_noop("depends")}
@@ -217,12 +216,11 @@ class PermissionTrace:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         return (
-            *self._make_narrowing_steps(),
-            *self._make_endpoint_steps(),
-            *self._make_permission_steps(),
-            *self._make_feature_steps(),
-            *self._make_throttle_steps(),
-            *self._make_row_steps(),
+            *self.find_narrowing_steps(),
+            *self.find_permission_steps(),
+            *self.find_feature_steps(),
+            *self.find_throttle_steps(),
+            *self.find_row_steps(),
         )
 
     @property
@@ -264,35 +262,33 @@ class PermissionTrace:
             return _("%(who)s may not call %(tool)s: %(reason)s") % facts
         return _("%(who)s may call %(tool)s, within limits: %(reason)s") % facts
 
-    def _make_narrowing_steps(self) -> Iterator[Step]:
-        own: Any = contain(lambda: list(get_own_narrowings(self.request)), lambda exc: exc)
-        if isinstance(own, Exception):
-            yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": own})
-            own = []
-        for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
-            allows = narrowing.allows(self.tool)
-            says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
-            yield Step("narrowing", narrowing.label, allows, says)
-
-    def _make_endpoint_steps(self) -> Iterator[Step]:
-        for permission in self.caller.permissions:
-            asked = AskedPermission(permission, self.request, self.caller.view)
-            yield asked.make_step("endpoint")
-
     def ask_permissions(self) -> list[AskedPermission]:
         return [
             AskedPermission(permission, self.request, self.view)
             for permission in self.view.get_permissions()
         ]
 
-    def _make_permission_steps(self) -> Iterator[Step]:
+    def find_narrowing_steps(self) -> Iterator[Step]:
+        own: list[Narrowing] = []
+        with catch() as caught:
+            own += get_own_narrowings(self.request)
+        if hasattr(caught, "exception"):
+            yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": caught.exception})
+        for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
+            allows = narrowing.allows(self.tool)
+            says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
+            yield Step("narrowing", narrowing.label, allows, says)
+
+    def find_permission_steps(self) -> Iterator[Step]:
+        for permission in self.caller.permissions:
+            yield AskedPermission(permission, self.request, self.caller.view).make_step("endpoint")
         asked: Any = contain(self.ask_permissions, lambda exc: exc)
         if isinstance(asked, Exception):
             yield Step("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
             return
         yield from (permission.make_step("permission") for permission in asked)
 
-    def _make_feature_steps(self) -> Iterator[Step]:
+    def find_feature_steps(self) -> Iterator[Step]:
         for feature in features.hooks["get_access_steps"]:
             ask = partial(feature.get_access_steps, self.tool, self.caller)
             found: Any = contain(ask, lambda exc: exc)
@@ -301,7 +297,7 @@ class PermissionTrace:
                 found = [AccessStep(name, name, None, says)]
             yield from (Step(*step) for step in found)
 
-    def _make_throttle_steps(self) -> Iterator[Step]:
+    def find_throttle_steps(self) -> Iterator[Step]:
         for throttle in contain(self.view.get_throttles, lambda exc: []):
             name = type(throttle).__name__
             read = partial(find_quota, throttle, self.view.request, self.view)
@@ -318,42 +314,40 @@ class PermissionTrace:
                 )
                 yield Step("throttle", name, True, says)
 
-    def _make_row_steps(self) -> Iterator[Step]:
-        kwargs = self.tool.endpoint.route.kwargs
+    def find_row_steps(self) -> Iterator[Step]:
+        view, kwargs = self.view, self.tool.endpoint.route.kwargs
         # A call that creates reads no rows.
-        if not isinstance(self.view, GenericAPIView) or not (
-            kwargs or self.request.method == "GET"
-        ):
+        if not isinstance(view, GenericAPIView) or not (kwargs or self.request.method == "GET"):
             return
-        shown: Any = contain(lambda: list(self._filter_rows()), lambda exc: exc)
-        if isinstance(shown, Exception):
-            says = _("depends on arguments and cannot be asked here")
+        steps: list[Step] = []
+
+        def note(name: str, rows: Any, before: int) -> None:
+            left, plural = rows.count(), rows.model._meta.verbose_name_plural
+            facts = {"left": left, "count": before, "rows": plural}
+            says = _("shows all %(count)d %(rows)s")
+            if left != before:
+                says = _("shows %(left)d of %(count)d %(rows)s")
+            if left != before or not steps:
+                allows = True if left == before else None
+                steps.append(Step("rows", name, allows, says % facts))
+
+        with catch():
+            rows: Any = view.get_queryset()
+            own = type(view).get_queryset is not GenericAPIView.get_queryset
+            source = f"{type(view).__name__}.{'get_queryset' if own else 'queryset'}"
+            note(source, rows, rows.model._default_manager.count())
+            for backend in view.filter_backends:
+                before, rows = rows.count(), backend().filter_queryset(view.request, rows, view)
+                note(backend.__name__, rows, before)
+            yield from steps
             if kwargs:
-                says = _("depends on %(names)s and cannot be asked here")
-            yield Step("rows", "get_queryset", None, says % {"names": ", ".join(kwargs)})
+                asked = contain(self.ask_permissions, lambda exc: [])
+                yield from filter(None, (each.make_object_step(rows) for each in asked))
             return
-        yield from (step for step, _rows in shown)
+        says = _("depends on arguments and cannot be asked here")
         if kwargs:
-            rows = shown[-1][1]
-            asked = contain(self.ask_permissions, lambda exc: [])
-            yield from filter(None, (permission.make_object_step(rows) for permission in asked))
-
-    def _filter_rows(self) -> Iterator[tuple[Step, Any]]:
-        view, rows = self.view, self.view.get_queryset()
-        own = type(view).get_queryset is not GenericAPIView.get_queryset
-        source = f"{type(view).__name__}.{'get_queryset' if own else 'queryset'}"
-        yield self._make_rows_step(source, rows, rows.model._default_manager.count()), rows
-        for backend in view.filter_backends:
-            before, rows = rows.count(), backend().filter_queryset(view.request, rows, view)
-            if rows.count() != before:
-                yield self._make_rows_step(backend.__name__, rows, before), rows
-
-    def _make_rows_step(self, name: str, rows: Any, before: int) -> Step:
-        left, plural = rows.count(), rows.model._meta.verbose_name_plural
-        facts = {"left": left, "count": before, "rows": plural}
-        if left == before:
-            return Step("rows", name, True, _("shows all %(count)d %(rows)s") % facts)
-        return Step("rows", name, None, _("shows %(left)d of %(count)d %(rows)s") % facts)
+            says = _("depends on %(names)s and cannot be asked here")
+        yield Step("rows", "get_queryset", None, says % {"names": ", ".join(kwargs)})
 
 
 class WhyReport(ToolReport):
@@ -370,16 +364,7 @@ class WhyReport(ToolReport):
             raise UsageError(_("Name who calls with --as."))
         tool = command.find_tool(options["name"], command.endpoint)
         user = command.find_user_or_anonymous(options["username"])
-        trace = self.trace(tool, user, command.endpoint)
+        trace = PermissionTrace(tool, user, command.endpoint)
         if options["json"]:
             return [command.format_json(trace.as_data())]
         return trace.list_lines(screen)
-
-    def trace(
-        self,
-        tool: Tool,
-        user: Any,
-        endpoint: LocalEndpoint | None = None,
-        narrowings: Sequence[Narrowing] = (),
-    ) -> PermissionTrace:
-        return PermissionTrace(tool, user, endpoint, narrowings)

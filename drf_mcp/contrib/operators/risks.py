@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,6 @@ from drf_mcp.management.tool_list import TOOLS
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_endpoint import LocalEndpoint
 
 GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
 MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-", UNKNOWN: "?"}
@@ -27,45 +25,37 @@ MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-
 MIN_NAMES_WIDTH = 20
 
 
-@dataclass(frozen=True)
 class ToolRisks:
-    """What guards one tool.
+    """What guards one tool that writes.
+
+    Args:
+        tool: the tool.
+        throttles: those of the endpoint.
 
     Attributes:
-        tool: a tool that writes.
-        throttles: those of the endpoint.
+        guards: each guard by its name: "yes", "no", "not needed" or "not known".
+        lacking: the names of the guards that it needs and lacks.
+        grave: those that it must not lack: anybody may call, or nothing is asked before a deletion.
     """
 
-    tool: Tool
-    throttles: Sequence[Any]
-
-    @cached_property
-    def safeguards(self) -> Sequence[Safeguard]:
+    def __init__(self, tool: Tool, throttles: Sequence[Any]) -> None:
+        self.tool = tool
         found = [
             Safeguard("permissions", "perms", self.has_permissions(), is_grave=True, order=0),
-            Safeguard("throttle", "throttle", any(self.find_throttles()), order=600),
-            *(s for f in features.hooks["get_safeguards"] for s in f.get_safeguards(self.tool)),
+            Safeguard("throttle", "throttle", self.has_throttle(throttles), order=600),
+            *(s for f in features.hooks["get_safeguards"] for s in f.get_safeguards(tool)),
         ]
-        return sorted(found, key=lambda safeguard: safeguard.order)
-
-    @cached_property
-    def guards(self) -> Mapping[str, str]:
-        """Each guard by its name: "yes", "no", "not needed" or "not known"."""
-        return {each.name: self.judge(each) for each in self.safeguards}
-
-    @property
-    def lacking(self) -> list[str]:
-        return [name for name, guarded in self.guards.items() if guarded == LACKING]
-
-    @property
-    def grave(self) -> list[str]:
-        """What must not be lacking: anybody may call, or nothing is asked before a deletion."""
-        return [s.name for s in self.safeguards if s.is_grave and self.guards[s.name] == LACKING]
-
-    @property
-    def says(self) -> dict[str, str]:
-        """What guards do with the tool, by their names."""
-        return {each.name: each.says for each in self.safeguards if each.says}
+        self.safeguards = sorted(found, key=lambda safeguard: safeguard.order)
+        self.guards: dict[str, str] = {}
+        for each in self.safeguards:
+            state = LACKING if each.is_needed else NEEDLESS
+            if each.is_on is None:
+                state = UNKNOWN
+            self.guards[each.name] = GUARDED if each.is_on else state
+        self.lacking = [name for name, state in self.guards.items() if state == LACKING]
+        self.grave = [s.name for s in self.safeguards if s.is_grave and s.name in self.lacking]
+        # What guards do with the tool, by their names.
+        self.says = {each.name: each.says for each in self.safeguards if each.says}
 
     @property
     def rank(self) -> tuple[Any, ...]:
@@ -73,10 +63,11 @@ class ToolRisks:
         grave = [safeguard.name not in self.grave for safeguard in self.safeguards]
         return *grave, -len(self.lacking), self.tool.name
 
-    def judge(self, safeguard: Safeguard) -> str:
-        if safeguard.is_on is None:
-            return UNKNOWN
-        return GUARDED if safeguard.is_on else LACKING if safeguard.is_needed else NEEDLESS
+    @cached_property
+    def permissions(self) -> list[Any] | None:
+        """The view's permissions, None where they cannot be asked for without a caller."""
+        found: list[Any] | None = self.tool.endpoint.attempt(self.tool.view.get_permissions, None)
+        return found
 
     def has_permissions(self) -> bool | None:
         permissions = self.permissions
@@ -87,23 +78,17 @@ class ToolRisks:
         is_known = is_stock and is_bare(self.tool.endpoint.route.callback)
         return None if permissions is None or not is_known else False
 
-    @cached_property
-    def permissions(self) -> list[Any] | None:
-        """The view's permissions, None where they cannot be asked for without a caller."""
-        found: list[Any] | None = self.tool.endpoint.attempt(self.tool.view.get_permissions, None)
-        return found
-
-    def find_throttles(self) -> Iterator[Any]:
+    def has_throttle(self, throttles: Sequence[Any]) -> bool:
         view, scope = self.tool.view, self.tool.options.throttle_scope
         own: list[Any] = self.tool.endpoint.attempt(view.get_throttles, [])
-        scopes = [(own, None), (self.throttles, scope)]
-        for throttles, chosen in scopes:
-            for throttle in throttles:
-                by_scope = isinstance(throttle, ScopedRateThrottle)
-                limit = chosen or getattr(view, "throttle_scope", None) if by_scope else throttle
-                # REST framework's throttles without a rate let everything pass.
-                if limit and (by_scope or getattr(throttle, "rate", True)):
-                    yield throttle
+        for throttle, chosen in [*((t, None) for t in own), *((t, scope) for t in throttles)]:
+            # REST framework's throttles without a rate or a scope let everything pass.
+            if isinstance(throttle, ScopedRateThrottle):
+                if chosen or getattr(view, "throttle_scope", None):
+                    return True
+            elif getattr(throttle, "rate", True):
+                return True
+        return False
 
     def as_data(self) -> dict[str, Any]:
         """Return the facts as JSON values."""
@@ -114,116 +99,10 @@ class ToolRisks:
             "place": endpoint.place,
             "destructive": self.tool.annotations["destructiveHint"],
             "permissions": [type(each).__name__ for each in self.permissions or ()],
-            "guards": dict(self.guards),
+            "guards": self.guards,
             "grave": self.grave,
             "says": self.says,
         }
-
-
-class RiskReport:
-    """The tools that write, the least guarded first.
-
-    Args:
-        tools: tools by name; those that read are left out.
-        endpoint: where they are called.
-    """
-
-    def __init__(self, tools: Mapping[str, Tool], endpoint: LocalEndpoint) -> None:
-        throttles = endpoint.get_throttles()
-        writing = (tool for tool in tools.values() if not tool.reads)
-        found = (ToolRisks(tool, throttles) for tool in writing)
-        self.risks = sorted(found, key=lambda risks: risks.rank)
-
-    @property
-    def sums(self) -> dict[str, int]:
-        """How many tools lack each guard."""
-        lacking = [name for risks in self.risks for name in risks.lacking]
-        return {name: lacking.count(name) for risks in self.risks[:1] for name in risks.guards}
-
-    def as_data(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        tools = [risks.as_data() for risks in self.risks]
-        return {"tools": tools, "sums": {"tools": len(tools), "lacking": self.sums}}
-
-
-class Checklist:
-    """The risks as a table on a screen."""
-
-    def __init__(self, risks: RiskReport, screen: Screen) -> None:
-        self.risks = risks
-        self.screen = screen
-        self.style = screen.style
-
-    def list_risks(self) -> Iterator[str]:
-        """Yield the table, the worst tool first, and the sums."""
-        if not self.risks.risks:
-            yield _("None of the tools writes.")
-            return
-        room = self.screen.width - sum(width + 1 for width in self.widths.values())
-        longest = max(len(risks.tool.name) for risks in self.risks.risks) + 2
-        if room < MIN_NAMES_WIDTH:
-            for risks in self.risks.risks:
-                yield from self._list_block(risks)
-        else:
-            width = min(longest, room)
-            headings = "".join(
-                f" {self.headings[name]:<{room}}" for name, room in self.widths.items()
-            )
-            yield self.style.MIGRATE_HEADING(f"{'':<{width}}{headings}")
-            for risks in self.risks.risks:
-                yield from self._list_row(risks, width)
-        yield ""
-        yield from self.screen.wrap(self.write_sums())
-
-    @cached_property
-    def widths(self) -> Mapping[str, int]:
-        """The width of each guard's column, by its name."""
-        longest = max(len(_(mark)) for mark in MARKS.values())
-        return {name: max(len(heading), longest) for name, heading in self.headings.items()}
-
-    @property
-    def headings(self) -> Mapping[str, str]:
-        return {safeguard.name: safeguard.heading for safeguard in self.risks.risks[0].safeguards}
-
-    def _list_row(self, risks: ToolRisks, width: int) -> Iterator[str]:
-        name = f"  {risks.tool.name}"
-        if len(name) > width:
-            yield self.style.MIGRATE_LABEL(name)
-            name = ""
-        grave = risks.grave
-        marks = (self._mark(*guard, guard[0] in grave) for guard in risks.guards.items())
-        yield f"{self.style.MIGRATE_LABEL(f'{name:<{width}}')}{''.join(marks)}".rstrip()
-        for says in risks.says.values():
-            yield from self.screen.wrap(says, 4)
-
-    def _mark(self, guard: str, state: str, grave: bool) -> str:
-        mark = _(MARKS[state])
-        text = f"{mark.upper() if grave else mark:<{self.widths[guard]}}"
-        return f" {self._colour(state, grave)(text)}"
-
-    def _colour(self, state: str, grave: bool) -> Callable[[str], str]:
-        if state == GUARDED:
-            return self.style.SUCCESS  # type: ignore[no-any-return]
-        if state == NEEDLESS:
-            return str
-        return self.style.ERROR if grave else self.style.WARNING  # type: ignore[no-any-return]
-
-    def _list_block(self, risks: ToolRisks) -> Iterator[str]:
-        yield self.style.MIGRATE_LABEL(risks.tool.name)
-        grave = risks.grave
-        lacking = [name.upper() if name in grave else name for name in risks.lacking]
-        text = _("lacking: %(guards)s") if lacking else _("lacking: none")
-        yield from self.screen.wrap(text % {"guards": ", ".join(lacking)}, 2)
-        for says in risks.says.values():
-            yield from self.screen.wrap(says, 4)
-
-    def write_sums(self) -> str:
-        count = TOOLS % {"count": len(self.risks.risks)}
-        sums = [f"{name} {number}" for name, number in self.risks.sums.items() if number]
-        text = _("%(tools)s that may write. Lacking: %(guards)s.")
-        if not sums:
-            text = _("%(tools)s that may write. Lacking: none.")
-        return text % {"tools": count, "guards": ", ".join(sums)}
 
 
 class RisksReport(ToolReport):
@@ -232,7 +111,62 @@ class RisksReport(ToolReport):
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:
-        risks = RiskReport(tools, command.endpoint)
+        throttles = command.endpoint.get_throttles()
+        found = (ToolRisks(tool, throttles) for tool in tools.values() if not tool.reads)
+        every = sorted(found, key=lambda risks: risks.rank)
+        lacking = [name for risks in every for name in risks.lacking]
+        sums = {name: lacking.count(name) for risks in every[:1] for name in risks.guards}
         if options["json"]:
-            return [command.format_json(risks.as_data())]
-        return Checklist(risks, screen).list_risks()
+            data = [risks.as_data() for risks in every]
+            counts = {"tools": len(data), "lacking": sums}
+            return [command.format_json({"tools": data, "sums": counts})]
+        return self.list_lines(every, sums, screen)
+
+    def list_lines(
+        self, every: Sequence[ToolRisks], sums: Mapping[str, int], screen: Screen
+    ) -> Iterator[str]:
+        """Yield a table, the worst tool first, and how many tools lack each guard."""
+        if not every:
+            yield _("None of the tools writes.")
+            return
+        headings = {each.name: each.heading for each in every[0].safeguards}
+        longest = max(len(_(mark)) for mark in MARKS.values())
+        widths = {name: max(len(heading), longest) for name, heading in headings.items()}
+        room = screen.width - sum(width + 1 for width in widths.values())
+        width = min(max(len(risks.tool.name) for risks in every) + 2, room)
+        is_table = room >= MIN_NAMES_WIDTH
+        if is_table:
+            cells = "".join(f" {headings[name]:<{widths[name]}}" for name in headings)
+            yield screen.style.MIGRATE_HEADING(f"{'':<{width}}{cells}")
+        for risks in every:
+            lines = self.list_row(risks, widths, width, screen) if is_table else [risks.tool.name]
+            yield from lines
+            if not is_table:
+                names = [n.upper() if n in risks.grave else n for n in risks.lacking]
+                text = _("lacking: %(guards)s") if names else _("lacking: none")
+                yield from screen.wrap(text % {"guards": ", ".join(names)}, 2)
+            for says in risks.says.values():
+                yield from screen.wrap(says, 4)
+        yield ""
+        counts = ", ".join(f"{name} {number}" for name, number in sums.items() if number)
+        text = _("%(tools)s that may write. Lacking: %(guards)s.")
+        if not counts:
+            text = _("%(tools)s that may write. Lacking: none.")
+        facts = {"tools": TOOLS % {"count": len(every)}, "guards": counts}
+        yield from screen.wrap(text % facts)
+
+    def list_row(
+        self, risks: ToolRisks, widths: Mapping[str, int], width: int, screen: Screen
+    ) -> Iterator[str]:
+        style, name = screen.style, f"  {risks.tool.name}"
+        if len(name) > width:
+            yield style.MIGRATE_LABEL(name)
+            name = ""
+        colours = {GUARDED: style.SUCCESS, NEEDLESS: str}
+        line = style.MIGRATE_LABEL(f"{name:<{width}}")
+        for guard, state in risks.guards.items():
+            is_grave, mark = guard in risks.grave, _(MARKS[state])
+            colour = colours.get(state, style.ERROR if is_grave else style.WARNING)
+            text = f"{mark.upper() if is_grave else mark:<{widths[guard]}}"
+            line += f" {colour(text)}"
+        yield line.rstrip()

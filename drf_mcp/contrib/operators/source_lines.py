@@ -7,85 +7,42 @@ import functools
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.urls import get_resolver
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from drf_mcp.introspection.inspection import locate_view
+from drf_mcp.exceptions import contain
+from drf_mcp.introspection.input_serializer import InputSerializer
+from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.safe_call import is_project_file, write_line
 from drf_mcp.introspection.source.members import unwrap_function
+from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.tool import Tool
 
-TOOLS = "{tools}"
-NAMED = 3
-
-
-@dataclass(frozen=True)
-class LintFinding:
-    """What could be better about some tools, where, and how.
-
-    Attributes:
-        cause: the kind of root cause, such as ``open-body``.
-        place: the project's own line, ``shop/views.py:12``, or ``DRF_MCP`` for the settings.
-        subject: the class, field or filter that the line defines.
-        sentence: what was found; ``{tools}`` is replaced by the names of the tools.
-        remedy: the edit that mends it, to paste.
-        saves: the tokens of ``tools/list`` that the edit saves, 0 for none.
-    """
-
-    cause: str
-    place: str
-    subject: str
-    sentence: str
-    remedy: str
-    tools: tuple[str, ...]
-    saves: int = 0
-
-    @property
-    def message(self) -> str:
-        return self.sentence.replace(TOOLS, ", ".join(self.tools))
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return self.cause, self.place, self.subject, self.sentence, self.remedy
-
-    def join(self, other: LintFinding) -> LintFinding:
-        tools = dict.fromkeys((*self.tools, *other.tools))
-        return replace(self, tools=tuple(tools), saves=self.saves + other.saves)
-
-    def as_data(self) -> dict[str, Any]:
-        data = {**asdict(self), "message": self.message}
-        del data["sentence"]
-        return data
-
-
-def join_findings(findings: Iterable[LintFinding]) -> list[LintFinding]:
-    """Return one finding for each root cause, with the tools of all."""
-    joined: dict[tuple[str, ...], LintFinding] = {}
-    for finding in findings:
-        known = joined.get(finding.key)
-        joined[finding.key] = finding if known is None else known.join(finding)
-    return list(joined.values())
-
-
-@dataclass(frozen=True)
-class SharedCause:
-    """A kind of root cause that several tools have together, with the attributes of a `Rule`."""
-
-    cause: str
-    title: str
-    why: str
-    remedy: str
-    is_brief: bool = True
-
-    def make(
-        self, place: str, subject: str, sentence: str, tools: tuple[str, ...] = (), saves: int = 0
-    ) -> LintFinding:
-        return LintFinding(self.cause, place, subject, sentence, _(self.remedy), tools, saves)
-
+HELP_TEXT = gettext_noop('Give the field a help_text: help_text="..."')
+EXTRA_KWARGS = gettext_noop(
+    'Name the field in Meta of the serializer: extra_kwargs = {"NAME": {"help_text": "..."}}'
+)
+DECLARED_FILTER = gettext_noop(
+    'Give the filter a help_text: NAME = filters.CharFilter(help_text="...")'
+)
+MADE_FILTER = gettext_noop(
+    'Declare the filter in a FilterSet, of its own kind: NAME = filters.CharFilter(help_text="...")'
+)
+PARAMETER = gettext_noop('Describe the parameter: OpenApiParameter("NAME", description="...")')
+PATH_PARAMETER = gettext_noop(
+    "Describe the parameter: @extend_schema(parameters=[OpenApiParameter("
+    '"NAME", location="path", description="...")])'
+)
+DECLARED = gettext_noop(
+    'Describe it on the view: @mcp_tool({location}={{"NAME": {{"type": "string", '
+    '"description": "..."}}}})'
+)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -223,3 +180,79 @@ def find_urlconf_files(resolver: Any) -> Iterable[str]:
     for entry in resolver.url_patterns:
         if hasattr(entry, "url_patterns"):
             yield from find_urlconf_files(entry)
+
+
+class ArgumentSearch:
+    """Finds the lines that make one tool's arguments; nothing is imported, no view is called."""
+
+    def __init__(self, tool: Tool, lines: EndpointLines) -> None:
+        self.tool = tool
+        self.view: Any = tool.view
+        self.lines = lines
+
+    @functools.cached_property
+    def serializer(self) -> Any:
+        inspection = Inspection(self.view, self.tool.endpoint.method)
+        made = contain(lambda: InputSerializer(inspection).get_serializer(), lambda exc: None)
+        return getattr(made, "child", made)
+
+    def find(self, argument: Argument) -> dict[str, str]:
+        """Return the place, the subject and the remedy of an argument without words."""
+        name, location = argument.parameter.name, argument.location
+        subject = f"{self.tool.endpoint.view_class.__name__}.{name}"
+        if location == PATH:
+            return make_source(self.lines.handler, subject, PATH_PARAMETER)
+        find = self.find_field if location == BODY else self.find_filter
+        if found := contain(lambda: find(name), lambda exc: None):
+            return found
+        # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
+        view = self.view
+        owners = [type(view), getattr(view, "filterset_class", None), type(self.serializer)]
+        owners += [getattr(view, "pagination_class", None), *getattr(view, "filter_backends", ())]
+        line = OwnClasses(*owners).find_text(name)
+        if line is not None and line.call == "OpenApiParameter":
+            return make_source(line.place, f"{line.owner}.{name}", PARAMETER)
+        remedy = _(DECLARED).format(location=BODY if location == BODY else QUERY)
+        if line is None:
+            return {"place": self.lines.handler, "subject": subject, "remedy": remedy}
+        return {"place": line.place, "subject": f"{line.owner}.{name}", "remedy": remedy}
+
+    def find_field(self, name: str) -> dict[str, str] | None:
+        if self.serializer is None:
+            return None
+        owner = type(self.serializer)
+        classes, field = OwnClasses(owner), self.serializer.fields.get(name)
+        if name in getattr(owner, "_declared_fields", {}):
+            line = classes.find_member(name)
+            return make_source(line.place, f"{line.owner}.{name}", HELP_TEXT) if line else None
+        model = getattr(getattr(owner, "Meta", None), "model", None)
+        source = getattr(field, "source", name)
+        known = {each.name: each for each in model._meta.get_fields()} if model else {}
+        if source in known and (line := OwnClasses(known[source].model).find_member(source)):
+            return make_source(line.place, f"{line.owner}.{source}", HELP_TEXT)
+        if field is None or not classes.line:
+            return None
+        return make_source(classes.line, f"{owner.__name__}.{name}", EXTRA_KWARGS)
+
+    def find_filter(self, name: str) -> dict[str, str] | None:
+        filterset_class = getattr(self.view, "filterset_class", None)
+        line, field = None, name.partition("__")[0]
+        if isinstance(filterset_class, type):
+            classes, listing = OwnClasses(filterset_class), "Meta"
+            # A range is two arguments of one filter.
+            for item in filter(None, (name, name.rpartition("_")[0])):
+                if line := classes.find_member(item):
+                    return make_source(line.place, f"{line.owner}.{item}", DECLARED_FILTER)
+            is_listed = name in getattr(filterset_class, "base_filters", {})
+        else:
+            classes, listing = self.lines.classes, "filterset_fields"
+            fields = getattr(self.view, listing, None) or ()
+            is_listed = fields == "__all__" or name in fields or field in fields
+        if is_listed:
+            line = classes.find_text(name, listing) or classes.find_text(field, listing)
+            line = line or classes.find_member(listing)
+        return make_source(line.place, f"{line.owner}.{name}", MADE_FILTER) if line else None
+
+
+def make_source(place: str, subject: str, remedy: str) -> dict[str, str]:
+    return {"place": place, "subject": subject, "remedy": _(remedy)}

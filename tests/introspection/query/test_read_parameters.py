@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.operators.lint import Lint
+from drf_mcp.contrib.operators.lint import ToolLint
 from drf_mcp.introspection.source.queries import find_members_used
 from drf_mcp.tools import registry
 from tests.introspection.inspected import by_name, described
@@ -499,7 +499,7 @@ class Computing(Users):
 
 def told(*patterns):
     (tool,) = registry.tools().values()
-    return [f"{finding.message} {finding.remedy}" for finding in Lint.lint_tool(tool)]
+    return [f"{finding.message} {finding.remedy}" for finding in ToolLint(tool).find()]
 
 
 @pytest.mark.slow
