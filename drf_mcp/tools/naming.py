@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.tools.descriptions import Description, Docstrings
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
-from drf_mcp.tools.titles import Subject, Title
+from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -75,7 +75,7 @@ class Naming:
     def get_title(self, endpoint: Endpoint, view: APIView) -> str:
         """Return the title of a tool, "" for its name with spaces; the view has no caller."""
         summary = Docstrings(endpoint, view).get_summary()
-        return summary or Title(endpoint, Subject(endpoint, view)).get_text()
+        return summary or Subject(endpoint, view).get_title()
 
     def get_description(self, tool: Tool) -> str:
         """Return the description that models read, for a tool without one of its own.

@@ -6,7 +6,6 @@ import functools
 import re
 from typing import Any
 
-from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -48,33 +47,14 @@ OWN_VERBS = {
     "DELETE": gettext_noop("Delete the caller's {single}"),
 }
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
-# Names of actions that are states of objects.
-ADJECTIVES = frozenset(
-    re.findall(
-        r"\w+",
-        "active available busy current due empty free full idle inactive late latest missing new "
-        "next old open overdue past pending popular previous private public recent similar "
-        "unread unused upcoming valid",
-    )
-)
-STATES = re.compile(r"(?:done|paid|sent|seen|lost|sold|\w*[^e]ed)\Z")
-# Verbs that end like a participle.
-ENDING_ALIKE = frozenset({"bed", "embed", "shed", "sled", "wed"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
 PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
-# Translators: the verb and the words are those of the name of an action, "add line".
-TO = gettext_noop("{verb} {words} to {objects}")
-# Translators: the verb and the words are those of the name of an action, "remove line".
-FROM = gettext_noop("{verb} {words} from {objects}")
-# Translators: the verb and the words are those of the name of an action, "print label".
-OF = gettext_noop("{verb} {words} of {objects}")
-LINKS = {"add": TO, "append": TO, "attach": TO, "detach": FROM, "remove": FROM}
 # The methods that an action calls to answer with rows.
 ROWS = frozenset({"filter_queryset", "get_serializer", "paginate_queryset"})
 
 
 class Subject:
-    """The nouns of a view's model and of its parent in the path."""
+    """The nouns of a view's model and of its parent in the path, and the title made of them."""
 
     def __init__(self, endpoint: Endpoint, view: APIView) -> None:
         self.endpoint = endpoint
@@ -116,83 +96,46 @@ class Subject:
         nouns = {"single": self.single, "plural": self.plural, "one": self.one}
         return _(text).format(**{name: self.of_owner(noun) for name, noun in nouns.items()})
 
-    def find_field(self, name: str) -> Any:
-        try:
-            return self.model._meta.get_field(name)
-        except FieldDoesNotExist:
-            return None
-
-
-class Title:
-    """The title of one endpoint of a view with a model."""
-
-    def __init__(self, endpoint: Endpoint, subject: Subject) -> None:
-        self.endpoint = endpoint
-        self.subject = subject
-        self.action = endpoint.standard_action or ""
-        self.words = [word for word in self.action.split("_") if word]
-        is_of_one = self.action in VERBS or endpoint.route.initkwargs.get("detail", True)
-        self.is_of_many = is_of_one is False
-
-    def get_text(self) -> str:
-        if self.subject.model is None or not self.words:
+    def get_title(self) -> str:
+        """Return the title of the endpoint, "" without a model or an action."""
+        endpoint, action = self.endpoint, self.endpoint.standard_action
+        if self.model is None or not action:
             return ""
-        if self.action in VERBS:
-            text = VERBS["retrieve_many" if self.endpoint.many else self.action]
-            return self.subject.fill(text)
-        title = self.get_phrase()
-        # `str.capitalize` would lower the other letters.
-        return f"{title[:1].upper()}{title[1:]}"
-
-    @property
-    def objects(self) -> str:
-        return self.subject.plural if self.is_of_many else self.subject.one
-
-    def get_phrase(self) -> str:
-        subject, endpoint, words = self.subject, self.endpoint, self.words
-        method, field = endpoint.method, subject.find_field(self.action)
-        is_noun = field is not None or endpoint.action_has_other_methods
-        if words[0] in OWN and len(words) == 1:
+        if action in VERBS:
+            return self.fill(VERBS["retrieve_many" if endpoint.many else action])
+        words, method = [word for word in action.split("_") if word], endpoint.method
+        is_of_many = endpoint.route.initkwargs.get("detail", True) is False
+        objects = self.plural if is_of_many else self.one
+        fields = {each.name: each for each in self.model._meta.get_fields()}
+        field, is_shared = fields.get(action), endpoint.action_has_other_methods
+        if action in OWN:
             text = OWN_VERBS.get(method, gettext_noop("Change the caller's {single}"))
-        elif isinstance(field, models.FileField) and method in ("POST", "PUT", "PATCH"):
-            text = gettext_noop("Upload the {name} of {one}")
-        elif not is_noun and (method != "GET" or words[0] in READ_VERBS):
-            return self.get_verb_phrase()
-        elif method == "GET" and self.is_of_many and subject.inspection.calls & ROWS:
+            title = _(text).format(single=self.single)
+        elif not (field or is_shared) and (method != "GET" or words[0] in READ_VERBS):
+            known = {word for noun in get_names(self.model) for word in noun.lower().split()}
+            verb, *rest = words
+            rest = [word for word in rest if word not in known]
+            # Translators: the verb and the words are those of the name of an action.
+            text = _("{verb} {words} of {objects}")
+            if PARTICLES.issuperset(rest):
+                text = _("{verb} {words} {objects}") if rest else _("{verb} {objects}")
+            elif rest[0] in PREPOSITIONS:
+                text = _("{verb} {objects} {words}")
+            title = text.format(verb=verb, words=" ".join(rest), objects=objects)
+        elif method == "GET" and is_of_many and self.inspection.calls & ROWS:
             # Translators: the name is that of an action, such as "overdue".
-            text = gettext_noop("{name} {plural}")
-        elif method == "GET" and words[-1] in ADJECTIVES:
-            # Translators: the name is that of an action, such as "free" or "next".
-            words_of_one = gettext_noop("what is {name} of {one}")
-            text = "{name} {plural}" if self.is_of_many else words_of_one
+            title = _("{name} {plural}").format(name=" ".join(words), plural=self.plural)
         else:
+            # Several objects are added to, one is set.
             is_many = getattr(field, "many_to_many", 0) or getattr(field, "one_to_many", 0)
-            if method == "POST" and not endpoint.action_has_other_methods and not is_many:
+            if method == "POST" and not is_shared and not is_many:
                 method = "PUT"
             text = METHOD_VERBS.get(method, METHOD_VERBS["GET"])
-        return _(text).format(
-            name=" ".join(words), one=self.objects, single=subject.single, plural=subject.plural
-        )
-
-    def get_verb_phrase(self) -> str:
-        verb, *rest = self.words
-        if not rest and STATES.match(verb) and verb not in ENDING_ALIKE:
-            # Translators: the state is the name of an action, such as "done" or "archived".
-            return _("mark {objects} as {state}").format(objects=self.objects, state=verb)
-        known = {word for noun in get_names(self.subject.model) for word in noun.lower().split()}
-        rest = [word for word in rest if word not in known]
-        if not rest:
-            # Translators: the verb is the name of an action, such as "cancel".
-            text = _("{verb} {objects}")
-        elif PARTICLES.issuperset(rest):
-            # Translators: the verb and the words are those of the name of an action, "check in".
-            text = _("{verb} {words} {objects}")
-        elif rest[0] in PREPOSITIONS:
-            # Translators: the verb and the words are those of an action, "export as csv".
-            text = _("{verb} {objects} {words}")
-        else:
-            text = _(LINKS.get(verb, OF))
-        return text.format(verb=verb, words=" ".join(rest), objects=self.objects)
+            if isinstance(field, models.FileField) and method in ("POST", "PUT", "PATCH"):
+                text = gettext_noop("Upload the {name} of {one}")
+            title = _(text).format(name=" ".join(words), one=objects)
+        # `str.capitalize` would lower the other letters.
+        return f"{title[:1].upper()}{title[1:]}"
 
 
 def with_article(noun: str) -> str:

@@ -269,15 +269,6 @@ class Acted(Jars):
     @action(detail=False, methods=["post"])
     def wash(self, request): ...
 
-    @action(detail=True, methods=["post"])
-    def archived(self, request, pk=None): ...
-
-    @action(detail=True, methods=["post"])
-    def done(self, request, pk=None): ...
-
-    @action(detail=False)
-    def free(self, request): ...
-
     @action(detail=True)
     def next(self, request, pk=None): ...
 
@@ -291,16 +282,13 @@ def test_titles_of_actions_read_as_english(jars):
         ("status", "Set the status of a jar"),
         ("mark_as_washed", "Mark a jar as washed"),
         ("open_jar", "Open a jar"),
-        ("add_lid", "Add lid to a jar"),
+        ("add_lid", "Add lid of a jar"),
         ("put_back", "Put back a jar"),
         ("set_label", "Set label of a jar"),
         ("figures", "Figures of jars"),
         ("oldest", "Oldest jars"),
         ("wash", "Wash jars"),
-        ("archived", "Mark a jar as archived"),
-        ("done", "Mark a jar as done"),
-        ("free", "Free jars"),
-        ("next", "What is next of a jar"),
+        ("next", "Next of a jar"),
     ]:
         tool = jars(Acted)[f"jars_{name}"]
         assert tool.title == title
