@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
@@ -15,6 +16,7 @@ from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
+from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
@@ -32,7 +34,7 @@ from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import ToolHints, UntrustedFields
 from drf_mcp.tools.options import HeaderParameters, ToolOptions
-from drf_mcp.tools.related_tools import ArgumentSources, StateFields
+from drf_mcp.tools.related_tools import ArgumentSources
 
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
@@ -294,7 +296,11 @@ class Tool:
 
     def advise(self, problem: Problem) -> Problem:
         # What an update cannot write, an action may.
-        return StateFields(self).advise(problem) if problem.code == "read_only" else problem
+        actions = self.related.find_actions(self.endpoint) if problem.code == "read_only" else ()
+        if not actions:
+            return problem
+        text = _("Leave it out. %(tool)s may change it.") % {"tool": join_alternatives(actions)}
+        return replace(problem, remediation=text)
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments
