@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.core.checks import CheckMessage, Warning
+from django.core.checks import CheckMessage, Info, Warning
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
@@ -21,6 +21,8 @@ from drf_mcp.checks.project import MountedEndpoint, Project, register_check
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
+# Above that, searching costs a model fewer tokens than the list.
+MANY_TOOLS = 60
 # As many as the strictest of the widely used clients send to a model.
 MAX_TOOLS = 128
 
@@ -139,14 +141,23 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
             patterns = None if view.tools is None else tuple(view.tools)
             narrowing = Narrowing("this endpoint", patterns, view.read_only)
             counts.append(sum(map(narrowing.allows, project.tools.values())))
-    if max(counts, default=0) > MAX_TOOLS:
+    count = max(counts, default=0)
+    if count > MAX_TOOLS:
         yield Warning(
-            f"An endpoint lists {max(counts)} tools. Several clients take at most {MAX_TOOLS} from "
+            f"An endpoint lists {count} tools. Several clients take at most {MAX_TOOLS} from "
             "all servers together, and models choose better from few.",
             hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], serve several "
             "endpoints with fewer tools (docs/toolsets.md), or let agents search the tools with "
             "DRF_MCP['TOOL_SEARCH'] (docs/large_apis.md).",
             id="drf_mcp.W005",
+        )
+    elif count > MANY_TOOLS:
+        yield Info(
+            f"An endpoint lists {count} tools. Clients that do not search tools themselves send "
+            "all of them to the model.",
+            hint="DRF_MCP['TOOL_SEARCH'] = True lists three tools that find and run the others. "
+            "See docs/large_apis.md.",
+            id="drf_mcp.I001",
         )
 
 

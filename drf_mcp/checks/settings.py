@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -20,9 +21,11 @@ from drf_mcp.dispatch.stored_answers import (
     keeps_answers,
     shows_fields_by_caller,
 )
+from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
 from drf_mcp.settings import mcp_settings
+from drf_mcp.truncation import Digester
 
 
 @register_check(needs_settings=False)
@@ -30,6 +33,35 @@ def check_settings(project: Project) -> Iterator[CheckMessage]:
     hint = "Correct DRF_MCP in the settings."
     for message in project.setting_errors:
         yield Error(message, hint=hint, id="drf_mcp.E001")
+
+
+# The methods that a class of the project's own has to have, by its base class.
+METHODS: Mapping[type, tuple[str, ...]] = {
+    Envelope: ("render",),
+    Digester: ("condense",),
+    Archive: ("store", "read", "latest"),
+}
+
+
+@register_check()
+def check_classes(project: Project) -> Iterator[CheckMessage]:
+    chosen = [
+        *(mcp_settings.ENVELOPE_CLASS, mcp_settings.DIGESTER_CLASS, mcp_settings.ARCHIVE_CLASS),
+        *(endpoint.view.envelope_class for endpoint in project.endpoints),
+        *(tool.options.envelope_class for tool in project.tools.values()),
+    ]
+    for own in dict.fromkeys(filter(None, chosen)):
+        base = next(each for each in METHODS if issubclass(own, each))
+        faults = [f"has no {m}()." for m in METHODS[base] if getattr(own, m) is getattr(base, m)]
+        if base is Envelope:
+            schema: Any = contain(lambda own=own: own().schema({}), lambda exc: exc)  # type: ignore[misc]
+            if isinstance(schema, Exception):
+                faults.append(f"cannot state its schema({{}}): {type(schema).__name__}: {schema}")
+            elif schema is not None and schema.get("type") != "object":
+                faults.append('gives a schema whose root is not {"type": "object"}.')
+        for fault in faults:
+            hint = "See docs/envelopes.md, docs/large_results.md and docs/customising.md."
+            yield Error(f"{own.__name__} {fault}", hint=hint, id="drf_mcp.E003")
 
 
 @register_check()

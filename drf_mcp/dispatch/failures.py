@@ -21,7 +21,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING, Severity
-from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
+from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import (
     ArgumentLocator,
     DatabaseRule,
@@ -264,11 +264,24 @@ def find_missing_rows(tool: Tool, content: bytes) -> Iterator[Problem]:
 
 
 def add_hints(outcome: Outcome, tool: Any) -> Outcome:
-    """Return the outcome of a failure with the list that has what was not found."""
+    """Return the outcome of a failure with the list that has what was not found, or with the
+    tools that change what was in the way."""
     failure = outcome.failure
     if failure is None or (failure.problems and failure.problems[0].pointer):
         # What is wrong with an argument says how to mend it.
         return outcome
+    # What is said where the state of an object may be the reason.
+    states = [HANDLING[each].remediation for each in (Category.VALIDATION, Category.CONFLICT)]
+    if failure.remediation in (*states, _(CODE_REMEDIES["CONFLICT"])):
+        changes = tool.explain_state(failure.message)
+        advice = f"{failure.remediation} {changes}"
+        # A problem that is no argument's says what the failure says.
+        problems = tuple(
+            replace(problem, remediation=advice) if not problem.pointer else problem
+            for problem in failure.problems
+        )
+        advised = replace(failure, remediation=advice, problems=problems)
+        return outcome.changed(failure=advised) if changes else outcome
     general = ("", HANDLING[Category.NOT_FOUND].remediation)
     if failure.category is not Category.NOT_FOUND or failure.remediation not in general:
         return outcome

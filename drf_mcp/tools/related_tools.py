@@ -25,7 +25,7 @@ OF_KEY = re.compile(r"_(?:id|pk)s?$")
 
 
 class RelatedTools:
-    """The tools of a registry that find the objects which arguments of other tools identify."""
+    """The tools of a registry, by what their paths and models say of one another."""
 
     def __init__(self, endpoints: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
@@ -40,31 +40,34 @@ class RelatedTools:
         return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
 
     @functools.cached_property
-    def by_model(self) -> dict[Any, str]:
-        # Lists without path arguments.
-        lists = [
-            (name, endpoint)
+    def by_path(self) -> dict[str, str]:
+        """The lists by their paths."""
+        return {
+            endpoint.route.path.rstrip("/"): name
             for name, endpoint in self.endpoints.items()
-            if endpoint.standard_action == "list" and not endpoint.route.kwargs
-        ]
-        # Lists whose objects can be retrieved come first: others may list only some rows, such as
-        # deleted ones.
-        lists.sort(key=lambda named: named[1].route.path.rstrip("/") not in self.collections)
-        names: dict[Any, str] = {}
-        for name, endpoint in lists:
-            model = self.find_model(endpoint)
-            if model is not None:
-                names.setdefault(model._meta.concrete_model, name)
-        return names
+            if endpoint.standard_action == "list"
+        }
 
     @functools.cached_property
-    def collections(self) -> frozenset[str]:
-        # The paths of lists whose objects can be retrieved.
-        return frozenset(
+    def by_model(self) -> dict[Any, str]:
+        """The list that finds the rows of each model."""
+        # Lists without path arguments come first, and those whose objects can be retrieved: others
+        # may list only some rows, such as deleted ones.
+        collections = {
             endpoint.collection
             for endpoint in self.endpoints.values()
             if endpoint.standard_action == "retrieve" and "{" in endpoint.route.path
-        )
+        }
+
+        def rank(path: str) -> tuple[bool, bool]:
+            return "{" in path, path not in collections
+
+        names: dict[Any, str] = {}
+        for path in sorted(self.by_path, key=rank):
+            model = self.find_model(self.endpoints[self.by_path[path]])
+            if model is not None:
+                names.setdefault(model._meta.concrete_model, self.by_path[path])
+        return names
 
     @functools.cached_property
     def describing_tools(self) -> frozenset[str]:
@@ -77,19 +80,14 @@ class RelatedTools:
                 found[key] = min(place, found.get(key, place))
         return frozenset(name for _, name in found.values())
 
-    @functools.cached_property
-    def by_path(self) -> dict[str, str]:
-        return {
-            endpoint.route.path.rstrip("/"): name
-            for name, endpoint in self.endpoints.items()
-            if endpoint.standard_action == "list"
-        }
-
     def find_model(self, endpoint: Any) -> Any:
         declared = getattr(endpoint.view_class, "queryset", None)
         if declared is not None:
             return getattr(declared, "model", None)
         return endpoint.attempt(lambda: endpoint.model, None)
+
+    def find_list(self, model: Any) -> str | None:
+        return self.by_model.get(model._meta.concrete_model)
 
     def get_nearest_list(self, path: str) -> str | None:
         while "{" in path:
@@ -97,30 +95,6 @@ class RelatedTools:
             if path.rstrip("/") in self.by_path:
                 return self.by_path[path.rstrip("/")]
         return None
-
-    @functools.cached_property
-    def nested(self) -> dict[Any, str]:
-        """The lists with path arguments, by model."""
-        names: dict[Any, str] = {}
-        for name, endpoint in self.endpoints.items():
-            if endpoint.standard_action == "list" and endpoint.route.kwargs:
-                model = self.find_model(endpoint)
-                if model is not None:
-                    names.setdefault(model._meta.concrete_model, name)
-        return names
-
-    def find_list(self, model: Any) -> str | None:
-        model = model._meta.concrete_model
-        return self.by_model.get(model) or self.nested.get(model)
-
-    def names_finder(self, name: str, finder: str) -> bool:
-        """Return whether an argument is named after the objects that a tool lists."""
-        model, endpoint = self.find_model(self.endpoints[finder]), self.endpoints[finder]
-        if model is None:
-            return False
-        nouns = [noun.replace(" ", "_").lower() for noun in get_names(model)]
-        noun = finder.removesuffix(f"_{endpoint.standard_action}").lower()
-        return noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
     def find_actions(self, endpoint: Any) -> list[str]:
         """Return the actions that change the object of an endpoint."""
@@ -167,7 +141,11 @@ class ArgumentSources:
         before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
         finder = related.by_path.get(before)
         if finder is None:
-            model = related.find_model(endpoint) if self.names_own_row(kwarg.name) else None
+            names = ("lookup_url_kwarg", "lookup_field")
+            lookups = (getattr(endpoint.view_class, name, None) for name in names)
+            is_of_one = endpoint.route.initkwargs.get("detail", True)
+            names_own_row = is_of_one and kwarg.name == next(filter(None, lookups), None)
+            model = related.find_model(endpoint) if names_own_row else None
             finder = related.find_list(model) if model is not None else None
         elif before == endpoint.collection:
             return kwarg  # the names of both tools begin alike
@@ -175,14 +153,7 @@ class ArgumentSources:
             return kwarg
         if finder is None:
             return self.explain_parameter(kwarg)
-        explained = self.explain_value(kwarg.schema, (), finder, name=kwarg.name)
-        return replace(kwarg, schema=explained)
-
-    def names_own_row(self, kwarg: str) -> bool:
-        view_class = self.endpoint.view_class
-        names = (getattr(view_class, name, None) for name in ("lookup_url_kwarg", "lookup_field"))
-        is_of_one = self.endpoint.route.initkwargs.get("detail", True)
-        return bool(is_of_one) and kwarg == next(filter(None, names), None)
+        return replace(kwarg, schema=self.explain_value(kwarg.schema, (), finder, name=kwarg.name))
 
     def explain_parameter(self, parameter: Parameter) -> Parameter:
         schema, handling = parameter.schema, parameter.handling
@@ -192,67 +163,65 @@ class ArgumentSources:
                 name = next((part for part in reversed(place) if part != ANY), parameter.name)
                 schema = self.explain_value(schema, place, finder, relation.key, name)
         for place, member in handling.types.items():
-            schema = self.explain_place(schema, place, self.explain_type(member))
+            lists = list(self.related.by_model.values())
+            words = _("Key of an object of the type in %(argument)s")
+            if lists:
+                words = _(
+                    "Key of an object of the type in %(argument)s, found with the list of that "
+                    "type: %(tools)s"
+                )
+            more = ", …" if len(lists) > MOST_LISTS else ""
+            tools = f"{join_values(lists[:MOST_LISTS])}{more}"
+            words %= {"argument": make_portable_name(member), "tools": tools}
+            schema = explain_place(schema, place, functools.partial(add_words, words))
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
     def explain_value(
         self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk", name: str = ""
     ) -> dict[str, Any]:
-        taken = self.related.endpoints[finder].route.kwargs
+        listing = self.related.endpoints[finder]
+        taken = listing.route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
-        is_named = not further and self.related.names_finder(name, finder)
-        facts = {
-            "key": f"{key[:1].upper()}{key[1:]}",
-            "tool": "" if is_named else finder,
-            "arguments": join_values(further),
-        }
+        # An argument that is named after the objects of the list says where they are found.
+        model = self.related.find_model(listing)
+        nouns = [] if model is None else [n.replace(" ", "_").lower() for n in get_names(model)]
+        noun = finder.removesuffix(f"_{listing.standard_action}").lower()
+        is_named = not further and noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
             # The name of the list names the model of the key.
             known = FieldSchema.of(found)
             known = known.without_words(known.meaning.identity)
-            shown = facts | {"key": ""} if key == "pk" or known == found else facts
-            explained = explain(known, self.name_source(**shown))
-            return FieldSchema.of(explained).with_meaning(finder=finder)
+            facts = {
+                "key": "" if key == "pk" or known == found else f"{key[:1].upper()}{key[1:]}",
+                "tool": finder,
+                "arguments": join_values(further),
+            }
+            if is_named:
+                text = "%(key)s"
+            elif facts["key"]:
+                by = _("%(key)s from %(tool)s by %(arguments)s")
+                text = by if further else _("%(key)s from %(tool)s")
+            else:
+                text = _("From %(tool)s by %(arguments)s") if further else _("From %(tool)s")
+            return FieldSchema.of(explain(known, text % facts)).with_meaning(finder=finder)
 
-        return self.explain_place(schema, place, explain_one)
+        return explain_place(schema, place, explain_one)
 
-    def name_source(self, **facts: str) -> str:
-        if not facts["tool"]:
-            return facts["key"]
-        if facts["key"]:
-            by = _("%(key)s from %(tool)s by %(arguments)s")
-            text = by if facts["arguments"] else _("%(key)s from %(tool)s")
-        else:
-            by = _("From %(tool)s by %(arguments)s")
-            text = by if facts["arguments"] else _("From %(tool)s")
-        return text % facts
 
-    def explain_type(self, member: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-        lists = list(self.related.by_model.values())
-        more = ", …" if len(lists) > MOST_LISTS else ""
-        words = _("Key of an object of the type in %(argument)s")
-        if lists:
-            words = _(
-                "Key of an object of the type in %(argument)s, found with the list of that type: "
-                "%(tools)s"
-            )
-        tools = f"{join_values(lists[:MOST_LISTS])}{more}"
-        words %= {"argument": make_portable_name(member), "tools": tools}
-        return lambda found: explain(found, words)
+def add_words(words: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return explain(schema, words)
 
-    def explain_place(
-        self,
-        schema: dict[str, Any],
-        place: Place,
-        explain_one: Callable[[dict[str, Any]], dict[str, Any]],
-    ) -> dict[str, Any]:
-        if not place:
-            return explain_one(schema)
-        if place[0] == ANY and isinstance(schema.get("items"), dict):
-            return schema | {"items": self.explain_place(schema["items"], place[1:], explain_one)}
-        members = schema.get("properties", {})
-        if place[0] in members:
-            member = self.explain_place(members[place[0]], place[1:], explain_one)
-            return schema | {"properties": {**members, place[0]: member}}
-        return schema
+
+def explain_place(
+    schema: dict[str, Any], place: Place, explain_one: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    if not place:
+        return explain_one(schema)
+    if place[0] == ANY and isinstance(schema.get("items"), dict):
+        return schema | {"items": explain_place(schema["items"], place[1:], explain_one)}
+    members = schema.get("properties", {})
+    if place[0] in members:
+        member = explain_place(members[place[0]], place[1:], explain_one)
+        return schema | {"properties": {**members, place[0]: member}}
+    return schema

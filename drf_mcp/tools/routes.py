@@ -148,7 +148,7 @@ class Route:
             # A pattern that ends with $ takes a last newline as well.
             if earlier is None or path in earlier[0] or path[-1:] == "\n":
                 return resolver.resolve(path)
-            if earlier[1] and any(fits(chain, path) for chain in earlier[1]):
+            if earlier[1] and any(leads_there(chain, path) for chain in earlier[1]):
                 return resolver.resolve(path)
             beginning, patterns = self.beginning
             if not path.startswith(beginning):
@@ -272,7 +272,7 @@ def get_beginning(chain: Chain) -> tuple[str, int]:
     return beginning, len(chain)
 
 
-def fits(chain: Chain, path: str) -> bool:
+def leads_there(chain: Chain, path: str) -> bool:
     for pattern in chain:
         found = pattern.match(path)
         if found is None:

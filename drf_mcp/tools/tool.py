@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -301,6 +302,25 @@ class Tool:
             return problem
         text = _("Leave it out. %(tool)s may change it.") % {"tool": join_alternatives(actions)}
         return replace(problem, remediation=text)
+
+    def explain_state(self, message: str) -> str:
+        """Return a sentence with the actions that change the field that a message speaks of."""
+        words = {*re.findall(r"\w+", message.casefold())}
+        model, endpoints = self.endpoint.model, self.related.endpoints
+        for field in model._meta.concrete_fields if model is not None else ():
+            texts = (str(text).casefold() for pair in field.flatchoices or () for text in pair)
+            choices = [{*text.split()} for text in texts if text]
+            if choices and any(each <= words for each in ({field.name}, *choices)):
+                # No advice names a tool that destroys.
+                harmless = [
+                    name
+                    for name in self.related.find_actions(self.endpoint)
+                    if name != self.name
+                    and not any(options.destructive for options in endpoints[name].decorations)
+                ]
+                facts = {"tool": join_alternatives(harmless), "name": field.name}
+                return _("%(tool)s may change its %(name)s.") % facts if harmless else ""
+        return ""
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments

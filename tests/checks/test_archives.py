@@ -5,14 +5,44 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from drf_mcp.archive import CacheArchive
+from drf_mcp.archive import Archive, CacheArchive, Entry
+from drf_mcp.truncation import Condensed, Digester
 
 BACKENDS = "django.core.cache.backends"
 CACHE = "drf_mcp.archive.CacheArchive"
 
 
+class Silent(Digester):
+    """Condenses nothing."""
+
+
+class Terse(Digester):
+    def condense(self, text: str, query: str) -> Condensed:
+        return Condensed(text.split()[0])
+
+
+class Forgetful(Archive):
+    def store(self, entry: Entry) -> None: ...
+
+
 class OwnCacheArchive(CacheArchive):
     """Keeps entries in a cache, in its own way."""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("bare_project")
+def test_a_class_that_lacks_something_is_an_error(settings, found):
+    rows = [
+        ({"DIGESTER_CLASS": Silent}, ["Silent has no condense()."]),
+        ({"ARCHIVE_CLASS": Forgetful}, ["no read().", "no latest()."]),
+        ({"DIGESTER_CLASS": Terse, "ARCHIVE_CLASS": OwnCacheArchive}, []),
+        ({"DIGESTER_CLASS": None, "ARCHIVE_CLASS": None}, []),
+    ]
+    for mcp_settings, lacks in rows:
+        settings.DRF_MCP = mcp_settings
+        messages = [error.msg for error in found("drf_mcp.E003")]
+        assert len(messages) == len(lacks)
+        assert all(message.endswith(lack) for message, lack in zip(messages, lacks, strict=True))
 
 
 # --- Caches -------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
-from drf_mcp.checks.endpoints import MAX_TOOLS
+from drf_mcp.checks.endpoints import MANY_TOOLS, MAX_TOOLS
 from drf_mcp.checks.project import Project
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.views import MCPView
@@ -156,12 +156,23 @@ def test_more_tools_than_clients_take_are_told_of(found, serve):
     serve(*words, ENDPOINT, expose="urlconf")
     (warning,) = found("drf_mcp.W005")
     assert "128" in warning.msg
+    assert found("drf_mcp.I001") == []
     serve(*words[2:], ENDPOINT, expose="urlconf")
     assert found("drf_mcp.W005") == []
 
 
 def make_words(count: int) -> list:
     return [path(f"word{number}/", Word.as_view()) for number in range(count)]
+
+
+@pytest.mark.slow
+def test_a_long_list_is_told_that_tools_can_be_searched(found, serve):
+    serve(*make_words(MANY_TOOLS - 1), ENDPOINT, expose="urlconf")
+    assert found("drf_mcp.I001") == []
+    serve(*make_words(MANY_TOOLS), ENDPOINT, expose="urlconf")
+    (info,) = found("drf_mcp.I001")
+    assert f"lists {MANY_TOOLS + 1} tools" in info.msg
+    assert "TOOL_SEARCH" in info.hint
 
 
 @pytest.mark.slow
@@ -172,7 +183,7 @@ def test_nothing_is_told_of_a_long_list_that_is_searched_or_narrowed(found, serv
         (False, path("mcp", MCPView.as_view(tools=["word1*"]))),
     ):
         serve(*make_words(MAX_TOOLS), endpoint, expose="urlconf", TOOL_SEARCH=search)
-        assert found("drf_mcp.W005") == []
+        assert found("drf_mcp.W005") == found("drf_mcp.I001") == []
 
 
 def test_a_tool_in_the_way_of_a_search_is_found(found, serve):

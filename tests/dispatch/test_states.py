@@ -1,14 +1,20 @@
-"""What an update cannot write, an action may change."""
+"""What stands in the way is often the state of an object, and no argument."""
 
 from __future__ import annotations
 
+import pytest
+from django.urls import path
 from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp import mcp_tool
+from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Order
+
+AGAIN = "The same call would be refused again"
 
 
 class OrderSerializer(serializers.ModelSerializer):
@@ -22,6 +28,11 @@ class Orders(viewsets.ModelViewSet):
     queryset = Order.objects.all()
     serializer_class = OrderSerializer
     permission_classes = []
+    refusal: Exception = ValidationError("It is paid, not sent.")
+
+    @action(detail=True, methods=["post"])
+    def deliver(self, request, pk):
+        raise self.refusal
 
     @action(detail=True, methods=["post"])
     def ship(self, request, pk):
@@ -41,10 +52,67 @@ class Orders(viewsets.ModelViewSet):
         return Response({})
 
 
+@pytest.fixture
+def refused(expose, alice):
+    def refused(exc: Exception):
+        router = SimpleRouter()
+        router.register("orders", type("Orders", (Orders,), {"refusal": exc}), basename="orders")
+        expose(*router.urls)
+        return alice.call("orders_deliver", id=1)
+
+    return refused
+
+
+@pytest.mark.parametrize(
+    "exc",
+    [
+        ValidationError("It is paid, not sent."),
+        ValidationError({"non_field_errors": ["It is paid, not sent."]}),
+        ValidationError({"detail": "It is paid, not sent."}),
+        ValidationError({"status": ["It is paid, not sent."]}),
+        SoftFailure("It is paid, not sent."),
+    ],
+    ids=["list", "whole", "detail", "field", "soft"],
+)
+def test_a_refusal_of_state_names_the_tools_that_change_the_field(refused, exc):
+    advice = refused(exc).data["remediation"]
+    assert advice.startswith(AGAIN)
+    assert advice.endswith(" orders_cancel or orders_ship may change its status.")
+    assert "orrect" not in advice
+
+
+def test_a_refusal_of_nothing_known_names_no_tool(refused):
+    advice = refused(ValidationError("It has run out; write a new one.")).data["remediation"]
+    assert advice.startswith(AGAIN)
+    assert "orders_" not in advice
+
+
+def test_the_problem_of_an_argument_says_what_to_do_about_the_argument(expose, alice):
+    class Notes(Orders):
+        def update(self, request, *args, **kwargs):
+            raise ValidationError({"note": ["A paid order keeps its note."]})
+
+    router = SimpleRouter()
+    router.register("orders", Notes, basename="orders")
+    expose(*router.urls)
+    assert alice.call("orders_update", id=1, note="x").data["remediation"] == "Correct it."
+
+
 def test_a_field_that_the_server_sets_names_the_actions_of_the_object(expose, alice):
     router = SimpleRouter()
     router.register("orders", Orders, basename="orders")
     expose(*router.urls)
     refused = alice.call("orders_partial_update", id=1, status="cancelled")
-    tools = "orders_cancel or orders_refund or orders_ship"
-    assert refused.data["remediation"] == f"Leave it out. {tools} may change it."
+    tools = "orders_deliver or orders_cancel or orders_refund or orders_ship"
+    assert sorted(refused.data["remediation"].split()) == sorted(
+        f"Leave it out. {tools} may change it.".split()
+    )
+
+
+def test_a_tool_about_no_object_names_none(expose, alice):
+    class Placed(Orders):
+        def create(self, request, *args, **kwargs):
+            raise ValidationError("Every order is paid.")
+
+    expose(path("orders/", Placed.as_view({"post": "create"})))
+    assert alice.call("orders_create", number="1").data["remediation"].startswith(AGAIN)

@@ -1,9 +1,12 @@
-"""Which envelope a result has."""
+"""Which envelope a result has, and what the system check says of one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+from django.core.checks import run_checks
 from django.test import Client
 from django.urls import include, path
 from rest_framework import viewsets
@@ -13,7 +16,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool, mcp_viewset
-from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, StatusEnvelope
+from drf_mcp.envelopes import Envelope, OkEnvelope, PlainEnvelope, StatusEnvelope
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 
@@ -76,3 +79,75 @@ def test_a_viewset_has_its_own_and_a_tool_has_the_last_word(expose):
     tools = Agent(Client()).tools()
     assert "ok" in tools["words_list"]["outputSchema"]["properties"]
     assert "status" in tools["words_longest"]["outputSchema"]["properties"]
+
+
+class Bare(Envelope):
+    """Gives no render()."""
+
+
+class Working(Envelope):
+    def render(self, outcome) -> Any:
+        return outcome.data
+
+
+class ListSchema(Working):
+    def schema(self, data_schema) -> Any:
+        return {"type": "array", "items": {}}
+
+
+class CrashingSchema(Working):
+    def schema(self, data_schema) -> Any:
+        return {"type": "object", "properties": data_schema["properties"]}
+
+
+class Demanding(Working):
+    def __init__(self, shape: str) -> None:
+        self.shape = shape
+
+
+def errors() -> list[str]:
+    found = [e for e in run_checks(tags=["drf_mcp"]) if e.id == "drf_mcp.E003"]
+    assert all("docs/envelopes.md" in e.hint for e in found)
+    return [e.msg for e in found]
+
+
+@pytest.fixture
+def check(settings) -> Callable[[Any], list[str]]:
+    """Return what the check says of an envelope that the setting names."""
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", MCPView.as_view())]})
+
+    def check(envelope: Any) -> list[str]:
+        settings.DRF_MCP = {"ENVELOPE_CLASS": envelope}
+        return errors()
+
+    return check
+
+
+LACKS = {
+    Bare: "Bare has no render().",
+    ListSchema: 'ListSchema gives a schema whose root is not {"type": "object"}.',
+    CrashingSchema: "CrashingSchema cannot state its schema({}): KeyError: 'properties'",
+    Demanding: "Demanding cannot state its schema({}): TypeError",
+}
+
+
+@pytest.mark.slow
+def test_the_check_says_what_an_envelope_lacks(check):
+    """One without a schema is allowed, whether or not it is in both channels."""
+    for envelope, lack in LACKS.items():
+        (error,) = check(envelope)
+        assert error.startswith(lack)
+    for envelope in (Working, OkEnvelope, PlainEnvelope, StatusEnvelope):
+        assert check(envelope) == []
+    # A setting that cannot be read is told of by another check.
+    assert check("no.such.Envelope") == []
+
+
+def test_the_check_looks_at_endpoints_and_tools(expose):
+    @mcp_tool(envelope_class=Bare)
+    class Tooled(Word):
+        pass
+
+    inner = [path("inner", MCPView.as_view(envelope_class=ListSchema))]
+    expose(path("mcp/", include(inner)), path("word/", Tooled.as_view()))
+    assert [error.split()[0] for error in errors()] == ["ListSchema", "Bare"]
