@@ -1,0 +1,19 @@
+"""drf_mcp: the example as it is, or every route of the project of many tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import path
+
+import drf_mcp
+from benchmarks.peers.doors import base
+from drf_mcp.views import MCPView
+
+
+class Door(base.Door):
+    version = drf_mcp.__version__
+
+    @classmethod
+    def make_urlpatterns(cls) -> list[Any]:
+        return [path("mcp", MCPView.as_view())]

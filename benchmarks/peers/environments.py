@@ -1,0 +1,36 @@
+"""The virtual environments of the packages, in ``build/peers``, made where there are none.
+
+Each has the Django and the REST framework of the environment that runs this, so that the plain
+request is the same everywhere.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+PLACE = Path("build") / "peers"
+SHARED = ("Django", "djangorestframework", "django-filter", "pydantic")
+# The SDK is pinned where the package does not work with its second version.
+REQUIREMENTS: dict[str, tuple[str, ...]] = {
+    "fastmcp": ("fastmcp==4.2.3", "drf-spectacular==0.30.0"),
+    "django-mcpz": ("django-mcpz==1.2.0",),
+    "django-mcp-server": ("django-mcp-server==0.5.7", "mcp<2"),
+}
+
+
+def find_python(peer: str) -> str:
+    """Return the interpreter that has a package; the first time takes a minute and an index."""
+    if peer not in REQUIREMENTS:
+        return sys.executable
+    place = PLACE.absolute() / peer
+    python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    wanted = [f"{name}=={version(name)}" for name in SHARED] + list(REQUIREMENTS[peer])
+    marker = place / "installed"
+    if not marker.exists() or marker.read_text() != "\n".join(wanted):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *wanted], check=True)
+        marker.write_text("\n".join(wanted))
+    return str(python)
