@@ -141,11 +141,12 @@ bench-agents: .venv/installed-test
 # in build/sbom.
 sbom: .venv/bin/python
 	@rm -rf build/sbom && mkdir -p build/sbom
-	@$(run) -m venv build/sbom/tool && build/sbom/tool/bin/python -m pip install --quiet 'cyclonedx-bom>=7'
+	@$(run) -m venv build/sbom/tool
+	@build/sbom/tool/bin/python -m pip install --quiet --no-compile 'cyclonedx-bom>=7'
 	@set -e; for extra in "" $(foreach extra,$(shipped_extras),[$(extra)]); do \
 	  name=$$(echo "drf-mcp-server$$extra" | tr '[' - | tr -d ']'); \
 	  $(run) -m venv --clear build/sbom/installed; \
-	  build/sbom/installed/bin/python -m pip install --quiet ".$$extra"; \
+	  build/sbom/installed/bin/python -m pip install --quiet --no-compile ".$$extra"; \
 	  build/sbom/tool/bin/cyclonedx-py environment build/sbom/installed --pyproject pyproject.toml \
 	    --mc-type library --output-reproducible --output-file "build/sbom/$$name.cdx.json"; \
 	done
@@ -180,7 +181,7 @@ endef
 	@touch $@
 
 .venv/installed-%: pyproject.toml | .venv/bin/python
-	$(run) -m pip install --quiet --disable-pip-version-check -e ".[$($*_extras)]"
+	$(run) -m pip install --quiet --disable-pip-version-check --no-compile -e ".[$($*_extras)]"
 	@touch $@
 
 # A name on the PATH may be a shim that fails, or a Python without venv: only running it tells. Where

@@ -27,10 +27,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-
 MINORS = range(10, 15)
 # Prints the version of an interpreter that a virtual environment can be made with.
 PROBE = (
@@ -210,6 +206,11 @@ class Demo:
 
 async def call_tools(server: Mapping[str, Any]) -> None:
     """Call tools with the official client as it was told to connect."""
+    # Here, since most of what is tried fails before a client is needed.
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     async with (
         httpx2.AsyncClient(headers=server["headers"], timeout=60) as http,
         Client(streamable_http_client(server["url"], http_client=http)) as client,

@@ -36,16 +36,16 @@ class Verdict:
 
 
 class Copy:
-    """A copy of the tree, in which one line at a time is another one."""
+    """A copy of a tree, in which one line at a time is another one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, tree: Path, folder: Path) -> None:
         self.folder = folder
         ignored = shutil.ignore_patterns("__pycache__", "node_modules", "_build")
         for name in COPIED:
-            source = ROOT / name
+            source = tree / name
             if source.is_dir():
                 shutil.copytree(source, folder / name, ignore=ignored)
-            else:
+            elif source.exists():
                 shutil.copy(source, folder / name)
 
     @contextmanager
@@ -95,7 +95,8 @@ class Copy:
 class Runner:
     """Tries mutants in as many copies as there are processes."""
 
-    def __init__(self, mutants: Sequence[Mutant], processes: int) -> None:
+    def __init__(self, mutants: Sequence[Mutant], processes: int, tree: Path = ROOT) -> None:
+        self.tree = tree
         self.mutants = mutants
         self.processes = min(processes, len(mutants))
         self.copies: SimpleQueue[Copy] = SimpleQueue()
@@ -104,7 +105,7 @@ class Runner:
         """Yield what became of each, in their order."""
         with tempfile.TemporaryDirectory() as folder:
             for number in range(self.processes):
-                self.copies.put(Copy(Path(folder) / str(number)))
+                self.copies.put(Copy(self.tree, Path(folder) / str(number)))
             with ThreadPoolExecutor(self.processes) as pool:
                 yield from pool.map(self.judge, self.mutants)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ WRITES = (
 
 @pytest.fixture(scope="module")
 def printed() -> list[str]:
-    command = [sys.executable, "-m", "tests.access_matrix", "shop"]
+    command = ["make", "--no-print-directory", "access-matrix", "ARGUMENTS=shop"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()

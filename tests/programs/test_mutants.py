@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
-from tests.mutants.kept import MUTANTS, Mutant
-from tests.mutants.runner import CAUGHT, SURVIVED, Runner
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.kept import Mutant
+from tests.mutants.runner import CAUGHT, RED, SURVIVED, Runner
+
+# Neither Django nor the plugin of the package, whose name the tree has.
+OPTIONS = """
+[tool.pytest.ini_options]
+addopts = "-p no:django -p no:drf_mcp -p no:xdist"
+markers = ["slow", "variant"]
+"""
+TESTS = """
+import pytest
+from drf_mcp.sums import add
+
+@pytest.mark.slow
+def test_add():
+    assert add(1, 2) == 3
+
+def test_red():
+    raise AssertionError
+"""
 
 
-def test_a_run_says_what_is_caught_and_what_survives():
-    lost = next(mutant for mutant in MUTANTS if mutant.path == "protocol/headers.py")
-    harmless = Mutant("nothing", lost.path, lost.old, lost.old, lost.tests)
-    assert [each.outcome for each in Runner([lost, harmless], 2).run()] == [CAUGHT, SURVIVED]
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A package of one module and its tests, one of which is red."""
+    files = {
+        "pyproject.toml": OPTIONS,
+        "drf_mcp/__init__.py": "",
+        "drf_mcp/sums.py": "def add(a, b):\n    return a + b\n",
+        "tests/test_sums.py": TESTS,
+    }
+    for name, text in files.items():
+        file = tmp_path / "tree" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return tmp_path / "tree"
+
+
+def test_a_run_says_what_is_caught_what_survives_and_what_was_red(tree):
+    def make(new: str, name: str) -> Mutant:
+        return Mutant("sums", "sums.py", "a + b", new, (f"test_sums.py::{name}",))
+
+    mutants = [make("a - b", "test_add"), make("b + a", "test_add"), make("a - b", "test_red")]
+    found = list(Runner(mutants, 2, tree).run())
+    assert [each.outcome for each in found] == [CAUGHT, SURVIVED, RED]
+    assert found[0].said.startswith("FAILED tests/test_sums.py::test_add")

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,16 @@ def run(command: list[object], folder: Path) -> str:
     return done.stdout
 
 
-def check_python(folder: Path) -> None:
-    command = ["-m", "mypy", "--strict", "--config-file=", "--cache-dir=.mypy", "."]
-    run([sys.executable, *command], folder)
+@pytest.fixture(scope="module")
+def check_python(tmp_path_factory) -> Callable[[Path], None]:
+    """Check the types of a folder; what was found of the standard library is kept."""
+    cache = tmp_path_factory.mktemp("mypy")
+
+    def check(folder: Path) -> None:
+        command = ["-m", "mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "."]
+        run([sys.executable, *command], folder)
+
+    return check
 
 
 def check_typescript(folder: Path, node_modules: Path) -> None:
@@ -80,7 +88,7 @@ def assert_answers(seen: dict[str, object]) -> None:
     assert remediation.startswith("Use a larger value")
 
 
-def test_a_python_program_is_checked_and_runs(write, uvicorn):
+def test_a_python_program_is_checked_and_runs(write, check_python, uvicorn):
     folder = write("python")
     check_python(folder)
     program = [sys.executable, PROGRAMS["python"], uvicorn.url, uvicorn.shop.tokens["alice"]]
@@ -95,7 +103,7 @@ def test_a_typescript_program_is_checked_and_runs(write, uvicorn, node_modules):
     assert_answers(json.loads(run(program, folder)))
 
 
-def test_awkward_names_are_python(tmp_path):
+def test_awkward_names_are_python(check_python, tmp_path):
     (tmp_path / "awkward.py").write_text(write_client(PythonWriter, AWKWARD, AWKWARD_TEXT))
     check_python(tmp_path)
 
@@ -105,7 +113,7 @@ def test_awkward_names_are_typescript(tmp_path, node_modules):
     check_typescript(tmp_path, node_modules)
 
 
-def test_a_wrong_argument_is_found_before_it_is_sent(write):
+def test_a_wrong_argument_is_found_before_it_is_sent(write, check_python):
     folder = write("python")
     program = folder / PROGRAMS["python"]
     program.write_text(program.read_text().replace("page_size=1,", 'page_size="1",'))

@@ -17,6 +17,8 @@ RUN = "".join(
 # By another command: its prerequisites, and the parts of a whole.
 WITHIN = {"lint": "test", "node": "test-programs", "test-postgresql": "test-services"}
 WITHIN |= {"test-sites": "test-services", "demo": "first-command"}
+# By a test, which reads what it prints.
+WITHIN |= {"access-matrix": "test-programs"}
 COMMAND = re.compile(r"(?:make [a-z-]+|tox\b|\.venv/bin/python -m [\w.]+)")
 
 
