@@ -30,7 +30,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-programs test-projects test-documentation \
   test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command \
-  lint node clean bench bench-gate bench-agents bench-instructions conformance sbom
+  lint node clean bench bench-gate bench-agents bench-instructions bench-peers conformance sbom
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -136,6 +136,12 @@ bench-instructions: .venv/installed-test
 # build/agents.json. Tokens are exact where Node.js is installed (make node).
 bench-agents: .venv/installed-test
 	@$(run) -m benchmarks.agents
+
+# The same operations by drf_mcp and by other packages over the example, beside the plain request.
+# Nightly, as it takes some minutes and installs the packages, into build/peers; needs Python 3.12.
+# ARGUMENTS="drf_mcp fastmcp --rounds 10" measures two of them, for a shorter time.
+bench-peers: .venv/installed-test
+	@$(run) -m benchmarks.peers $(ARGUMENTS)
 
 # What `pip install drf-mcp-server` brings, alone and with each extra: a CycloneDX document of each
 # in build/sbom.

@@ -31,7 +31,7 @@ class Process:
     """A package's process.
 
     Args:
-        peer: the package, "plain" for none.
+        peer: the package.
         folder: where its database is.
         tools: how many tools the project has; 0 for the example.
     """
@@ -42,6 +42,8 @@ class Process:
         self.command = [find_python(peer), "-m", WORKER]
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("SHOP_")},
+            # A process that starts compiles nothing: what is prepared has done it.
+            "PYTHONDONTWRITEBYTECODE": "",
             "PEER": peer,
             "TOOLS": str(tools),
             "DATABASE": str(folder / f"{name}.sqlite3"),
@@ -50,12 +52,12 @@ class Process:
         self.run("--prepare")
         self.process: subprocess.Popen[str] | None = None
 
-    def run(self, argument: str) -> float:
+    def run(self, argument: str, **environment: str) -> float:
         """Run the worker to its end, and return the seconds of the processor that it took."""
         before = children_seconds()
         subprocess.run(
             [*self.command, argument],
-            env=self.environment,
+            env={**self.environment, **environment},
             stderr=subprocess.DEVNULL,
             check=True,
         )
@@ -106,12 +108,16 @@ def measure(
         yield name, peer, cost
 
 
-def find_starts(processes: Sequence[Process], rounds: int) -> Mapping[str, list[float]]:
-    """Return the seconds of processes until their first answer, measured in turns."""
-    found: dict[str, list[float]] = {each.peer: [] for each in processes}
+def find_starts(processes: Sequence[Process], rounds: int) -> Mapping[str, report.Start]:
+    """Return the seconds of processes until their first answer, measured in turns.
+
+    The process without a package has the same interpreter and the same packages beside it.
+    """
+    found = {each.peer: report.Start() for each in processes}
     for _ in range(rounds):
         for each in processes:
-            found[each.peer].append(each.run("--first"))
+            found[each.peer].plain.append(each.run("--first", PEER="plain"))
+            found[each.peer].measured.append(each.run("--first"))
     return found
 
 
@@ -136,9 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rounds = min(asked.rounds, 10) if tools else asked.rounds
             for name, peer, cost in measure(processes, operations, rounds):
                 results.costs[tools, name, peer] = cost
-            plain = Process("plain", folder, tools)
-            for peer, seconds in find_starts([plain, *processes], asked.starts).items():
-                results.starts[tools, peer] = seconds
+            for peer, start in find_starts(processes, asked.starts).items():
+                results.starts[tools, peer] = start
     sys.stdout.write("\n".join(results.write()) + "\n")
 
 

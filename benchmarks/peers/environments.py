@@ -13,7 +13,7 @@ from pathlib import Path
 
 PLACE = Path("build") / "peers"
 SHARED = ("Django", "djangorestframework", "django-filter", "pydantic")
-# The SDK is pinned where the package does not work with its second version.
+# A package that does not work with the second version of the SDK gets the first.
 REQUIREMENTS: dict[str, tuple[str, ...]] = {
     "fastmcp": ("fastmcp==4.2.3", "drf-spectacular==0.30.0"),
     "django-mcpz": ("django-mcpz==1.2.0",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.agents.tokens import Tokens
@@ -52,6 +53,18 @@ class Cost:
         return str(measured) if measured == plain else f"{measured} of {plain}"
 
 
+@dataclass
+class Start:
+    """The seconds of processes until their first answer, with a package and without one."""
+
+    plain: list[float] = field(default_factory=list)
+    measured: list[float] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.measured) / statistics.median(self.plain)
+
+
 class Results:
     """Everything that was found, by the number of tools (0 for the example) and the package."""
 
@@ -59,7 +72,7 @@ class Results:
         self.peers = peers
         self.checks: dict[tuple[int, str], dict[str, Any]] = {}
         self.costs: dict[tuple[int, str, str], Cost] = {}
-        self.starts: dict[tuple[int, str], list[float]] = {}
+        self.starts: dict[tuple[int, str], Start] = {}
 
     def write(self) -> Iterator[str]:
         heads = [f"{peer} {self.checks[0, peer]['version']}" for peer in self.peers]
@@ -94,11 +107,9 @@ class Results:
                 f"{named}: `tools/list`, of a view that answers `{{}}`",
                 *(f"{cost.calls:.2f} / {cost.time:.2f}; {cost.statements}" for cost in costs),
             ]
-            plain = statistics.median(self.starts[tools, "plain"])
-            starts = [statistics.median(self.starts[tools, peer]) for peer in self.peers]
             yield [
                 f"{named}: a process until its first list, CPU time, of one without a package",
-                *(f"{start / plain:.2f}" for start in starts),
+                *(f"{self.starts[tools, peer].ratio:.2f}" for peer in self.peers),
             ]
 
     def find_check_rows(self) -> Iterator[list[str]]:

@@ -55,10 +55,9 @@ def results(monkeypatch):
     monkeypatch.setattr(report.Tokens, "has_tiktoken", lambda self: False)
     found = report.Results(["ours", "theirs"])
     for tools in (0, 1002):
-        found.starts[tools, "plain"] = [1.0, 2.0, 9.0]
         for peer in found.peers:
             found.checks[tools, peer] = CHECK
-            found.starts[tools, peer] = [3.0, 1.0, 8.0]
+            found.starts[tools, peer] = report.Start([1.0, 2.0, 9.0], [3.0, 1.0, 8.0])
             for name in (*report.ROWS, "tools/list"):
                 found.costs[tools, name, peer] = make_cost()
     return found
