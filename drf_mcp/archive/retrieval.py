@@ -67,18 +67,16 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
 }
 
 
-class ItemId(serializers.Field[Any, Any, Any, Any]):
-    """The id of an item, any text: keys of the project's rows are ids."""
-
-    def to_internal_value(self, data: Any) -> str:
-        return str(data)
-
-
 class RetrievalSerializer(serializers.Serializer[Any]):
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
     query = serializers.CharField(required=False, max_length=1000)
-    ids = serializers.ListField(child=ItemId(), required=False, max_length=MAX_IDS)
+    # Keys of the project's rows are ids.
+    ids = serializers.ListField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        required=False,
+        max_length=MAX_IDS,
+    )
     offset = serializers.IntegerField(min_value=0, default=0)
     limit = serializers.IntegerField(min_value=1, default=None)
     canonical = serializers.BooleanField(default=False)
@@ -110,12 +108,7 @@ class ItemsById(BaseFilterBackend):
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         return [
-            {
-                "name": name,
-                "in": "query",
-                "required": name == "archive_id",
-                "schema": schema,
-            }
+            {"name": name, "in": "query", "required": name == "archive_id", "schema": schema}
             for name, schema in PARAMETERS.items()
         ]
 
@@ -149,11 +142,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
         serializer.is_valid(raise_exception=True)
         self.arguments: dict[str, Any] = serializer.validated_data
         entry = self._find_entry(request)
-        facts = {
-            "archive_id": entry.archive_id,
-            "content_hash": entry.content_hash,
-            "tool": entry.tool,
-        }
+        facts = {name: getattr(entry, name) for name in ("archive_id", "content_hash", "tool")}
         return Response({**facts, **self._slice(entry)})
 
     def _find_entry(self, request: Request) -> Entry:

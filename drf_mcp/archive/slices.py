@@ -79,8 +79,7 @@ class Slicer:
 
     def slice_passages(self, passages: Sequence[Passage]) -> dict[str, Any]:
         found = self._fit(map(self._quote, self._select(passages)), self.room)
-        progress = self._get_progress(len(found), "total_count", len(passages))
-        return {**progress, "passages": found}
+        return {**self._get_progress(len(found), "total_count", len(passages)), "passages": found}
 
     def _slice_text(self, item: Item, kind: str, text: str) -> dict[str, Any]:
         named, part = self._name(item), self._select(text)
@@ -109,9 +108,9 @@ class Slicer:
         # With its locator: the item, and the start of the passage in the item's text.
         named = self._name(passage.item)
         whole = {**named, "value": passage.item["value"]}
-        if passage.is_whole and self._measure(whole) <= self.room:
-            return whole
         text = passage.text[passage.start : passage.end]
+        if text == passage.text and self._measure(whole) <= self.room:
+            return whole
         text = cut_text(text, self.room // 2, self._count) or text[:1]
         return {**named, "offset": passage.start, "total_chars": len(passage.text), "text": text}
 
@@ -142,37 +141,32 @@ def find_numbers(items: Sequence[Item], ids: Sequence[str]) -> tuple[set[int], l
 
     ``results[17:2000]`` is the id of a range of rows.
     """
-    named = {name for item in items for name in (item["id"], item["pointer"])}
-    lists = [get_list_name(item) for item in items]
-
-    def is_known(name: str) -> bool:
-        match = RANGE_ID.fullmatch(name)
-        return name in named or (match is not None and match[1] in lists)
-
-    # Some clients write several ids as one text; an id may have a comma, too.
-    wanted = {
-        part
-        for name in ids
-        for part in ([name] if is_known(name) else map(str.strip, name.split(",")))
-    }
-    ranges = [match for match in map(RANGE_ID.fullmatch, wanted - named) if match]
-    found = set()
+    named: dict[str, list[int]] = {}
+    rows: dict[str, list[tuple[int, int]]] = {}
     for number, item in enumerate(items):
-        position = (item["pointer"] or "").rpartition("/")[2]
-        if not wanted.isdisjoint((item["id"], item["pointer"])) or any(
-            match[1] == lists[number] and int(match[2]) <= int(position) < int(match[3])
-            for match in ranges
-        ):
-            found.add(number)
-    return found, sorted(name for name in wanted if not is_known(name))
+        for name in {item["id"], item["pointer"]}:
+            named.setdefault(name, []).append(number)
+        path = [int(n) if n.isdecimal() else n for n in JSONPointer(item["pointer"] or "").path]
+        if path and isinstance(position := path.pop(), int):
+            rows.setdefault(format_path(tuple(path)), []).append((position, number))
 
+    def find(name: str) -> list[int] | None:
+        match = RANGE_ID.fullmatch(name)
+        if name in named or match is None or match[1] not in rows:
+            return named.get(name)
+        start, stop = int(match[2]), int(match[3])
+        return [number for position, number in rows[match[1]] if start <= position < stop]
 
-def get_list_name(item: Item) -> str | None:
-    """Return the name of the list that an item is a row of, None for no list."""
-    path = [
-        int(name) if name.isdecimal() else name for name in JSONPointer(item["pointer"] or "").path
-    ]
-    return format_path(tuple(path[:-1])) if path and isinstance(path[-1], int) else None
+    found: set[int] = set()
+    unknown = set()
+    for text in ids:
+        # Some clients write several ids as one text; an id may have a comma, too.
+        for name in [text] if find(text) is not None else map(str.strip, text.split(",")):
+            numbers = find(name)
+            found.update(numbers or ())
+            if numbers is None:
+                unknown.add(name)
+    return found, sorted(unknown)
 
 
 @dataclass(frozen=True)
@@ -183,10 +177,6 @@ class Passage:
     text: str
     start: int
     end: int
-
-    @property
-    def is_whole(self) -> bool:
-        return self.start == 0 and self.end == len(self.text)
 
 
 class PassageSearch:
@@ -203,13 +193,12 @@ class PassageSearch:
     def __init__(self, query: str) -> None:
         query = query.casefold().strip()
         parts = (part for term in TERM.findall(query) for part in split_unspaced(term))
-        terms = list(dict.fromkeys(map(self._strip_plural, parts)))
+        # Without the plural's s.
+        stems = (w[:-1] if len(w) > 3 and w.endswith("s") and w.isascii() else w for w in parts)
+        terms = list(dict.fromkeys(stems))
         # The query as a whole is the rarest term.
         terms += [query] if len(terms) > 1 and query not in terms else []
         self.terms = terms[:MAX_TERMS]
-
-    def _strip_plural(self, word: str) -> str:
-        return word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
 
     def find(self, items: Sequence[Mapping[str, Any]]) -> list[Passage]:
         """Return the passages of the items, best first."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -56,28 +54,23 @@ class Withheld:
                 items.add(number)
         return cls(keys, frozenset(items), lists)
 
-    def remove_from(self, items: Iterable[Item], first: int) -> dict[int, Item]:
-        """Return the readable of consecutive items, by their numbers."""
-        return {
-            number: self._remove_rows(item, (self.lists or {}).get(number))
-            for number, item in enumerate(items, first)
-            if number not in self.items
-        }
-
-    def _remove_rows(self, item: Item, lists: Sequence[Any] | None) -> Item:
+    def remove_from(self, item: Item, number: int) -> Item | None:
+        """Return the readable part of the item of a number, None if it is withheld."""
+        if number in self.items:
+            return None
+        lists = (self.lists or {}).get(number)
         if lists is None:
             return item
-        value = item["value"]
-        kept = {tuple(path): self._keep(find_value(value, path), keys) for path, keys in lists}
+        value, kept = item["value"], {}
+        for path, keys in lists:
+            both = list(zip(find_value(value, path), keys, strict=True))
+            if any(isinstance(key, int) for key in keys):
+                # The answers about several objects keep their positions.
+                kept[tuple(path)] = [None if key in self.keys else each for each, key in both]
+            else:
+                kept[tuple(path)] = [each for each, key in both if key not in self.keys]
         value = replace_values(value, kept)
         return {**item, "value": value, **({"length": len(value)} if "length" in item else {})}
-
-    def _keep(self, values: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
-        both = list(zip(values, keys, strict=True))
-        # The answers about several objects keep their positions.
-        if any(isinstance(key, int) for key in keys):
-            return [None if key in self.keys else value for value, key in both]
-        return [value for value, key in both if key not in self.keys]
 
 
 class WithheldCache:
@@ -92,8 +85,7 @@ class WithheldCache:
     max_entries = 1024
 
     def __init__(self) -> None:
-        self.found: OrderedDict[Any, tuple[float, Withheld]] = OrderedDict()
-        self.lock = threading.Lock()
+        self.found: dict[Any, tuple[float, Withheld]] = {}
 
     def get(self, key: Any, find: Callable[[], Withheld]) -> Withheld:
         """Return what is withheld; an exception is not remembered.
@@ -106,11 +98,9 @@ class WithheldCache:
             return withheld
         withheld = find()
         if key is not None and self.seconds:
-            with self.lock:
-                self.found[key] = (time.monotonic() + self.seconds, withheld)
-                self.found.move_to_end(key)
-                while len(self.found) > self.max_entries:
-                    self.found.popitem(last=False)
+            if len(self.found) >= self.max_entries:
+                self.found.clear()
+            self.found[key] = (time.monotonic() + self.seconds, withheld)
         return withheld
 
 
@@ -136,8 +126,12 @@ class ReadableItems:
     def find(self, numbers: Collection[int] | None = None) -> list[Item]:
         """Return all items, or those of some numbers."""
         items = contain(lambda: list(self.items), raise_unavailable)
-        readable = self.withheld.remove_from(items, 0)
-        return [readable[n] for n in readable if numbers is None or n in numbers]
+        readable = (
+            self.withheld.remove_from(item, number)
+            for number, item in enumerate(items)
+            if numbers is None or number in numbers
+        )
+        return [item for item in readable if item is not None]
 
     def find_from(self, first: int, most: int | None, length: int) -> tuple[dict[int, Item], int]:
         """Return the next items by their numbers, and the number of the item after them.
@@ -150,12 +144,12 @@ class ReadableItems:
         found: dict[int, Item] = {}
         end = first
         while end < len(self.items) and length > 0 and (most is None or len(found) < most):
-            block = self.items[end : end + ITEMS_PER_READ]
-            for item in block:
-                readable = self.withheld.remove_from([item], end)
+            for item in self.items[end : end + ITEMS_PER_READ]:
+                readable = self.withheld.remove_from(item, end)
+                if readable is not None:
+                    found[end] = readable
+                    length -= len(encode_plain(readable))
                 end += 1
-                found |= readable
-                length -= sum(len(encode_plain(each)) for each in readable.values())
                 if length <= 0 or len(found) == most:
                     break
         return found, end

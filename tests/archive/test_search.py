@@ -60,7 +60,7 @@ def test_rows_are_searched_too():
     rows = [{"id": n, "name": f"customer {n}", "city": "Oslo"} for n in range(50)]
     (best, *_) = find("customer 37", *rows)
     assert best.item["value"]["id"] == 37
-    assert best.is_whole
+    assert (best.start, best.end) == (0, len(best.text))
 
 
 def test_a_passage_of_a_long_text_starts_at_a_line_and_says_where():
