@@ -62,6 +62,8 @@ class ClientConfig:
     headers_key = "headers"
     # What the link opens, where that is more than the client.
     host = ""
+    # The link that opens the client with the endpoint filled in, "" for none.
+    link = ""
 
     def __init__(
         self,
@@ -78,24 +80,16 @@ class ClientConfig:
         self.command = command
 
     @property
-    def text(self) -> str:
-        command = self.command
-        return self.write(self.make_http_entry() if command is None else self.make_entry(command))
-
-    def make_http_entry(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, Any]:
+        if self.command is not None:
+            return self.command.entry
         headers = {self.headers_key: self.headers} if self.headers else {}
         return {self.url_key: self.url, **headers}
 
-    def make_entry(self, command: ServerCommand) -> dict[str, Any]:
-        return command.entry
-
-    def write(self, entry: Mapping[str, Any]) -> str:
-        return json.dumps({self.key: {self.server_name: entry}}, indent=2, ensure_ascii=False)
-
     @property
-    def link(self) -> str:
-        """The link that opens the client with the endpoint filled in, "" for none."""
-        return ""
+    def text(self) -> str:
+        servers = {self.key: {self.server_name: self.entry}}
+        return json.dumps(servers, indent=2, ensure_ascii=False)
 
 
 class ClaudeCode(ClientConfig):
@@ -106,10 +100,9 @@ class ClaudeCode(ClientConfig):
     @property
     def text(self) -> str:
         if self.command is None:
-            options = [
-                word for item in self.headers.items() for word in ("--header", ": ".join(item))
-            ]
-            words = ["--transport", "http", self.server_name, self.url, *options]
+            words = ["--transport", "http", self.server_name, self.url]
+            for item in self.headers.items():
+                words += ["--header", ": ".join(item)]
         else:
             variables = [f"--env={n}={value}" for n, value in self.command.environment.items()]
             words = [self.server_name, *variables, "--", *self.command.arguments]
@@ -120,7 +113,10 @@ class ClaudeDesktop(ClientConfig):
     name, title, host = "claude-desktop", "Claude Desktop", "Claude"
     place = gettext_noop("claude_desktop_config.json (Settings, Developer, Edit Config)")
 
-    def make_http_entry(self) -> dict[str, Any]:
+    @property
+    def entry(self) -> dict[str, Any]:
+        if self.command is not None:
+            return self.command.entry
         # It only starts servers, so a program connects it to the endpoint. The header's value
         # goes by the environment: Claude Desktop breaks arguments at spaces.
         arguments, environment = ["npx", "-y", "mcp-remote", self.url], {}
@@ -130,17 +126,14 @@ class ClaudeDesktop(ClientConfig):
         return ServerCommand(arguments, environment).entry
 
     @property
-    def link(self) -> str:
+    def link(self) -> str:  # type: ignore[override]
         # A connector of Claude signs in by OAuth or not at all, and is called from the internet:
         # claude.com/docs/connectors/building/directory-vs-custom
         if self.headers or not self.url.startswith("https:"):
             return ""
-        query = {
-            "modal": "add-custom-connector",
-            "connectorName": self.server_name,
-            "connectorUrl": self.url,
-        }
-        return f"https://claude.ai/customize/connectors?{urlencode(query)}"
+        names = {"connectorName": self.server_name, "connectorUrl": self.url}
+        query = urlencode({"modal": "add-custom-connector", **names})
+        return f"https://claude.ai/customize/connectors?{query}"
 
 
 class Cursor(ClientConfig):
@@ -148,9 +141,9 @@ class Cursor(ClientConfig):
     place = gettext_noop(".cursor/mcp.json in the project, or ~/.cursor/mcp.json")
 
     @property
-    def link(self) -> str:
+    def link(self) -> str:  # type: ignore[override]
         # cursor.com/docs/mcp/install-links
-        entry = base64.b64encode(json.dumps(self.make_http_entry()).encode()).decode()
+        entry = base64.b64encode(json.dumps(self.entry).encode()).decode()
         query = urlencode({"name": self.server_name, "config": entry})
         return f"cursor://anysphere.cursor-deeplink/mcp/install?{query}"
 
@@ -160,16 +153,14 @@ class VSCode(ClientConfig):
     place = gettext_noop(".vscode/mcp.json in the workspace")
     key = "servers"
 
-    def make_http_entry(self) -> dict[str, Any]:
-        return {"type": "http", **super().make_http_entry()}
-
-    def make_entry(self, command: ServerCommand) -> dict[str, Any]:
-        return {"type": "stdio", **command.entry}
+    @property
+    def entry(self) -> dict[str, Any]:
+        return {"type": "http" if self.command is None else "stdio", **super().entry}
 
     @property
-    def link(self) -> str:
+    def link(self) -> str:  # type: ignore[override]
         # code.visualstudio.com/api/extension-guides/ai/mcp, MCP URL handler
-        entry = {"name": self.server_name, **self.make_http_entry()}
+        entry = {"name": self.server_name, **self.entry}
         return f"vscode:mcp/install?{quote(json.dumps(entry), safe='')}"
 
 
@@ -177,20 +168,20 @@ class Codex(ClientConfig):
     name, title, place, language = "codex", "Codex", "~/.codex/config.toml", "toml"
     headers_key = "http_headers"
 
-    def write(self, entry: Mapping[str, Any]) -> str:
-        lines = [f"[mcp_servers.{self.quote_key(self.server_name)}]"]
-        lines += [f"{name} = {self.quote(value)}" for name, value in entry.items()]
+    @property
+    def text(self) -> str:
+        def quote_key(name: str) -> str:
+            return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+
+        lines = [f"[mcp_servers.{quote_key(self.server_name)}]"]
+        for name, value in self.entry.items():
+            # Strings and lists of strings are the same in TOML as in JSON.
+            text = json.dumps(value)
+            if isinstance(value, Mapping):
+                pairs = (f"{quote_key(n)} = {json.dumps(v)}" for n, v in value.items())
+                text = f"{{ {', '.join(pairs)} }}"
+            lines.append(f"{name} = {text}")
         return "\n".join(lines)
-
-    def quote(self, value: Any) -> str:
-        if isinstance(value, Mapping):
-            pairs = (f"{self.quote_key(n)} = {self.quote(v)}" for n, v in value.items())
-            return f"{{ {', '.join(pairs)} }}"
-        # Strings and lists of strings are the same in TOML as in JSON.
-        return json.dumps(value)
-
-    def quote_key(self, name: str) -> str:
-        return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 class Gemini(ClientConfig):
@@ -236,8 +227,7 @@ def issue_authorization(user: Any, name: str) -> str | None:
     for own in (each for each in classes if hasattr(each, "issue_authorization")):
         return str(own.issue_authorization(user, name))
     for stock in (each for each in classes if issubclass(each, TokenAuthentication)):
-        tokens: Any = stock().get_model()
-        token, _made = tokens.objects.get_or_create(user=user)
+        token, _made = stock().get_model().objects.get_or_create(user=user)  # type: ignore[attr-defined]
         return f"{stock.keyword} {token.key}"
     return None
 
