@@ -32,7 +32,7 @@ __getattr__ = import_on_use(
         "call_context": "interaction.call_context",
         "mcp_tool": "tools.options",
         "mcp_viewset": "tools.options",
-        "preload": "transports.preloading",
+        "preload": "transports.in_process",
         "registry": "tools.registry",
     },
 )

@@ -18,7 +18,7 @@ from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import LocalEndpoint
 
 ANONYMOUS = "anonymous"
 DEFAULT_ORIGIN = "http://127.0.0.1:8000"

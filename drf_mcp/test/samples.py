@@ -12,7 +12,7 @@ from drf_mcp.introspection.field_schema import PNG, TEXT, make_example
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 
 # The argument that confirms a call.
 CONFIRMATION = "confirmation"
@@ -40,7 +40,7 @@ class Samples:
         self.row = contain(lambda: self.find_row(user), lambda exc: None)
 
     def find_row(self, user: Any) -> Any:
-        caller = make_local_caller(user)
+        caller = LocalEndpoint().make_caller(user)
         caller.admitted = True
         endpoint = self.tool.endpoint
         view: Any = endpoint.view()

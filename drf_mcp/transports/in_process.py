@@ -1,15 +1,29 @@
-"""A client that calls tools in this process, on behalf of a user."""
+"""Endpoints, callers and a client in this process, without HTTP: for stdio, commands and checks."""
 
 from __future__ import annotations
 
+import gc
+import io
 import json
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.core.cache import close_caches
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import connections
+
 import drf_mcp
+from drf_mcp.access.authentication import Caller, resolve_authentication_classes
+from drf_mcp.access.resources import WellKnownConverter
 from drf_mcp.envelopes import Envelope
 from drf_mcp.interaction.exchange import Channel
+from drf_mcp.introspection.source.overrides import forget_trees
+from drf_mcp.option_types.installed import features
+from drf_mcp.protocol import ERAS
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
@@ -18,16 +32,117 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.settings import chosen_language
-from drf_mcp.tools.registry import registry
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.settings import chosen_language, mcp_settings
+from drf_mcp.tools.registry import Registry, registry
+from drf_mcp.tools.tool import Tool
+
+DEFAULT_PATH = "/mcp"
 
 
-def make_server(endpoint: LocalEndpoint) -> Server:
-    """Return a server that answers as an endpoint does."""
-    view = endpoint.make_view(endpoint.make_request())
-    server: Server = Server(registry) if view is None else view.get_server()
-    return server
+class LocalEndpoint:
+    """An endpoint that answers callers of this process.
+
+    Args:
+        path: the path of the endpoint, such as ``/mcp/readonly``; None for an endpoint made from
+            the settings.
+
+    Raises:
+        LookupError: if the URLconf has no endpoint at the path.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self.path = path or DEFAULT_PATH
+        self.found = WellKnownConverter().find_by_path(path.rstrip("/")) if path else None
+        if path and self.found is None:
+            raise LookupError(path)
+
+    def make_view(self, request: Any) -> Any:
+        """Return the view that serves a request, None without a path."""
+        if self.found is None:
+            return None
+        view = self.found.view
+        view.setup(request, *self.found.args, **self.found.kwargs)
+        return view
+
+    def make_server(self) -> Server:
+        """Return a server that answers as the endpoint does."""
+        view = self.make_view(self.make_request())
+        server: Server = Server(registry) if view is None else view.get_server()
+        return server
+
+    @property
+    def registry(self) -> Registry:
+        own: Registry = registry if self.found is None else self.found.view.registry
+        return own
+
+    @property
+    def tool_options(self) -> Mapping[str, Any] | None:
+        """The options that the endpoint sets for all of its tools."""
+        return None if self.found is None else self.found.view.tool_options
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools of the endpoint by name, for any caller.
+
+        Raises:
+            Refused: if the path names no toolset.
+        """
+        every = self.registry.tools(None, self.tool_options)
+        return self.registry.narrow(every, self.make_caller().narrowings)
+
+    def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
+        """Return a caller.
+
+        A user needs no credential; with None, the Authorization header says who is calling.
+
+        Raises:
+            Refused: if the path names no toolset.
+        """
+        request = self.make_request(user, authorization)
+        view = self.make_view(request)
+        if view is None:
+            classes = resolve_authentication_classes()
+            return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
+        caller = Caller(request, None, view.get_authenticators(), view.get_permissions())
+        caller.narrowings += tuple(view.get_narrowings())
+        return caller
+
+    def get_throttles(self) -> Sequence[Any]:
+        """Return the throttles of the endpoint."""
+        view = self.make_view(self.make_request())
+        if view is None:
+            return [made() for made in mcp_settings.THROTTLE_CLASSES]
+        throttles: Sequence[Any] = view.get_throttles()
+        return throttles
+
+    def make_request(self, user: Any = None, authorization: str | None = None) -> Any:
+        # ".example.com" allows example.com itself, and "*" any host.
+        hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
+        environ = {
+            "REQUEST_METHOD": "POST",
+            "PATH_INFO": self.path,
+            "SCRIPT_NAME": "",
+            "SERVER_NAME": hosts[0] if hosts else "localhost",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": "127.0.0.1",
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(),
+        }
+        if authorization is not None:
+            environ["HTTP_AUTHORIZATION"] = authorization
+        request = WSGIRequest(environ)
+        request.is_mcp_request = True  # type: ignore[attr-defined]
+        request.user = AnonymousUser() if user is None else user
+        if user is not None:
+            # Views authenticate this user, as after `force_authenticate` in tests.
+            request._force_auth_user = user  # type: ignore[attr-defined]
+        return request
+
+
+def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:
+    """Return a caller at the endpoint that is made from the settings."""
+    return LocalEndpoint().make_caller(user, authorization)
 
 
 @dataclass
@@ -56,7 +171,7 @@ class InProcessClient:
             message["params"] = {**params, "_meta": {**self.meta, **params.get("_meta", {})}}
         else:
             headers = {PROTOCOL_VERSION_HEADER: self.revision}
-        server = make_server(self.endpoint)
+        server = self.endpoint.make_server()
         forced = self.envelope_class
         if forced is not None:
             server.force_envelope = lambda envelope_class: forced
@@ -74,3 +189,55 @@ class InProcessClient:
             CLIENT_CAPABILITIES_KEY: {},
             **({} if self.on_progress is None else {"progressToken": 1}),
         }
+
+
+@dataclass(frozen=True)
+class PreloadedEndpoint:
+    """The tools of one endpoint, described."""
+
+    path: str
+    # The number of tools, and the size of their definitions in one revision.
+    tools: int
+    bytes: int
+    # How long it took.
+    seconds: float
+
+
+def preload() -> list[PreloadedEndpoint]:
+    """Describe the tools of every endpoint now, for the processes that are forked afterwards.
+
+    Connections to databases and caches that this thread has opened are closed, so that no two
+    processes share one.
+
+    Raises:
+        ImproperlyConfigured: if the tools cannot be read off the URLconf.
+    """
+    found = describe_endpoints()
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+        # A pool has threads, which no forked process has.
+        if hasattr(connection, "close_pool"):
+            connection.close_pool()
+    close_caches()
+    forget_trees()
+    # Processes share memory until one writes into it, as a collection would.
+    gc.collect()
+    gc.freeze()
+    return found
+
+
+def describe_endpoints() -> list[PreloadedEndpoint]:
+    """Describe the tools of every endpoint of the URLconf; without any, those of stdio."""
+    every = [LocalEndpoint(found.path) for found in WellKnownConverter().find_every()]
+    described = []
+    for endpoint in every or [LocalEndpoint()]:
+        started = time.perf_counter()
+        server, tools, size = endpoint.make_server(), endpoint.tools, 0
+        get = server.tools_capability.get_definition
+        for tool in tools.values():
+            size += max(len(get(tool, era)) for era in ERAS.values())
+        for feature in features.hooks["prepare_endpoint"]:
+            feature.prepare_endpoint(server, tools)
+        seconds = round(time.perf_counter() - started, 3)
+        described.append(PreloadedEndpoint(endpoint.path, len(tools), size, seconds))
+    return described

@@ -21,7 +21,7 @@ from rest_framework.viewsets import ReadOnlyModelViewSet
 from drf_mcp.access.resources import BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied
 from drf_mcp.tools import mcp_viewset
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.views import MCPView
 from tests.access.conftest import OAUTH
 from tests.access.views import (
@@ -314,7 +314,7 @@ def test_without_an_authorization_server_scopes_are_needed_all_the_same(serve, b
 def test_a_token_needs_the_scopes_at_a_door_without_http_too(serve, issuer, db):
     serve(Orders, SCOPES=["shop"])
     for scope, status in (("orders", 403), ("shop", None)):
-        caller = make_local_caller(authorization=f"Bearer {issuer.sign(scope=scope)}")
+        caller = LocalEndpoint().make_caller(authorization=f"Bearer {issuer.sign(scope=scope)}")
         if status:
             with pytest.raises(ScopeDenied):
                 caller.authenticate()

@@ -20,8 +20,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.settings import mcp_settings
-from drf_mcp.transports.in_process import InProcessClient, make_server
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from tests.access_matrix.awkward_credentials import Credential
 from tests.agents import Agent
@@ -130,7 +129,7 @@ def by_stdio(credential: Credential, request: Request) -> Answer:
     lines: list[bytes] = []
     endpoint, user = LocalEndpoint("/mcp"), None if credential.header else credential.user
     connection = StdioConnection(
-        make_server(endpoint), lambda: endpoint.make_caller(user, credential.header), lines.append
+        endpoint.make_server(), lambda: endpoint.make_caller(user, credential.header), lines.append
     )
     params = {"name": request.tool, "arguments": request.arguments}
     message, _ = Agent(credential.client).frame("tools/call", params)

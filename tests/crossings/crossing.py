@@ -26,8 +26,7 @@ from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.tools import registry
 from drf_mcp.transports.event_stream import BufferedStream
-from drf_mcp.transports.in_process import InProcessClient, make_server
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from drf_mcp.views import MCPView
 from example_project.shop.models import Ticket
@@ -322,7 +321,7 @@ class Crossing:
         lines: list[bytes] = []
         endpoint = LocalEndpoint(ENDPOINT)
         caller = lambda: endpoint.make_caller(None, header)  # noqa: E731
-        door = StdioConnection(make_server(endpoint), caller, lines.append)
+        door = StdioConnection(endpoint.make_server(), caller, lines.append)
         message, _ = Agent(Client()).frame("tools/call", params)
         work = door.receive(json.dumps(message).encode())
         assert work is not None

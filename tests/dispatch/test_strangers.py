@@ -16,7 +16,7 @@ from rest_framework.serializers import ModelSerializer
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.features import CallState
 from drf_mcp.tools import mcp_tool, registry
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from tests.agents import Agent
 
 TOKENS = "rest_framework.authentication.TokenAuthentication"
@@ -105,4 +105,4 @@ def test_the_dispatcher_gives_a_stranger_no_outcome(call, arguments):
     call({}, {"CALL_MIDDLEWARE": ["tests.dispatch.test_strangers.Closed"]})
     tool = registry.tools()["groups_create"]
     with pytest.raises(NotAuthenticated):
-        Dispatcher().dispatch(CallState(tool, arguments, make_local_caller()))
+        Dispatcher().dispatch(CallState(tool, arguments, LocalEndpoint().make_caller()))

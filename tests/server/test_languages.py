@@ -13,7 +13,7 @@ from django.utils import translation
 
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection, StdioServer
 
 pytestmark = pytest.mark.django_db
@@ -56,8 +56,7 @@ def test_a_line_that_is_not_read_is_refused_in_language(subtests):
     for line, message in [(b"{\n", "de: The body is not JSON"), (b" " * 101, "de: The line is")]:
         with subtests.test(line=line, message=message):
             alice, written = User.objects.get(username="alice"), []
-            connection = StdioConnection(
-                Server(registry), functools.partial(make_local_caller, alice), written.append
-            )
+            make_caller = functools.partial(LocalEndpoint().make_caller, alice)
+            connection = StdioConnection(Server(registry), make_caller, written.append)
             StdioServer(connection, threads=1).serve(io.BytesIO(line))
             assert message_of(written[0]).startswith(message)

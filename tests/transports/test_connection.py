@@ -15,7 +15,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.server import Reply, Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped, Work
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def written() -> list[dict]:
 @pytest.fixture
 def connection(written) -> StdioConnection:
     alice = User.objects.get(username="alice")
-    return made(written, lambda: make_local_caller(alice))
+    return made(written, lambda: LocalEndpoint().make_caller(alice))
 
 
 def made(written: list, caller) -> StdioConnection:
@@ -126,7 +126,7 @@ def test_a_line_that_cannot_be_read_after_a_stateless_message_has_no_id(connecti
 
 
 def test_each_request_of_a_refused_batch_is_refused(written):
-    connection = made(written, make_local_caller)
+    connection = made(written, LocalEndpoint().make_caller)
     answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
     batch = [json.loads(message("ping", n)) for n in (1, 2)]
     batch.append(json.loads(message("notifications/initialized")))
@@ -157,7 +157,7 @@ def test_each_line_is_a_request_to_django(connection):
 @given(st.binary(max_size=200))
 def test_any_line_is_answered_or_ignored(line):
     written = []
-    connection = made(written, lambda: make_local_caller(User(pk=1, username="x")))
+    connection = made(written, lambda: LocalEndpoint().make_caller(User(pk=1, username="x")))
     work = connection.receive(line.replace(b"\n", b""))
     if work is not None:
         connection.answer(work)

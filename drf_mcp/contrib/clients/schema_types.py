@@ -15,8 +15,7 @@ from drf_mcp.envelopes import Envelope, PlainEnvelope
 from drf_mcp.settings import override_language
 from drf_mcp.tools.results import choose_envelope_class, find_success, make_envelope
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.in_process import InProcessClient, make_server
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 
 # Types inside one another; compilers give up on a few hundred brackets.
 MAX_DEPTH = 20
@@ -204,7 +203,7 @@ class ClientTools:
 
     def __init__(self, endpoint: LocalEndpoint, reserved: frozenset[str]) -> None:
         self.endpoint = endpoint
-        self.capability = make_server(endpoint).tools_capability
+        self.capability = endpoint.make_server().tools_capability
         self.reader = TypeReader(UniqueNames(reserved))
 
     @override_language()

@@ -27,7 +27,7 @@ from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import LocalEndpoint
 
 KINDS: Mapping[str, str] = {
     "narrowing": gettext_noop("narrowing"),

@@ -21,7 +21,7 @@ from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken, get_last_day
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.tools import Tool, registry
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class TokensView(SessionPage):
         """The tools that the user sees; none if the endpoint does not let the user in."""
         tools = registry.tools(getattr(self.request, "urlconf", None)).values()
         try:
-            return Visibility(make_local_caller(self.request.user)).of(tools)
+            return Visibility(LocalEndpoint().make_caller(self.request.user)).of(tools)
         except APIException:
             return []
 

@@ -14,7 +14,6 @@ from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.console import SignalledInput, take_streams
 from drf_mcp.management.screen import UsageError
 from drf_mcp.transports.client_configs import find_authorization_scheme, write_authorization
-from drf_mcp.transports.in_process import make_server
 from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped
 
 TOKEN_VARIABLE = "MCP_TOKEN"
@@ -69,7 +68,7 @@ class Command(MCPCommand):
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
-        connection = StdioConnection(make_server(endpoint), make_caller, self.write)
+        connection = StdioConnection(endpoint.make_server(), make_caller, self.write)
         stream = SignalledInput.wrap(self.streams[0])
         StdioServer(connection, max(options["threads"], 1)).serve(stream)
 

@@ -17,7 +17,7 @@ from drf_mcp.management.screen import UsageError
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.kept_descriptions import DescriptionsFile, UnusableFile, kept_descriptions
 from drf_mcp.tools.registry import registry
-from drf_mcp.transports.preloading import PreloadedEndpoint, describe_endpoints
+from drf_mcp.transports.in_process import PreloadedEndpoint, describe_endpoints
 
 MOST_NAMES = 5
 

@@ -14,7 +14,7 @@ from rest_framework.routers import SimpleRouter
 
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection, StdioServer
 from tests.contrib.asking.handshake import FORMS, accept, validate
 from tests.interaction import views
@@ -29,7 +29,7 @@ class Streams:
 
     def __init__(self, user: User) -> None:
         self.written: SimpleQueue = SimpleQueue()
-        caller = lambda: make_local_caller(user)  # noqa: E731
+        caller = lambda: LocalEndpoint().make_caller(user)  # noqa: E731
         self.door = StdioConnection(Server(registry), caller, self.written.put)
         self.threads: list[threading.Thread] = []
 

@@ -17,8 +17,7 @@ from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.transports.in_process import InProcessClient
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from tests.contrib.audit import views
 
@@ -191,7 +190,9 @@ def test_calls_of_the_command(configure, row):
 def test_calls_over_standard_streams(configure, row):
     configure()
     user, lines = User.objects.get(username="alice"), []
-    connection = StdioConnection(Server(registry), lambda: make_local_caller(user), lines.append)
+    connection = StdioConnection(
+        Server(registry), lambda: LocalEndpoint().make_caller(user), lines.append
+    )
     work = connection.receive(json.dumps(call_message(1, name="a")).encode())
     connection.answer(work)
     assert lines
@@ -244,7 +245,7 @@ def test_no_argument_keeps_a_row_out(agent, arguments, name, client):
         message, headers = agent.frame("tools/call", {"name": tool, "arguments": arguments})
         message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = {"name": client}
         headers.pop("Mcp-Name", None)
-        caller = make_local_caller(User.objects.get(username="alice"))
+        caller = LocalEndpoint().make_caller(User.objects.get(username="alice"))
         body = json.dumps(message).encode()
         Server(registry).handle_body(body, None, caller)
     readable = "\\ud8" not in json.dumps(message) and "NaN" not in body.decode()

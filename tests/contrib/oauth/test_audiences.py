@@ -10,7 +10,7 @@ from oauth2_provider.models import get_access_token_model, get_refresh_token_mod
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.views import MCPView
 from tests.contrib.oauth.conftest import ENDPOINT, HOST, Orders, Project, parameters_of
 
@@ -188,7 +188,7 @@ def test_an_endpoint_above_the_api_opens_tools_alone(configure, db):
 def test_a_door_of_this_process_takes_a_token_wherever_the_endpoint_is(project, settings):
     urls = [path("agents/", include("drf_mcp.urls"))]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
-    caller = make_local_caller(authorization=f"Bearer {project.give(None)}")
+    caller = LocalEndpoint().make_caller(authorization=f"Bearer {project.give(None)}")
     assert caller.authenticate().user == project.user
 
 

@@ -17,7 +17,7 @@ from rest_framework.routers import SimpleRouter
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.local_endpoint import make_local_caller
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from example_project.shop.models import Customer, Product, Ticket
 from tests.agents import Agent
@@ -94,7 +94,7 @@ def test_stdio_writes_nothing(issue):
     _, key = issue("admin", read_only=True)
     written: list[bytes] = []
     connection = StdioConnection(
-        Server(registry), lambda: make_local_caller(None, f"Bearer {key}"), written.append
+        Server(registry), lambda: LocalEndpoint().make_caller(None, f"Bearer {key}"), written.append
     )
     for number, (name, arguments) in enumerate([("customers_create", NEW_CUSTOMER), ("stats", {})]):
         message, _ = Agent(Client()).frame("tools/call", {"name": name, "arguments": arguments})

@@ -12,8 +12,7 @@ from django.test import Client
 
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Tool
-from drf_mcp.transports.in_process import make_server
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from example_project.shop.models import Customer
 from tests.agents import Agent
@@ -59,7 +58,7 @@ def test_nothing_is_written_by_any_way_to_call(carol, db, path):
     endpoint = LocalEndpoint(path)
     user = User.objects.get(username="carol")
     connection = StdioConnection(
-        make_server(endpoint), lambda: endpoint.make_caller(user), lines.append
+        endpoint.make_server(), lambda: endpoint.make_caller(user), lines.append
     )
     connection.answer(connection.receive(json.dumps(message).encode()))
     told.append(refused(json.loads(lines[0])["result"]["structuredContent"]))
@@ -228,9 +227,9 @@ def test_a_client_is_told_the_path(db):
 
 
 def test_stdio_has_the_words_of_the_endpoint(db):
-    server = make_server(LocalEndpoint(SUPPORT))
+    server = LocalEndpoint(SUPPORT).make_server()
     assert server.get_server_info()["name"] == "shop-support"
-    assert make_server(LocalEndpoint()).get_server_info()["name"] == "shop"
+    assert LocalEndpoint().make_server().get_server_info()["name"] == "shop"
 
 
 # --- OAuth --------------------------------------------------------------------------------

@@ -21,8 +21,7 @@ from drf_mcp.contrib.search import tool_index
 from drf_mcp.contrib.search.ranking import FieldRanking
 from drf_mcp.introspection import Describer
 from drf_mcp.introspection.source.trees import parse_function
-from drf_mcp.transports.in_process import InProcessClient
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.views import MCPView
 
 

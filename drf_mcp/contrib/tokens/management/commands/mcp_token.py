@@ -17,7 +17,7 @@ from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import find_report
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import LocalEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
 COLUMNS = (
