@@ -41,7 +41,7 @@ from drf_mcp.protocol import (
 from drf_mcp.protocol.capability import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.capability import MessageObserver, MessageStream, RequestContext
 from drf_mcp.protocol.capability import Reply as Reply
-from drf_mcp.protocol.input import Unfinished
+from drf_mcp.protocol.eras import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry

@@ -41,8 +41,15 @@ from drf_mcp.server import Server
 from drf_mcp.settings import ENDPOINT_KINDS, chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
-from drf_mcp.transports.http import MetaHeaders, find_request_id, make_json_response, read_body
+from drf_mcp.transports.http import (
+    MetaHeaders,
+    find_request_id,
+    is_stream_wanted,
+    make_json_response,
+    make_response,
+    open_stream,
+    read_body,
+)
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
 TOOLSET = gettext_noop("the toolset %(names)s")

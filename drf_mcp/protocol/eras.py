@@ -1,10 +1,11 @@
-"""The two eras of the protocol behind one interface."""
+"""The two eras of the protocol behind one interface, and the kinds of results."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -17,14 +18,15 @@ from drf_mcp.exceptions import (
     ProtocolError,
     UnsupportedProtocolVersion,
 )
+from drf_mcp.outcomes import Question
 from drf_mcp.protocol import constants
 from drf_mcp.protocol.constants import (
+    CLIENT_CAPABILITIES_KEY,
     PROTOCOL_VERSION_HEADER,
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.headers import HeaderValue, check_header
-from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 from drf_mcp.settings import mcp_settings
 
@@ -35,6 +37,84 @@ Names = Mapping[str, str]
 Members = Mapping[str, Any]
 
 _REVISION = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+# The members of ``params`` with the state and the answers of an earlier round.
+STATE, RESPONSES = "requestState", "inputResponses"
+
+
+class Unfinished:
+    """The result of a request that is not complete yet (2026-07-28, ``resultType``)."""
+
+    @property
+    def members(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class InputRequired(Unfinished):
+    """The result of a request that waits for answers of the client.
+
+    Attributes:
+        questions: the questions.
+        state: a text that the client sends back with the answers.
+    """
+
+    questions: Sequence[Question]
+    state: str
+
+    @property
+    def members(self) -> dict[str, Any]:
+        return {
+            "resultType": "input_required",
+            "inputRequests": {q.key: self.get_request(q) for q in self.questions},
+            "requestState": self.state,
+        }
+
+    def get_request(self, question: Question) -> Mapping[str, Any]:
+        # client/elicitation
+        if question.request is not None:
+            return question.request
+        params: dict[str, Any] = {"mode": question.mode, "message": question.message}
+        form = {"url": question.url} if question.url else {"requestedSchema": question.schema}
+        return {"method": "elicitation/create", "params": params | form}
+
+
+# What a client declares that shows forms to its user.
+FORM_CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}}}
+
+
+def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the client can be asked for: "form", "url", "sampling", "roots"."""
+    capabilities = meta.get(CLIENT_CAPABILITIES_KEY)
+    if not isinstance(capabilities, dict):
+        return ()
+    others = tuple(mode for mode in ("sampling", "roots") if mode in capabilities)
+    declared = capabilities.get("elicitation")
+    if not isinstance(declared, dict):
+        return others
+    # An empty object declares forms.
+    modes = tuple(mode for mode in ("form", "url") if mode in declared) or ("form",)
+    return (*modes, *others)
+
+
+def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the answers of a request by the key of their question.
+
+    Raises:
+        InvalidParams: if the answers are malformed.
+    """
+    responses = params.get(RESPONSES, {})
+    if not isinstance(responses, Mapping):
+        raise InvalidParams(_('The member "inputResponses" must be an object.'))
+    for key, response in responses.items():
+        if not isinstance(response, Mapping):
+            text = _('The answer "%(key)s" of "inputResponses" must be an object.')
+            raise InvalidParams(text % {"key": key[:100]})
+    return responses
+
+
+# --- Eras ---------------------------------------------------------------------------------------
 
 
 class Era(ABC):
@@ -147,13 +227,20 @@ class StatelessEra(Era):
             self.check_headers(headers, message, version, name_parameters.get(message.method))
         if isinstance(requested, str) and requested != self.revision:
             raise make_unsupported(requested)
-        if message.id is not None:
-            self.check_meta(meta, PROTOCOL_VERSION_KEY, str)
-            self.check_meta(meta, constants.CLIENT_CAPABILITIES_KEY, dict)
-            key, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
-            if key in meta and meta[key] not in levels:
-                text = _('The member "%(key)s" must be one of %(levels)s.')
-                raise InvalidParams(text % {"key": key, "levels": ", ".join(levels)})
+        if message.id is None:
+            return
+        for key, kind in ((PROTOCOL_VERSION_KEY, str), (CLIENT_CAPABILITIES_KEY, dict)):
+            if key not in meta:
+                raise InvalidParams(_('The "_meta" of the params lacks "%(key)s".') % {"key": key})
+            if not isinstance(meta[key], kind):
+                text = _('The member "%(key)s" of "_meta" must be an object.')
+                if kind is str:
+                    text = _('The member "%(key)s" of "_meta" must be a string.')
+                raise InvalidParams(text % {"key": key})
+        level, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
+        if level in meta and meta[level] not in levels:
+            text = _('The member "%(key)s" must be one of %(levels)s.')
+            raise InvalidParams(text % {"key": level, "levels": ", ".join(levels)})
 
     def check_headers(
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
@@ -161,22 +248,12 @@ class StatelessEra(Era):
         # "Server Validation". Mcp-Name repeats the member `parameter` of ``params``.
         check_header(headers, PROTOCOL_VERSION_HEADER, version)
         # The specification leaves the other headers of a notification undefined.
-        if message.id is None:
-            return
-        check_header(headers, constants.METHOD_HEADER, message.method)
-        if parameter is not None:
-            # The method refuses a body without a name.
-            expected = message.params.get(parameter)
-            check_header(headers, constants.NAME_HEADER, expected, is_encoded=True)
-
-    def check_meta(self, meta: Members, key: str, kind: type) -> None:
-        if key not in meta:
-            raise InvalidParams(_('The "_meta" of the params lacks "%(key)s".') % {"key": key})
-        if not isinstance(meta[key], kind):
-            text = _('The member "%(key)s" of "_meta" must be an object.')
-            if kind is str:
-                text = _('The member "%(key)s" of "_meta" must be a string.')
-            raise InvalidParams(text % {"key": key})
+        if message.id is not None:
+            check_header(headers, constants.METHOD_HEADER, message.method)
+            if parameter is not None:
+                # The method refuses a body without a name.
+                name = message.params.get(parameter)
+                check_header(headers, constants.NAME_HEADER, name, is_encoded=True)
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members

@@ -27,7 +27,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import ERAS, Capability, Encoded, Era
 from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
-from drf_mcp.protocol.input import Unfinished
+from drf_mcp.protocol.eras import Unfinished
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.results import (

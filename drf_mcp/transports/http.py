@@ -1,20 +1,35 @@
-"""The headers, the body and the JSON response of an HTTP request."""
+"""The headers and the body of an HTTP request, and its response: JSON, or server-sent events.
+
+2026-07-28, basic/transports/streamable-http. Notifications come first, the JSON-RPC response last;
+a call that ends soon, and without notifications, is answered in JSON, with its own HTTP status.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import functools
-from collections.abc import Iterator, Mapping
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any, NoReturn
 
 from django.conf import settings
+from django.core.cache import caches
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import LimitedStream
-from django.http import HttpRequest, HttpResponse, RawPostDataException
+from django.db import connections
+from django.http import HttpRequest, HttpResponse, RawPostDataException, StreamingHttpResponse
 from django.http.request import HttpHeaders
+from django.urls import get_urlconf, set_urlconf
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import Refused, contain
+from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol.capability import Reply
 from drf_mcp.settings import mcp_settings
 
 
@@ -106,3 +121,202 @@ def make_json_response(
     if not body:
         return HttpResponse(status=status, headers=headers)
     return HttpResponse(body, "application/json", status, headers=headers)
+
+
+# --- Events --------------------------------------------------------------------------------------
+
+EVENT_STREAM = "text/event-stream"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+TOKEN, CALL = b'"progressToken"', b'"tools/call"'
+# Of a client that declared, when it shook hands, that its user can be asked.
+SESSION_META = "HTTP_MCP_SESSION_ID"
+KEEP_ALIVE = b":\n\n"
+# Between two comments, which keep proxies and clients from closing the connection.
+KEEP_ALIVE_SECONDS = 5.0
+
+Respond = Callable[[], HttpResponse]
+
+
+def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
+    """Return whether a client accepts events, and wants progress or may be asked."""
+    meta = request.META
+    may_be_asked = SESSION_META in meta and CALL in body and has_other_threads(request)
+    return (TOKEN in body or may_be_asked) and EVENT_STREAM in meta.get("HTTP_ACCEPT", "")
+
+
+def has_other_threads(request: HttpRequest) -> bool:
+    """Return whether the process receives other requests while it answers one."""
+    return hasattr(request, "scope") or bool(request.META.get("wsgi.multithread"))
+
+
+def encode_event(message: bytes) -> bytes:
+    return b"event: message\ndata: %b\n\n" % message
+
+
+def make_response(reply: Reply) -> Any:
+    """Return the response that carries a reply: JSON, or events as they come."""
+    if reply.stream is None:
+        return make_json_response(reply.status, reply.body, reply.headers)
+    stream = reply.stream
+
+    async def get_events() -> AsyncIterator[bytes]:
+        async with aclosing(stream.messages) as messages:  # type: ignore[type-var]
+            async for message in messages:
+                yield encode_event(message) if message else KEEP_ALIVE
+
+    return StreamingHttpResponse(get_events(), content_type=EVENT_STREAM, headers=dict(HEADERS))
+
+
+class BufferedStream:
+    """Sends the notifications together with the response.
+
+    Args:
+        respond: returns the JSON response.
+    """
+
+    def __init__(self, respond: Respond) -> None:
+        self.respond = respond
+        self.waiting: deque[bytes] = deque()
+        self.channel = Channel(self.send)
+
+    def send(self, method: str, params: Mapping[str, Any], id: str | None = None) -> None:
+        self.waiting.append(encode_event(jsonrpc.encode_message(method, params, id)))
+
+    def get_response(self) -> HttpResponse | StreamingHttpResponse:
+        response = self.respond()
+        if not self.waiting:
+            return response
+        content = b"".join((*self.waiting, encode_event(response.content)))
+        return HttpResponse(content, EVENT_STREAM, headers=HEADERS)
+
+
+class LiveStream(BufferedStream):
+    """Sends each notification at once: the call runs in a thread, with connections of its own.
+
+    The stream begins with the first notification, and at the latest after KEEP_ALIVE_SECONDS: the
+    next comment then shows whether the client is still there.
+    """
+
+    def __init__(self, respond: Respond) -> None:
+        super().__init__(respond)
+        self.response: HttpResponse | None = None
+        # Set by each notification, and by the answer.
+        self.news = threading.Event()
+        self.ended = False
+        self.wake: Callable[[], Any] = self.news.set
+        # What Django keeps for a thread; contexts alone do not carry it to another.
+        self.language = translation.get_language()
+        self.time_zone = timezone.get_current_timezone()
+        self.urlconf = get_urlconf()
+        work = contextvars.copy_context().run
+        self.thread = threading.Thread(target=work, args=(self.work,), daemon=True)
+
+    def send(self, method: str, params: Mapping[str, Any], id: str | None = None) -> None:
+        super().send(method, params, id)
+        self.wake()
+
+    def get_response(self) -> HttpResponse | StreamingHttpResponse:
+        self.thread.start()
+        self.news.wait(KEEP_ALIVE_SECONDS)
+        if self.response is not None and not self.waiting:
+            return self.response
+        return StreamingHttpResponse(self.drain(), content_type=EVENT_STREAM, headers=dict(HEADERS))
+
+    def work(self) -> None:
+        set_urlconf(self.urlconf)
+        try:
+            with translation.override(self.language), timezone.override(self.time_zone):
+                self.response = self.respond()
+        except asyncio.CancelledError:
+            # The client is gone, so the async view was cancelled.
+            pass
+        finally:
+            connections.close_all()
+            caches.close_all()
+            self.ended = True
+            self.wake()
+
+    def drain(self) -> AsyncIterator[bytes] | Iterator[bytes]:
+        """Return the events as they come, and comments between them."""
+        raise NotImplementedError
+
+
+class AsyncStream(LiveStream):
+    """A live stream under ASGI."""
+
+    def __init__(self, respond: Respond) -> None:
+        super().__init__(respond)
+        self.channel.is_live = True
+
+    async def drain(self) -> AsyncIterator[bytes]:
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        self.wake = lambda: loop.call_soon_threadsafe(news.set)
+        try:
+            while True:
+                ended = self.ended
+                while self.waiting:
+                    yield self.waiting.popleft()
+                if ended:
+                    break
+                try:
+                    await asyncio.wait_for(news.wait(), KEEP_ALIVE_SECONDS)
+                    news.clear()
+                except asyncio.TimeoutError:
+                    yield KEEP_ALIVE
+            if self.response is not None:
+                yield encode_event(self.response.content)
+        finally:
+            # The loop may end before the call does.
+            self.wake = self.news.set
+            if not self.ended:
+                self.channel.cancel()
+
+
+class ThreadStream(LiveStream):
+    """A live stream under WSGI: the server's thread writes what the call's thread sends.
+
+    Args:
+        has_others: whether the process has other threads, which receive requests meanwhile.
+    """
+
+    def __init__(self, respond: Respond, *, has_others: bool) -> None:
+        super().__init__(respond)
+        self.channel.is_live = self.channel.shares_threads = has_others
+
+    def get_response(self) -> HttpResponse | StreamingHttpResponse:
+        # A request has one connection to each database at a time.
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+        return super().get_response()
+
+    def drain(self) -> Iterator[bytes]:
+        try:
+            while True:
+                ended = self.ended
+                self.news.clear()
+                while self.waiting:
+                    yield self.waiting.popleft()
+                if ended:
+                    break
+                if not self.ended and not self.news.wait(KEEP_ALIVE_SECONDS):
+                    yield KEEP_ALIVE
+            if self.response is not None:
+                yield encode_event(self.response.content)
+        finally:
+            if not self.ended:
+                self.channel.cancel()
+            # The server's thread is free when the call has ended: its threads bound the calls.
+            self.thread.join()
+
+
+def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
+    """Return the stream of a response: a live one, where the call can run in another thread."""
+    if hasattr(request, "scope"):
+        return AsyncStream(respond)
+    # uWSGI runs threads with --enable-threads only.
+    has_threads = "uwsgi.version" not in request.META or request.META.get("wsgi.multithread")
+    # Another thread is in no transaction of this one, such as that of a test.
+    opened = connections.all(initialized_only=True)
+    if not has_threads or any(connection.in_atomic_block for connection in opened):
+        return BufferedStream(respond)
+    return ThreadStream(respond, has_others=has_other_threads(request))

@@ -25,7 +25,7 @@ from rest_framework.throttling import BaseThrottle
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.tools import registry
-from drf_mcp.transports.event_stream import BufferedStream
+from drf_mcp.transports.http import BufferedStream
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
 from drf_mcp.views import MCPView

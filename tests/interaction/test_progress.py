@@ -267,7 +267,7 @@ def test_a_failure_after_the_beginning_is_an_event_of_a_thread():
 @pytest.mark.django_db(transaction=True)
 def test_a_call_that_is_silent_for_long_gets_comments(monkeypatch):
     """So that a client which hung up is noticed before the first notification."""
-    monkeypatch.setattr("drf_mcp.transports.event_stream.KEEP_ALIVE_SECONDS", 0.01)
+    monkeypatch.setattr("drf_mcp.transports.http.KEEP_ALIVE_SECONDS", 0.01)
     GATE.clear()
     connection = WSGIConnection("silent")
     assert next(connection.parts) == b":\n\n"
@@ -370,7 +370,7 @@ def test_a_failure_after_the_beginning_is_an_event():
 
 
 def test_comments_keep_the_stream_alive(monkeypatch):
-    monkeypatch.setattr("drf_mcp.transports.event_stream.KEEP_ALIVE_SECONDS", 0.01)
+    monkeypatch.setattr("drf_mcp.transports.http.KEEP_ALIVE_SECONDS", 0.01)
     GATE.clear()
 
     async def talk() -> bytes:

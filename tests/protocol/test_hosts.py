@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool
-from drf_mcp.transports.event_stream import BufferedStream
+from drf_mcp.transports.http import BufferedStream
 from tests.agents import STATELESS, make_agent
 from tests.protocol.hosts import (
     A_TASK,

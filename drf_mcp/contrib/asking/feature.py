@@ -9,7 +9,7 @@ from drf_mcp.features import CallState, Feature, Guard, Setting
 from drf_mcp.interaction.exchange import INPUT_REQUESTS
 from drf_mcp.option_types.kinds import Number
 from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.input import RESPONSES, STATE
+from drf_mcp.protocol.eras import RESPONSES, STATE
 from drf_mcp.protocol.jsonrpc import ClientResponse
 from drf_mcp.settings import mcp_settings
 

@@ -13,7 +13,7 @@ from drf_mcp.interaction.exchange import ANSWER_SECONDS, SILENT, Answer, Exchang
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.protocol.input import RESPONSES, STATE, InputRequired, read_modes, read_responses
+from drf_mcp.protocol.eras import RESPONSES, STATE, InputRequired, read_modes, read_responses
 
 SALT = "drf_mcp.contrib.asking.input_requests"
 

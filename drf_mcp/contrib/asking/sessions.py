@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.exceptions import Refused
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
-from drf_mcp.protocol.input import read_modes
+from drf_mcp.protocol.eras import read_modes
 
 HEADER = "Mcp-Session-Id"
 SALT = "drf_mcp.contrib.asking.sessions"

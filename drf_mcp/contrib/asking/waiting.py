@@ -21,7 +21,7 @@ from drf_mcp.contrib.asking.sessions import Session
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question
-from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.eras import InputRequired
 from drf_mcp.settings import mcp_settings
 
 # A client that answers by itself could do so for ever.

@@ -25,7 +25,7 @@ from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol import REVISIONS, Capability, Encoded
 from drf_mcp.protocol.capability import RequestContext, cut_page
 from drf_mcp.protocol.constants import CACHE_MEMBERS
-from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.eras import InputRequired
 from drf_mcp.settings import mcp_settings
 
 _OLD = frozenset({"name", "description", "arguments", "required"})

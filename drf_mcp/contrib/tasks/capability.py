@@ -27,7 +27,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
-from drf_mcp.protocol.input import RESPONSES, STATE, Unfinished, read_responses
+from drf_mcp.protocol.eras import RESPONSES, STATE, Unfinished, read_responses
 from drf_mcp.settings import mcp_settings
 
 FORBIDDEN = 403

@@ -29,7 +29,7 @@ from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Channel, Exchange
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.protocol.input import InputRequired, read_modes
+from drf_mcp.protocol.eras import InputRequired, read_modes
 from drf_mcp.settings import override_language
 
 GONE = 401

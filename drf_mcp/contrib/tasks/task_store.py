@@ -18,7 +18,7 @@ from rest_framework.exceptions import Throttled
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.outcomes import Question
-from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.eras import InputRequired
 from drf_mcp.settings import mcp_settings
 from drf_mcp.signals import subject_changed
 

@@ -20,7 +20,7 @@ from drf_mcp.management.console import quiet_console
 from drf_mcp.management.screen import UsageError
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
-from drf_mcp.protocol.input import FORM_CAPABILITIES
+from drf_mcp.protocol.eras import FORM_CAPABILITIES
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.transports.client_configs import BASIC, find_authorization_scheme
 from drf_mcp.transports.http_equivalent import EquivalentRequest
