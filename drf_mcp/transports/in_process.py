@@ -140,11 +140,6 @@ class LocalEndpoint:
         return request
 
 
-def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:
-    """Return a caller at the endpoint that is made from the settings."""
-    return LocalEndpoint().make_caller(user, authorization)
-
-
 @dataclass
 class InProcessClient:
     """Sends requests through the pipeline without HTTP."""
