@@ -163,7 +163,8 @@ def long_answers(alice: Client) -> Iterator[Comparison]:
 
 def retrieval(server: Server, alice: Client) -> Comparison:
     """Return ``content_retrieve`` against the same view over plain HTTP."""
-    _, content = server.send(alice.call("documents_texts", LONG_PAGE))
+    # What is kept stays kept: nothing is rolled back.
+    _, content = server.answer(alice.call("documents_texts", LONG_PAGE).environment())
     (archive_id,) = json.loads(content)["result"]["structuredContent"]["meta"][
         "content_archive_hashes"
     ]

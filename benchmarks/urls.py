@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import Group
 from django.urls import include, path
 from rest_framework import serializers
 from rest_framework.decorators import api_view
-from rest_framework.generics import GenericAPIView
+from rest_framework.generics import GenericAPIView, ListAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
@@ -75,6 +76,35 @@ def megabytes(request, kind, size):
     return Response(MEGABYTES[kind](size))
 
 
+class GroupSerializer(serializers.ModelSerializer):
+    """A group."""
+
+    class Meta:
+        model = Group
+        fields = ("id", "name")
+
+
+class StockRows(ListAPIView):
+    """All groups, by REST framework's own handler."""
+
+    queryset = Group.objects.order_by("id")
+    serializer_class = GroupSerializer
+    pagination_class = None
+    filter_backends = ()
+
+
+class OwnRows(GenericAPIView):
+    """All groups, by a handler of the project's own."""
+
+    queryset = Group.objects.order_by("id")
+    serializer_class = GroupSerializer
+    pagination_class = None
+    filter_backends = ()
+
+    def get(self, request):
+        return Response(self.get_serializer(self.get_queryset(), many=True).data)
+
+
 class UploadSerializer(serializers.Serializer):
     """A file."""
 
@@ -97,6 +127,8 @@ urlpatterns = [
     path("nothing/", nothing),
     path("long/<str:kind>/", long_answer),
     path("megabytes/<str:kind>/<int:size>/", megabytes),
+    path("rows/stock/", StockRows.as_view()),
+    path("rows/own/", OwnRows.as_view()),
     path("uploads/", Upload.as_view()),
     path("", include("example_project.urls")),
 ]

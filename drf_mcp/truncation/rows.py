@@ -16,6 +16,8 @@ from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
 MAX_DEPTH = 64
 # The scalars of a list that are measured at once.
 BLOCK_SIZE = 32
+# The entries, inner ones among them, of a value that is measured at once.
+MOST_SMALL = 512
 # A text with more tokens than this can be cut to its beginning, or digested.
 LONG_TEXT_TOKENS = 400
 # A digest has hashes and counts, too.
@@ -118,6 +120,8 @@ class RowCutter:
     def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
         self.count = count
         self.keep_members = keep_members
+        # Objects and lists that were measured as a whole, by id, with their tokens.
+        self._measured: dict[int, tuple[Any, int]] = {}
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
@@ -148,8 +152,14 @@ class RowCutter:
             return MIN_EXCERPT_TOKENS
         if not isinstance(value, (dict, list)):
             return self.count(encode_plain(value))
-        if is_digest(value) or self._is_flat(value):
-            return self.count(encode_plain(value))
+        known = self._measured.get(id(value))
+        if known is not None:
+            return known[1]
+        is_whole = is_small(value) if isinstance(value, dict) else self._is_flat(value)
+        if is_whole or is_digest(value):
+            size = self.count(encode_plain(value))
+            self._measured[id(value)] = (value, size)
+            return size
         used = 2
         for _, _, size in self._measure_entries(value, most):
             used += size
@@ -270,6 +280,22 @@ class RowCutter:
         if isinstance(value, dict):
             return dict(list(value.items())[:count])
         return value[:count]
+
+
+def is_small(value: dict[str, Any] | list[Any]) -> bool:
+    """Return whether a value has few entries, and no text that could be shortened by itself."""
+    left, waiting = MOST_SMALL, [value]
+    while waiting:
+        inner = waiting.pop()
+        left -= len(inner)
+        if left < 0:
+            return False
+        for member in inner.values() if inner.__class__ is dict else inner:
+            if member.__class__ is dict or member.__class__ is list:
+                waiting.append(member)
+            elif member.__class__ is str and len(member) > LONG_TEXT_TOKENS:
+                return False
+    return True
 
 
 def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
