@@ -2,7 +2,8 @@
 
 Function calls and SQL statements that the plain request does not make, the bytes of lists, and
 memory: no time, which another machine would tell otherwise. Exits with 1 where a figure is worse
-than recorded, beyond its tolerance, or where only one of the two is there.
+than recorded, beyond its tolerance, or where only one of the two is there. Whatever was recorded,
+calls stay below `MOST_CALLS`, and processor time below the bars of `benchmarks.cpu`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,13 @@ ELSEWHERE = {
     "kilobytes": Tolerance(part=0.2),
     "bytes": Tolerance(part=0.01),
 }
+# Of everyday calls, beside the plain request's.
+MOST_CALLS = {
+    "customers_retrieve": 280,
+    "customers_list, 20 rows": 340,
+    "customers_create": 330,
+    "customers_create, refused": 460,
+}
 Figures = Mapping[str, Mapping[str, int]]
 
 
@@ -57,9 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     record, found, versions = Record(PATH), dict(measure()), find_versions()
     if asked.record:
         record.write({"versions": versions, "figures": found})
-    lines, fails = hold(record, found, versions)
-    write("\n".join(lines))
-    return int(fails)
+    from benchmarks import cpu
+    from benchmarks.requests import Server
+
+    verdicts = [hold(record, found, versions), hold_bars(found), cpu.hold(Server())]
+    write("\n".join(line for lines, _ in verdicts for line in lines))
+    return int(any(fails for _, fails in verdicts))
 
 
 def find_versions() -> dict[str, str]:
@@ -93,6 +104,16 @@ def hold(record: Record, found: Figures, versions: Mapping[str, str]) -> tuple[l
     if moves:
         lines.append("Where that is meant: python -m benchmarks.gate --record")
     return lines, bool(failing)
+
+
+def hold_bars(found: Figures) -> tuple[list[str], bool]:
+    """Return a line for each call over its bar, and whether there is one."""
+    lines = [
+        f"{name} makes {found[name]['calls']} calls, at most {most} are allowed."
+        for name, most in MOST_CALLS.items()
+        if found[name]["calls"] > most
+    ]
+    return lines, bool(lines)
 
 
 def make_table(moves: Sequence[tuple[str, Move]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks import gate, report
+from benchmarks import cpu, gate, report
 from benchmarks.comparing import Cost, Figures
 from benchmarks.recorded import Record
 
@@ -70,6 +70,21 @@ def test_calls_may_differ_with_another_python(hold):
     """Statements may not."""
     assert hold({"Python": "3.14"}, call={"calls": 500}) == ([], False)
     assert hold({"Python": "3.14"}, call={"calls": 600, "statements": 3})[1]
+
+
+def test_calls_over_their_bar_fail_whatever_was_recorded():
+    within = {name: {"calls": most} for name, most in gate.MOST_CALLS.items()}
+    assert gate.hold_bars(within) == ([], False)
+    (line,), fails = gate.hold_bars({**within, "customers_create": {"calls": 331}})
+    assert fails
+    assert "331" in line
+    assert "330" in line
+
+
+def test_processor_time_over_its_bar_is_measured_again(monkeypatch):
+    found = iter([(1.4, 1.0), (1.1, 1.0)])
+    monkeypatch.setattr(cpu, "measure_once", lambda server, comparison: next(found))
+    assert cpu.measure(None, None, 1.2) == (1.1, 1.0)
 
 
 def test_the_record_holds_every_kind_of_figure():
