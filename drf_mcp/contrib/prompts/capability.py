@@ -144,12 +144,17 @@ class PromptArguments:
     def exchange(self) -> Exchange:
         return SILENT if self.input_requests is None else self.input_requests.exchange
 
-    def get_serializer(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the serializer of arguments, which is asked whether they are valid.
+    def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
+        """Return the arguments and their values, or the question for those that are missing.
 
         Raises:
-            InvalidParams: if there are unknown ones.
+            InvalidParams: if there are unknown ones, or the serializer refuses them, and the client
+                cannot ask its user.
         """
+        # A form that leaves a field empty sends an empty text.
+        sent = {name: value for name, value in sent.items() if value not in ("", None)}
+        answer = self.exchange.answers.get(self.prompt.name)
+        arguments = {**(answer.content if answer else {}), **sent}
         context = {"request": self.context.caller.authenticate()}
         serializer: Any = self.prompt.get_serializer(context=context)
         fields = self.prompt.find_fields(serializer)
@@ -157,40 +162,20 @@ class PromptArguments:
         self.limit_relations(fields, arguments)
         parsed = {name: self.parse(fields[name], value) for name, value in arguments.items()}
         serializer.initial_data = parsed
-        return serializer
-
-    def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
-        """Return the arguments and their values, or the question for those that are missing.
-
-        Raises:
-            InvalidParams: if the serializer refuses them, and the client cannot ask its user.
-        """
-        # A form that leaves a field empty sends an empty text.
-        sent = {name: value for name, value in sent.items() if value not in ("", None)}
-        answer = self.exchange.answers.get(self.prompt.name)
-        arguments = {**(answer.content if answer else {}), **sent}
-        serializer = self.get_serializer(arguments)
         if serializer.is_valid():
             return arguments, serializer.validated_data
         problems = json.loads(encode_data(serializer.errors))
         sentences = [f"{name}: {' '.join(map(str, texts))}" for name, texts in problems.items()]
-        if not sent.keys() & problems.keys() and (answer is None or answer.is_accepted):
-            reasons = sentences if answer else []
-            if asked := self.ask(serializer, sent, reasons):
+        is_open = not sent.keys() & problems.keys() and (not answer or answer.is_accepted)
+        if is_open and "form" in self.exchange.modes:
+            schema = describe_form(serializer, sent)
+            message = " ".join([force_str(self.prompt.label), *(sentences if answer else [])])
+            question = Question(self.prompt.name, message, schema)
+            input_requests: Any = self.input_requests
+            asked: InputRequired | None = input_requests.write((question,))
+            if asked is not None:
                 return asked
         raise InvalidParams(" ".join(sentences), data={"problems": problems}, http_status=200)
-
-    def ask(
-        self, serializer: Any, sent: Mapping[str, Any], reasons: Sequence[str]
-    ) -> InputRequired | None:
-        if self.input_requests is None or "form" not in self.exchange.modes:
-            return None
-        schema = describe_form(serializer, sent)
-        message = " ".join([force_str(self.prompt.label), *reasons])
-        asked: InputRequired | None = self.input_requests.write(
-            (Question(self.prompt.name, message, schema),)
-        )
-        return asked
 
     def parse(self, field: Any, value: Any) -> Any:
         # Arguments are texts, in which lists and objects are JSON.
@@ -206,12 +191,12 @@ class PromptArguments:
                 field.queryset = self.find_rows(field.queryset, arguments)
 
     def find_rows(self, rows: Any, arguments: Mapping[str, Any]) -> Any:
-        model = rows.model
-        exposed = self.server.tools_capability.get_tools(self.context)
+        model, capability = rows.model, self.server.tools_capability
+        exposed = capability.get_tools(self.context)
         if ListedRows(self.context.caller, exposed).find_list(model) is None:
             # The field's own, where the project lists the model nowhere.
             return rows
-        shown = ListedRows.of(self.server, self.context)
+        shown = ListedRows(self.context.caller, capability.get_offered_tools(self.context))
         listing = shown.find_list(model)
         found = listing and shown.ask(listing, arguments, lambda listed: listed)
         return found if isinstance(found, QuerySet) else model._default_manager.none()

@@ -1,8 +1,9 @@
+"""What people may choose for arguments of prompts and variables of templates, as they type."""
+
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from django.db.models import QuerySet
@@ -16,132 +17,17 @@ from drf_mcp.exceptions import InvalidParams, contain
 from drf_mcp.introspection.types import ANY
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.capability import RequestContext
-from drf_mcp.tools.arguments.call import PATH, Argument
+from drf_mcp.tools.arguments.call import PATH
 from drf_mcp.tools.tool import Tool
-
-# The most values of one answer (server/utilities/completion).
-MOST = 100
-BOOLEANS = {"true": "", "false": ""}
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """The values that an argument may have.
-
-    Attributes:
-        values: at most `MOST` of those that match.
-        total: how many match, None where they were not counted.
-        has_more: whether more match than there are values.
-    """
-
-    values: list[str]
-    total: int | None
-    has_more: bool
-
-    @classmethod
-    def of_choices(cls, choices: Mapping[Any, Any], typed: str) -> Candidates:
-        """Return the keys that a text begins, then those that hold the text, or whose label do."""
-        typed = typed.lower()
-        labelled = [(str(key), str(label).lower()) for key, label in choices.items()]
-        first = [key for key, _ in labelled if key.lower().startswith(typed)]
-        rest = [key for key, label in labelled if typed in key.lower() or typed in label]
-        found = list(dict.fromkeys([*first, *rest]))
-        return cls(found[:MOST], len(found), len(found) > MOST)
-
-    @classmethod
-    def of_rows(cls, rows: Any, column: str, typed: str) -> Candidates:
-        """Return the values of a column that a text begins."""
-        if not isinstance(rows, QuerySet):
-            return NOTHING
-        if typed:
-            rows = rows.filter(**{f"{column}__istartswith": typed})
-        found = rows.order_by(column).values_list(column, flat=True).distinct()[: MOST + 1]
-        texts = [str(value) for value in found if value is not None]
-        return cls(texts[:MOST], None, len(texts) > MOST)
-
-
-NOTHING = Candidates([], 0, False)
-
-
-class Completion:
-    """Completes arguments for one caller.
-
-    Args:
-        rows: the `ListedRows` of the caller.
-        typed: the beginning of the value.
-        chosen: the arguments that are filled in already, by name.
-    """
-
-    def __init__(self, rows: Any, typed: str, chosen: Mapping[str, Any]) -> None:
-        self.rows = rows
-        self.typed = typed
-        self.chosen = chosen
-
-    # --- Arguments of prompts -------------------------------------------------------------------
-
-    def complete_field(self, field: Any) -> Candidates:
-        """Return what a serializer field takes."""
-        field = getattr(field, "child_relation", None) or getattr(field, "child", None) or field
-        if isinstance(field, serializers.RelatedField):
-            rows: Any = vars(field).get("queryset")
-            column = getattr(field, "slug_field", None) or "pk"
-            return NOTHING if rows is None else self.complete_model(rows.model, column)
-        if isinstance(field, serializers.ChoiceField):
-            return Candidates.of_choices(field.choices, self.typed)
-        is_boolean = isinstance(field, serializers.BooleanField)
-        return Candidates.of_choices(BOOLEANS, self.typed) if is_boolean else NOTHING
-
-    def complete_model(self, model: Any, column: str) -> Candidates:
-        tool = self.rows.find_list(model)
-        return NOTHING if tool is None else self.complete_rows(tool, column)
-
-    def complete_rows(self, tool: Tool, column: str) -> Candidates:
-        found = self.rows.ask(
-            tool, self.chosen, lambda rows: Candidates.of_rows(rows, column, self.typed)
-        )
-        return found or NOTHING
-
-    # --- Variables of resource templates --------------------------------------------------------
-
-    def complete_variable(self, tool: Tool, name: str) -> Candidates:
-        """Return what a variable of a tool's URI template may be."""
-        for argument in tool.arguments.arguments:
-            if argument.parameter.name == name:
-                return self.complete_argument(tool, argument)
-        return NOTHING
-
-    def complete_argument(self, tool: Tool, argument: Argument) -> Candidates:
-        parameter = argument.parameter
-        schema = parameter.schema
-        schema = schema.get("items", schema) if schema.get("type") == "array" else schema
-        if "enum" in schema:
-            return Candidates.of_choices(dict.fromkeys(schema["enum"], ""), self.typed)
-        if schema.get("type") == "boolean":
-            return Candidates.of_choices(BOOLEANS, self.typed)
-        relations = parameter.handling.relations
-        relation = relations.get(()) or relations.get((ANY,))
-        if argument.location == PATH and (found := self.find_collection(tool, parameter.name)):
-            return self.complete_rows(*found)
-        return self.complete_model(relation.model, relation.key) if relation else NOTHING
-
-    def find_collection(self, tool: Tool, kwarg: str) -> tuple[Tool, str] | None:
-        """Return the list whose rows a path kwarg chooses from, and the column of its value."""
-        before = tool.endpoint.route.path.partition(f"{{{kwarg}}}")[0].rstrip("/")
-        listing = self.rows.tools.get(tool.related.by_path.get(before, ""))
-        if listing is None:
-            return None
-        endpoints: Iterable[Any] = tool.related.endpoints.values()
-        return listing, next(self.find_lookups(endpoints, before), "pk")
-
-    def find_lookups(self, endpoints: Iterable[Any], collection: str) -> Iterator[str]:
-        for endpoint in endpoints:
-            if endpoint.standard_action == "retrieve" and endpoint.collection == collection:
-                yield getattr(endpoint.view_class, "lookup_field", "pk")
-
 
 logger = logging.getLogger("drf_mcp")
 
 Found = TypeVar("Found")
+# The most values of one answer (server/utilities/completion).
+MOST = 100
+BOOLEANS = {"true": "", "false": ""}
+NOTHING: Mapping[str, Any] = {"values": [], "total": 0, "hasMore": False}
+COMPLETE = frozenset({"completion", "_meta"})
 
 
 class ListedRows:
@@ -155,11 +41,6 @@ class ListedRows:
     def __init__(self, caller: Caller, tools: Mapping[str, Tool]) -> None:
         self.caller = caller
         self.tools = tools
-
-    @classmethod
-    def of(cls, server: Any, context: Any) -> ListedRows:
-        """Return the rows of the tools that a `Server` offers in a request."""
-        return cls(context.caller, server.tools_capability.get_offered_tools(context))
 
     def find_list(self, model: Any) -> Tool | None:
         """Return the tool that lists a model, None if the caller has none."""
@@ -187,7 +68,82 @@ class ListedRows:
         return contain(lambda: probe.take_rows(take), leave_out)
 
 
-COMPLETE = frozenset({"completion", "_meta"})
+class Completion:
+    """Completes one argument for one caller; each method returns the members of the answer.
+
+    Args:
+        rows: those of the caller.
+        typed: the beginning of the value.
+        chosen: the arguments that are filled in already, by name.
+    """
+
+    def __init__(self, rows: ListedRows, typed: str, chosen: Mapping[str, Any]) -> None:
+        self.rows = rows
+        self.typed = typed
+        self.chosen = chosen
+
+    def complete_field(self, field: Any) -> Mapping[str, Any]:
+        """Complete what a serializer field of a prompt takes."""
+        field = getattr(field, "child_relation", None) or getattr(field, "child", None) or field
+        if isinstance(field, serializers.RelatedField):
+            rows: Any = vars(field).get("queryset")
+            column = getattr(field, "slug_field", None) or "pk"
+            return NOTHING if rows is None else self.complete_model(rows.model, column)
+        if isinstance(field, serializers.ChoiceField):
+            return self.complete_choices(field.choices)
+        is_boolean = isinstance(field, serializers.BooleanField)
+        return self.complete_choices(BOOLEANS) if is_boolean else NOTHING
+
+    def complete_variable(self, tool: Tool, name: str) -> Mapping[str, Any]:
+        """Complete a variable of the URI template of a tool."""
+        found = (each for each in tool.arguments.arguments if each.parameter.name == name)
+        if (argument := next(found, None)) is None:
+            return NOTHING
+        schema = argument.parameter.schema
+        schema = schema.get("items", schema) if schema.get("type") == "array" else schema
+        if "enum" in schema:
+            return self.complete_choices(dict.fromkeys(schema["enum"], ""))
+        if schema.get("type") == "boolean":
+            return self.complete_choices(BOOLEANS)
+        # The rows of the list before a path kwarg are what it chooses from.
+        before = tool.endpoint.route.path.partition(f"{{{name}}}")[0].rstrip("/")
+        listing = self.rows.tools.get(tool.related.by_path.get(before, ""))
+        if argument.location == PATH and listing is not None:
+            columns = (
+                getattr(endpoint.view_class, "lookup_field", "pk")
+                for endpoint in tool.related.endpoints.values()
+                if endpoint.standard_action == "retrieve" and endpoint.collection == before
+            )
+            return self.complete_rows(listing, next(columns, "pk"))
+        relations = argument.parameter.handling.relations
+        relation = relations.get(()) or relations.get((ANY,))
+        return self.complete_model(relation.model, relation.key) if relation else NOTHING
+
+    def complete_choices(self, choices: Mapping[Any, Any]) -> Mapping[str, Any]:
+        """Complete by the keys that the text begins, then those that hold it, or whose label do."""
+        typed = self.typed.lower()
+        labelled = [(str(key), str(label).lower()) for key, label in choices.items()]
+        first = [key for key, _ in labelled if key.lower().startswith(typed)]
+        rest = [key for key, label in labelled if typed in key.lower() or typed in label]
+        found = list(dict.fromkeys([*first, *rest]))
+        return {"values": found[:MOST], "total": len(found), "hasMore": len(found) > MOST}
+
+    def complete_model(self, model: Any, column: str) -> Mapping[str, Any]:
+        tool = self.rows.find_list(model)
+        return NOTHING if tool is None else self.complete_rows(tool, column)
+
+    def complete_rows(self, tool: Tool, column: str) -> Mapping[str, Any]:
+        def read(rows: Any) -> Mapping[str, Any]:
+            if not isinstance(rows, QuerySet):
+                return NOTHING
+            if self.typed:
+                rows = rows.filter(**{f"{column}__istartswith": self.typed})
+            found = rows.order_by(column).values_list(column, flat=True).distinct()[: MOST + 1]
+            texts = [str(value) for value in found if value is not None]
+            # How many there are in all is not counted.
+            return {"values": texts[:MOST], "hasMore": len(texts) > MOST}
+
+        return self.rows.ask(tool, self.chosen, read) or NOTHING
 
 
 class CompletionCapability(Capability):
@@ -217,27 +173,19 @@ class CompletionCapability(Capability):
             raise InvalidParams(_('The argument to complete needs "name" and "value", strings.'))
         known = params.get("context")
         chosen = known.get("arguments") if isinstance(known, Mapping) else None
-        rows = ListedRows.of(self.server, context)
+        rows = ListedRows(context.caller, self.server.tools_capability.get_offered_tools(context))
         completion = Completion(rows, typed, chosen if isinstance(chosen, Mapping) else {})
-        found = self.find_candidates(completion, ref, name, context)
-        members = {"values": found.values, "hasMore": found.has_more}
-        total = {} if found.total is None else {"total": found.total}
-        return {"completion": members | total}
+        return {"completion": self.ask(completion, ref, name, context)}
 
-    def find_candidates(
+    def ask(
         self, completion: Completion, ref: Mapping[str, Any], name: str, context: RequestContext
-    ) -> Candidates:
-        """Return what completes an argument.
-
-        Args:
-            ref: names the prompt, or the URI template.
-            name: the argument.
+    ) -> Mapping[str, Any]:
+        """Return what completes an argument of the prompt, or of the template, that ``ref`` names.
 
         Raises:
             InvalidParams: if there is no such prompt, template or argument.
         """
-        prompts = self.server.find_capability("prompts")
-        resources = self.server.find_capability("resources")
+        prompts, resources = map(self.server.find_capability, ("prompts", "resources"))
         if ref.get("type") == "ref/prompt" and prompts is not None:
             prompt = prompts.find_prompt(ref.get("name"))
             request = context.caller.authenticate()

@@ -85,7 +85,8 @@ class Prompt:
         self.meta = meta
         if (template is None) is (text is None):
             raise ImproperlyConfigured(f"Prompt({name!r}) needs either a template or a text.")
-        self.template = get_template(template) if template else make_template(text or "")
+        make_template = engines["django"].from_string
+        self.template: Any = get_template(template) if template else make_template(text or "")
 
     def read_details(
         self, title: Any = None, description: Any = None, icons: Sequence[Mapping[str, Any]] = ()
@@ -113,12 +114,11 @@ class Prompt:
     def get_paths(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         """Yield the paths or URIs of the resources of one prompt."""
         for path in self.resources:
-            whole = VARIABLE.fullmatch(path)
-            if whole:
+            if whole := VARIABLE.fullmatch(path):
                 # An argument that is a URI.
                 yield str(arguments.get(whole[1], ""))
-                continue
-            yield VARIABLE.sub(lambda m: quote(str(arguments.get(m[1], "")), safe=""), path)
+            else:
+                yield VARIABLE.sub(lambda m: quote(str(arguments.get(m[1], "")), safe=""), path)
 
     # --- Arguments ------------------------------------------------------------------------------
 
@@ -141,27 +141,19 @@ class Prompt:
 
     def get_definition(self) -> dict[str, Any]:
         """Return the members of a Prompt (server/prompts)."""
+        arguments = []
+        for name, field in self.find_fields(self.get_serializer()).items():
+            facts = {"name": name, "title": field.label, "description": field.help_text}
+            facts["required"] = field.required
+            arguments.append({k: v for k, v in facts.items() if v not in (None, "")})
         members = {
             "name": self.name,
             **self.details,
             "description": self.label,
-            "arguments": self.get_arguments(),
+            "arguments": arguments,
             "_meta": self.meta,
         }
         return {name: value for name, value in members.items() if value}
-
-    def get_arguments(self) -> list[dict[str, Any]]:
-        fields = self.find_fields(self.get_serializer())
-        described = [
-            {
-                "name": name,
-                "title": field.label,
-                "description": field.help_text,
-                "required": field.required,
-            }
-            for name, field in fields.items()
-        ]
-        return [{k: v for k, v in each.items() if v not in (None, "")} for each in described]
 
     def refuse_unknown(self, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         for name in arguments:
@@ -176,7 +168,3 @@ class Prompt:
             return None
         masked = {n: MASK if sounds_secret(str(n)) else value for n, value in arguments.items()}
         return shorten_value(masked)
-
-
-def make_template(source: str) -> Any:
-    return engines["django"].from_string(source)

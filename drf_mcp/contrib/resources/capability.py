@@ -138,20 +138,10 @@ class ResourcesCapability(Capability):
             if found.is_fixed and self.server.tools_capability.is_public(found.tools, context):
                 members["cacheScope"] = "public"
             return members
-        contents = self.make_reading(found, uri, context).get_contents()
+        contents = Reading(found, uri, context, self.server).get_contents()
         # The rows of a database may change at any time.
         members = {"contents": contents, "ttlMs": 0}
         return members | ({"_meta": found.untrusted_fields.meta} if found.options.untrusted else {})
-
-    def get_dispatcher(self) -> Any:
-        """Return the dispatcher, which calls the views: that of the tools, with its guards."""
-        dispatcher = copy.copy(self.server.tools_capability.get_dispatcher())
-        # The body of a view's own envelope is all of it.
-        dispatcher.recognize = None
-        return dispatcher
-
-    def make_reading(self, route: RouteResource, uri: str, context: RequestContext) -> Reading:
-        return Reading(route, uri, context, self.server.registry, self.get_dispatcher())
 
     def find(self, uri: str, context: RequestContext) -> Document | RouteResource:
         """Return what a URI identifies, whether or not the caller may read it.
@@ -159,21 +149,23 @@ class ResourcesCapability(Capability):
         Raises:
             ResourceNotFound: if it identifies nothing.
         """
-        found: Document | RouteResource | None
-        found = self.pages.find_page(uri, context) if self.pages else None
-        if found is None:
-            found = self.find_document(uri, context) or self.find_route(uri, context)
-        if found is None:
-            context.caller.authenticate()
-            raise make_not_found(uri, context)
-        return found
-
-    def find_document(self, uri: str, context: RequestContext) -> Document | None:
-        uris, documents = self.uris, self.get_documents(context)
+        page: Document | None = self.pages.find_page(uri, context) if self.pages else None
+        if page is not None:
+            return page
         for folder in self.get_folders(context):
-            if (found := folder.get_document(uri)) is not None:
-                return found
-        return next((each for each in documents if each.get_uri(uris) == uri), None)
+            if (file := folder.get_document(uri)) is not None:
+                return file
+        for document in self.get_documents(context):
+            if document.get_uri(self.uris) == uri:
+                return document
+        # One that is taken away from the caller is refused by a guard.
+        routes = self.get_routes(self.server.tools_capability.get_tools(context).values())
+        for match, query in self.uris.find_matches(uri, context.urlconf):
+            for route in routes:
+                if (found := route.at(match, query)) is not None:
+                    return found
+        context.caller.authenticate()
+        raise make_not_found(uri, context)
 
     def find_template(self, template: str, context: RequestContext) -> RouteResource | None:
         """Return the resources of a URI template, None if the caller is offered none."""
@@ -181,20 +173,16 @@ class ResourcesCapability(Capability):
         routes = [route for route in self.get_routes(offered) if route.is_template]
         return next((route for route in routes if route.uri_template == template), None)
 
-    def find_route(self, uri: str, context: RequestContext) -> RouteResource | None:
-        # One that is taken away from the caller is refused by a guard.
-        routes = self.get_routes(self.server.tools_capability.get_tools(context).values())
-        for match, query in self.uris.find_matches(uri, context.urlconf):
-            for route in routes:
-                if (found := route.at(match, query)) is not None:
-                    return found
-        return None
-
     def read_document(self, document: Document, context: RequestContext) -> list[dict[str, Any]]:
         context.caller.authenticate()
         started = time.perf_counter()
         uri = document.get_uri(self.uris)
-        content = encode_content(uri, document.media_type, document.read())
+        content: dict[str, Any] = {"uri": uri, "mimeType": document.media_type}
+        read = document.read()
+        if isinstance(read, str):
+            content["text"] = read
+        else:
+            content["blob"] = base64.b64encode(read).decode("ascii")
         if document.meta and "_meta" in MEMBERS[context.era.revision]:
             content["_meta"] = document.meta
         outcome = Outcome(document.name, 200)
@@ -231,22 +219,20 @@ class Reading:
     """One request for a resource of a route.
 
     Args:
-        dispatcher: calls the view.
+        server: the `Server` that answers.
     """
 
     def __init__(
-        self,
-        resource: RouteResource,
-        uri: str,
-        context: RequestContext,
-        registry: Any,
-        dispatcher: Any,
+        self, resource: RouteResource, uri: str, context: RequestContext, server: Any
     ) -> None:
         self.resource = resource
         self.context = context
-        self.registry = registry
+        self.server = server
         self.uri = uri
-        self.dispatcher = dispatcher
+        # The dispatcher of the tools, with its guards.
+        self.dispatcher = copy.copy(server.tools_capability.get_dispatcher())
+        # The body of a view's own envelope is all of it.
+        self.dispatcher.recognize = None
 
     def get_contents(self) -> list[dict[str, Any]]:
         """Return the contents of the resource.
@@ -278,24 +264,23 @@ class Reading:
         is_json = kind == JSON or kind.endswith("+json")
         if not is_json and not isinstance(outcome.data, str):
             # A file; a link to one that is too large is no content of this resource.
-            return [file for file in map(self.get_file, outcome.content) if file is not None][:1]
-        writer = ResultWriter(BodyEnvelope(is_json=is_json), self.context.era)
-        _, texts = writer.write_texts(outcome, self.get_budget())
+            for block in outcome.content:
+                if block["type"] in ("image", "audio"):
+                    known = {"uri": self.uri, "mimeType": block["mimeType"]}
+                    return [{**known, "blob": block["data"]}]
+                if block["type"] == "resource":
+                    return [{**block["resource"], "uri": self.uri}]
+            return []
+        context, registry = self.context, self.server.registry
+        budget_class: Any = mcp_settings.BUDGET_CLASS
+        meta = context.message.meta
+        budget = budget_class(self.resource, {}, context.caller, registry, meta)
+        writer = ResultWriter(BodyEnvelope(is_json=is_json), context.era)
+        _, texts = writer.write_texts(outcome, budget)
         contents = [{"uri": self.uri, "mimeType": kind, "text": texts[0]}]
         # What was left out of the body, and how to get it.
         further = {"uri": self.uri + REMARKS, "mimeType": JSON}
         return contents + [{**further, "text": text} for text in texts[1:]]
-
-    def get_file(self, block: Mapping[str, Any]) -> dict[str, Any] | None:
-        if block["type"] in ("image", "audio"):
-            return {"uri": self.uri, "mimeType": block["mimeType"], "blob": block["data"]}
-        if block["type"] != "resource":
-            return None
-        return {**block["resource"], "uri": self.uri}
-
-    def get_budget(self) -> Any:
-        message, caller = self.context.message, self.context.caller
-        return mcp_settings.BUDGET_CLASS(self.resource, {}, caller, self.registry, message.meta)
 
     def get_error(self, outcome: Outcome) -> ProtocolError:
         failure = outcome.failure
@@ -315,11 +300,3 @@ class Reading:
 def make_not_found(uri: str, context: RequestContext) -> ResourceNotFound:
     code = -32602 if context.era.revision == STATELESS_REVISION else -32002
     return ResourceNotFound(uri, code)
-
-
-def encode_content(uri: str, media_type: str, content: str | bytes) -> dict[str, Any]:
-    """Return one of the contents of a document."""
-    known = {"uri": uri, "mimeType": media_type}
-    if isinstance(content, str):
-        return {**known, "text": content}
-    return {**known, "blob": base64.b64encode(content).decode("ascii")}

@@ -86,12 +86,8 @@ class Document:
         annotations: Mapping[str, Any] | None = None,
         icons: Sequence[Mapping[str, Any]] = (),
     ) -> dict[str, Any]:
-        return {
-            "title": title,
-            "description": description,
-            "annotations": annotations,
-            "icons": icons,
-        }
+        known = {"title": title, "description": description, "icons": icons}
+        return {**known, "annotations": annotations}
 
     def guess_type(self) -> str:
         if self.file is not None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from drf_mcp.features import Feature
@@ -19,17 +19,17 @@ class Annotations(Kind):
     )
 
     def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or value.keys() - {*self.members}:
+        if not isinstance(value, Mapping):
             return False
-        return all(takes(value[name]) for name, takes in self.members.items() if name in value)
-
-    @property
-    def members(self) -> Mapping[str, Callable[[Any], bool]]:
-        return {
-            "audience": lambda roles: isinstance(roles, list) and {*roles} <= {"user", "assistant"},
-            "priority": lambda it: type(it) in (int, float) and 0 <= it <= 1,
-            "lastModified": lambda time: isinstance(time, str) and bool(TIME.fullmatch(time)),
-        }
+        known = {"audience": [], "priority": 0, "lastModified": "2026-07-28"}
+        given = {**known, **value}
+        roles, priority, time = (given[name] for name in known)
+        return (
+            value.keys() <= known.keys()
+            and (isinstance(roles, list) and {*roles} <= {"user", "assistant"})
+            and (type(priority) in (int, float) and 0 <= priority <= 1)
+            and (isinstance(time, str) and bool(TIME.fullmatch(time)))
+        )
 
 
 class ResourceDetails(Kind):

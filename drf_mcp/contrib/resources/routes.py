@@ -143,23 +143,18 @@ class RouteResource(Tool):
         texts: dict[str, list[str]] = {}
         for name, text in parse_qsl(self.query, keep_blank_values=True):
             texts.setdefault(name, []).append(text)
-        found = list(self.find_values(texts))
+        found: list[tuple[Argument, Any]] = []
+        for argument in self.arguments.arguments:
+            name = argument.parameter.name
+            if argument.location == PATH and name in self.path_kwargs:
+                found.append((argument, self.path_kwargs[name]))
+            elif argument.location == QUERY and name in texts:
+                values, is_list = texts[name], argument.json_type == "array"
+                found.append((argument, values if is_list else argument.from_text(values[-1])))
         # What is left is refused with the nearest known name.
         known = {argument.parameter.name for argument, _ in found}
         unknown = {name: values[-1] for name, values in texts.items() if name not in known}
         return self.arguments.bind({**self.arguments.get_arguments_of(found), **unknown})
-
-    def find_values(self, texts: Mapping[str, list[str]]) -> Iterator[tuple[Argument, Any]]:
-        for argument in self.arguments.arguments:
-            name = argument.parameter.name
-            if argument.location == PATH and name in self.path_kwargs:
-                yield argument, self.path_kwargs[name]
-            elif argument.location == QUERY and name in texts:
-                values = texts[name]
-                yield (
-                    argument,
-                    (values if argument.json_type == "array" else argument.from_text(values[-1])),
-                )
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         # That of a prompt, which has the resource read, are the prompt's.
@@ -212,8 +207,7 @@ class RouteResource(Tool):
 
     def get_resource(self) -> dict[str, Any]:
         """Return the members of a Resource (server/resources)."""
-        uri = self.uris.write(self.endpoint.route.path)
-        return {"uri": uri, **self.members}
+        return {"uri": self.uris.write(self.endpoint.route.path), **self.members}
 
     def get_template(self) -> dict[str, Any]:
         """Return the members of a ResourceTemplate (server/resources)."""
