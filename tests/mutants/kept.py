@@ -124,7 +124,7 @@ MUTANTS = (
     ),
     Mutant(
         "an uploaded file is its caller's",
-        "contrib/uploads/waiting_files.py",
+        "contrib/uploads/views.py",
         'return f"drf_mcp.contrib.uploads/{principal}"',
         'return "drf_mcp.contrib.uploads"',
         ("contrib/uploads/test_uploads.py",),

@@ -33,7 +33,7 @@ class UploadsFeature(Feature):
     }
     expires = {
         "uploaded_files": (
-            "drf_mcp.contrib.uploads.waiting_files.delete_expired",
+            "drf_mcp.contrib.uploads.views.delete_expired",
             ngettext_lazy(
                 "Deleted %(count)d uploaded file.", "Deleted %(count)d uploaded files.", "count"
             ),
@@ -41,7 +41,7 @@ class UploadsFeature(Feature):
     }
 
     def find_file(self, text: str, call: CallState) -> UploadedFile[Any] | None:
-        from drf_mcp.contrib.uploads.waiting_files import WaitingFile
+        from drf_mcp.contrib.uploads.views import WaitingFile
 
         if not text.startswith(PREFIX):
             return None

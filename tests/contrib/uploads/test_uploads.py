@@ -23,7 +23,7 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.contrib.uploads.waiting_files import FOLDER
+from drf_mcp.contrib.uploads.views import FOLDER
 from tests.agents import Result
 
 pytestmark = pytest.mark.django_db
