@@ -160,15 +160,9 @@ class FieldRanking:
         # What each word counts in each of the tools that hold it.
         self.holders: dict[str, dict[str, float]] = defaultdict(dict)
         self.weights: dict[str, float] = {}
-        self._count_words()
-
-    def _count_words(self) -> None:
-        documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in self.tools}
+        documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in tools}
         for field, (weight, b) in self.fields.items():
-            texts = {
-                name: self.language.split(read_field(tool, field))
-                for name, tool in self.tools.items()
-            }
+            texts = {name: split(read_field(tool, field)) for name, tool in tools.items()}
             average = sum(map(len, texts.values())) / max(len(texts), 1) or 1
             for name, words in texts.items():
                 share = weight / (1 - b + b * len(words) / average)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from django.utils import translation
@@ -37,23 +38,23 @@ CHOICES = re.compile(r" \([^()]*\)")
 SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 
+def write_description(tool: Tool, language: SearchLanguage) -> bytes:
+    return to_bytes(encode_data(describe_tool(tool, language)))
+
+
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
+    described = {}
     # In the project's own language, not in that of the first caller.
     with override_language():
         language = get_language(translation.get_language() or "en")
-        return FieldRanking({n: read_description(t, language) for n, t in tools.items()}, language)
-
-
-def read_description(tool: Tool, language: SearchLanguage) -> Any:
-    def describe() -> bytes:
-        return to_bytes(encode_data(describe_tool(tool, language)))
-
-    is_new = "view" not in vars(tool)
-    text = kept_descriptions.get(tool, ("search", language.code), describe)
-    if is_new:
-        tool.forget()
-    return json.loads(text)
+        for name, tool in tools.items():
+            is_new, kind = "view" not in vars(tool), ("search", language.code)
+            text = kept_descriptions.get(tool, kind, partial(write_description, tool, language))
+            if is_new:
+                tool.forget()
+            described[name] = json.loads(text)
+        return FieldRanking(described, language)
 
 
 class ToolIndex:
@@ -123,14 +124,19 @@ class ToolIndex:
         named, words = self.find_named(query), set(split_words(query))
         for place, tool in enumerate(tools):
             with override_language():
-                if definitions:
-                    hit = define(tool)
-                elif tool.name in named:
-                    hit = sign(tool, Signature(tool).write(), tool.description)
-                else:
-                    most = MOST_OPTIONAL if place < MOST_SIGNED else 0
-                    short = ShortSignature(tool, words, most).write()
-                    hit = sign(tool, short, cut_sentence(tool.description))
+                is_named, text = tool.name in named, tool.description
+                most = MOST_OPTIONAL if place < MOST_SIGNED else 0
+                signature = Signature(tool) if is_named else ShortSignature(tool, words, most)
+                hit = (
+                    define(tool)
+                    if definitions
+                    else {
+                        "signature": signature.write(),
+                        "run_with": READ if tool.reads else WRITE,
+                        "description": text if is_named else cut_sentence(text),
+                        **({"destructive": True} if tool.annotations["destructiveHint"] else {}),
+                    }
+                )
             length = len(encode_data(hit))
             if place and length > room:
                 return
@@ -152,15 +158,6 @@ class ToolIndex:
 
 
 # --- Hits -----------------------------------------------------------------------------------
-
-
-def sign(tool: Tool, signature: str, description: str) -> dict[str, Any]:
-    hit = {
-        "signature": signature,
-        "run_with": READ if tool.reads else WRITE,
-        "description": description,
-    }
-    return hit | ({"destructive": True} if tool.annotations["destructiveHint"] else {})
 
 
 def define(tool: Tool) -> dict[str, Any]:
