@@ -200,7 +200,7 @@ def check_untrusted(project: Project) -> Iterator[CheckMessage]:
             groups.setdefault((tool.endpoint.view_class, paths), []).append(tool)
     for (view_class, paths), tools in groups.items():
         place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
-        known = {path for tool in tools for path in tool.untrusted_fields.paths}
+        known = {path for tool in tools for path in tool.hints.untrusted}
         for path in (path for path in paths if path not in known):
             yield Error(
                 f"untrusted= of {place} names {path!r}, which is no field of the answers there.",

@@ -284,7 +284,7 @@ class ToolsCapability(Capability):
         if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
             # What a result left out keeps the labels of the tool that gave it.
             tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
-        if tool.options.untrusted and (labels := tool.untrusted_fields.meta):
+        if tool.options.untrusted and (labels := tool.hints.result_meta):
             result["_meta"] = {**result.get("_meta", {}), **labels}
         return result, outcome
 

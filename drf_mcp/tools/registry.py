@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -101,7 +102,10 @@ class Registry:
             variant = (id(tools), repr(sorted(defaults.items())))
             if variant not in self._indexes:
                 options = ToolOptions.of(**defaults)
-                self._indexes[variant] = {n: tool.under(options) for n, tool in tools.items()}
+                self._indexes[variant] = {
+                    name: replace(tool, options=tool.options.over(options), origin=tool)
+                    for name, tool in tools.items()
+                }
             return self._indexes[variant]
         urlconf = urlconf or settings.ROOT_URLCONF
         key = (urlconf, self.exposure.get_variant())
@@ -129,7 +133,7 @@ class Registry:
             # However they were narrowed, the same tools are described once.
             if kept not in self._narrowed:
                 related = RelatedTools({name: tool.endpoint for name, tool in left.items()})
-                described = {name: tool.among(related) for name, tool in left.items()}
+                described = {n: replace(t, related=related, origin=t) for n, t in left.items()}
                 self._narrowed[kept] = left, described
             narrowed = self._narrowed[kept][1]
             # A server's own choice of tools is another dict in each request.
@@ -196,12 +200,15 @@ class Registry:
         self._kept.clear()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
-        choices = [
-            choice
-            for choice in self.exposure.get_choices(urlconf)
-            if not self._include or choice.matches(self._include)
-        ]
-        choices = self.exposure.without_repeated_updates(choices, self._include)
+        exposure = self.exposure
+        choices = exposure.without_repeated_updates(
+            [
+                choice
+                for choice in exposure.get_choices(urlconf)
+                if not self._include or choice.matches(self._include)
+            ],
+            self._include,
+        )
         self._refuse_wrong_options(choices)
         own_names = {choice.options.name for choice in choices if choice.options.name}
         unnamed = [choice.endpoint for choice in choices if not choice.options.name]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from drf_mcp.tools.arguments.errors import (
 from drf_mcp.tools.arguments.fields import DeclaredArguments, FieldsArgument
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.hints import ToolHints, UntrustedFields
+from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.options import HeaderParameters, ToolOptions
 from drf_mcp.tools.related_tools import ArgumentSources
 
@@ -49,7 +49,6 @@ OF_DEFINITION = (
     "controls",
     "input_schema",
     "hints",
-    "untrusted_fields",
     "description",
 )
 ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
@@ -70,17 +69,9 @@ class Tool:
     related: Any
     origin: Tool | None = None
 
-    def among(self, related: Any) -> Tool:
-        """Return the tool as it is among fewer tools; it names no others."""
-        return replace(self, related=related, origin=self)
-
     def for_endpoint(self, endpoint: Endpoint) -> Tool:
         """Return a tool of another endpoint, to be asked and not listed."""
         return replace(self, endpoint=endpoint)
-
-    def under(self, defaults: ToolOptions) -> Tool:
-        """Return the tool with further options, where it has none of its own."""
-        return replace(self, options=self.options.over(defaults), origin=self)
 
     @functools.cached_property
     def view(self) -> APIView:
@@ -181,11 +172,7 @@ class Tool:
     def hints(self) -> ToolHints:
         return ToolHints(self)
 
-    @functools.cached_property
-    def untrusted_fields(self) -> UntrustedFields:
-        return UntrustedFields(self)
-
-    def find_unanswered(self, paths: Iterable[str]) -> Iterator[str]:
+    def find_unanswered(self, paths: Iterable[str]) -> Iterable[str]:
         """Yield the paths that lead to no field of the answer."""
         return SelectableFields(self.schema.output).find_unknown(paths)
 
@@ -196,10 +183,9 @@ class Tool:
     @functools.cached_property
     @override_language()
     def description(self) -> str:
-        description = str(self.options.description or "") or self.endpoint.attempt(
-            self.compose_description, self.title
-        )
-        return self.untrusted_fields.add_to_description(self.hints.add_to_description(description))
+        own = str(self.options.description or "")
+        made = own or self.endpoint.attempt(self.compose_description, self.title)
+        return self.hints.add_to_description(made)
 
     def compose_description(self) -> str:
         return str(mcp_settings.NAMING_CLASS().get_description(self))

@@ -223,7 +223,7 @@ class ProgramCalls:
         else:
             self.make(tool, arguments, answer)
         self.answers.append(answer)
-        self.is_untrusted = self.is_untrusted or bool(tool.untrusted_fields.paths)
+        self.is_untrusted = self.is_untrusted or bool(tool.hints.untrusted)
         if self.call.progress is not None:
             self.call.progress.report(len(self.answers), None, tool.name)
         if answer.error:
@@ -315,7 +315,7 @@ class ProgramCalls:
                 raise Gone
             for name, terms in state["terms"]:
                 self.keeper.check_terms(self.tools[name], terms)
-                self.is_untrusted |= bool(self.tools[name].untrusted_fields.paths)
+                self.is_untrusted |= bool(self.tools[name].hints.untrusted)
         except Gone:
             text = _("NOT_FOUND There is no such result, or no more.")
             raise RaisedInProgram(RuntimeError(text)) from None

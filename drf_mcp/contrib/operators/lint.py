@@ -360,7 +360,7 @@ class Lint:
         }
 
     def find_mixed_trust(self) -> Iterator[LintFinding]:
-        readers = [name for name, tool in self.tools.items() if tool.untrusted_fields.paths]
+        readers = [name for name, tool in self.tools.items() if tool.hints.untrusted]
         shown = ", ".join(readers[:NAMED])
         if len(readers) > NAMED:
             shown = _("%(names)s and others") % {"names": shown}

@@ -141,7 +141,7 @@ class ResourcesCapability(Capability):
         contents = Reading(found, uri, context, self.server).get_contents()
         # The rows of a database may change at any time.
         members = {"contents": contents, "ttlMs": 0}
-        return members | ({"_meta": found.untrusted_fields.meta} if found.options.untrusted else {})
+        return members | ({"_meta": found.hints.result_meta} if found.options.untrusted else {})
 
     def find(self, uri: str, context: RequestContext) -> Document | RouteResource:
         """Return what a URI identifies, whether or not the caller may read it.
