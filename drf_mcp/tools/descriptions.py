@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.text import clean_text
+from drf_mcp.introspection.types import Parameter
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
@@ -84,10 +85,6 @@ class Docstrings:
     def annotations(self) -> Any:
         return self.endpoint.find_annotations(self.view)
 
-    @property
-    def is_deprecated(self) -> bool:
-        return bool(getattr(self.annotations, "is_deprecated", False))
-
     def get_summary(self) -> str:
         return clean_text(getattr(self.annotations, "summary", ""))
 
@@ -95,7 +92,7 @@ class Docstrings:
         """Return the text of the endpoint itself, "" for none."""
         endpoint = self.endpoint
         declared = getattr(self.annotations, "description", "")
-        docstring = endpoint.handler_docstring
+        docstring = endpoint.find_docstring(endpoint.handler)
         if declared and declared != docstring:
             return str(declared)
         if docstring and endpoint.action_has_other_methods:
@@ -107,25 +104,19 @@ class Docstrings:
 
     def get_view_description(self) -> str:
         """Return the text of the view, "" for none."""
-        description = self.endpoint.attempt(
-            lambda: str(getattr(self.view, "description", None) or ""), ""
-        )
-        view_class = self.endpoint.view_class
-        return inspect.cleandoc(description) or self.endpoint.find_docstring(view_class)
+        endpoint = self.endpoint
+        own = endpoint.attempt(lambda: str(getattr(self.view, "description", None) or ""), "")
+        return inspect.cleandoc(own) or endpoint.find_docstring(endpoint.view_class)
 
     def get_about(self, nouns: Collection[str]) -> str:
-        """Return the sentences of the view's text that have words of their own.
-
-        Nouns of the model, names of actions and stock words are no words of their own.
-        """
-        paragraphs = self.split_sections(self.get_view_description())[""].split("\n\n")
-        sentences = (SENTENCE.split(" ".join(paragraph.split())) for paragraph in paragraphs)
-        kept = (" ".join(s for s in each if self.says_more(s, nouns)) for each in sentences)
+        """Return the sentences of the view's text that have words of their own."""
         about = ""
-        for paragraph in filter(None, kept):
-            if about and len(about) + len(paragraph) > MAX_ABOUT:
+        for paragraph in self.split_sections(self.get_view_description())[""].split("\n\n"):
+            sentences = SENTENCE.split(" ".join(paragraph.split()))
+            kept = " ".join(each for each in sentences if self.says_more(each, nouns))
+            if about and kept and len(about) + len(kept) > MAX_ABOUT:
                 break
-            about = f"{about} {paragraph}".strip()
+            about = f"{about} {kept}".strip()
         return about
 
     def split_sections(self, text: str) -> dict[str, str]:
@@ -138,90 +129,68 @@ class Docstrings:
             sections[name] = f"{sections.get(name, '')}\n{line}"
         return {name: inspect.cleandoc(section) for name, section in sections.items()}
 
-    @property
-    def action_words(self) -> set[str]:
-        return {word for name in self.endpoint.route.actions.values() for word in split_text(name)}
-
     def says_more(self, text: str, nouns: Collection[str]) -> bool:
-        known = {
-            *STOCK_WORDS,
-            *self.action_words,
-            *(word for n in nouns for word in split_text(n)),
-        }
+        """Return whether a text has words of its own.
+
+        Nouns of the model, names of actions and stock words are no words of its own.
+        """
+        names = (*nouns, *self.endpoint.route.actions.values())
+        known = {*STOCK_WORDS, *(word for name in names for word in split_text(name))}
         return not known.issuperset(split_text(CODE.sub("", text)))
 
 
-class Description:
-    """The description of a tool that has none in its options."""
+def describe_tool(tool: Tool) -> str:
+    """Return the description of a tool that has none in its options."""
+    endpoint, texts = tool.endpoint, Docstrings(tool.endpoint, tool.view)
+    subject = Subject(endpoint, tool.view)
+    description = texts.get_description()
+    if not texts.says_more(description, subject.nouns):
+        about = description = texts.get_view_description()
+        is_plain = endpoint.standard_action is None and endpoint.action is None
+        if not (about and is_plain and not endpoint.view_has_other_methods):
+            # The tools of a view are listed one after another: only the first describes the view.
+            is_first = tool.name in tool.related.describing_tools
+            if subject.model is not None:
+                about = texts.get_about(subject.nouns) if is_first else ""
+            description = f"{make_sentence(tool, subject, is_first)} {about}".strip()
+    if getattr(texts.annotations, "is_deprecated", False):
+        description = _("Deprecated. %(description)s") % {"description": description}
+    if len(description) <= MAX_LENGTH:
+        return description
+    return description[: MAX_LENGTH - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
 
-    def __init__(self, tool: Tool) -> None:
-        self.tool = tool
-        self.endpoint = tool.endpoint
-        self.texts = Docstrings(tool.endpoint, tool.view)
-        # The tools of a view are listed one after another: only the first describes the view.
-        self.is_first = tool.name in tool.related.describing_tools
 
-    def get_text(self) -> str:
-        written = self.texts.get_description()
-        is_enough = self.texts.says_more(written, self.subject.nouns)
-        description = written if is_enough else self.compose()
-        if self.texts.is_deprecated:
-            description = _("Deprecated. %(description)s") % {"description": description}
-        if len(description) <= MAX_LENGTH:
-            return description
-        return description[: MAX_LENGTH - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
-
-    @functools.cached_property
-    def subject(self) -> Subject:
-        return Subject(self.endpoint, self.tool.view)
-
-    def compose(self) -> str:
-        about = self.texts.get_view_description()
-        is_plain = self.endpoint.standard_action is None and self.endpoint.action is None
-        if about and is_plain and not self.endpoint.view_has_other_methods:
-            return about
-        if self.subject.model is not None:
-            about = self.texts.get_about(self.subject.nouns) if self.is_first else ""
-        return f"{self.make_sentence()} {about}".strip()
-
-    def make_sentence(self) -> str:
-        endpoint, title = self.endpoint, self.tool.title
-        if self.subject.model is not None and endpoint.standard_action in SENTENCES:
-            action = "retrieve_many" if endpoint.many else endpoint.standard_action
-            title = self.subject.fill(SENTENCES[action])
-        if names := self.get_field_names():
-            return f"{title}: {join_names(names)}."
-        if filters := self.get_filters():
-            # Translators: such as "Find, show or count orders by status, customer.".
-            return _("%(title)s by %(names)s.") % {"title": title, "names": join_names(filters)}
-        return f"{title}."
-
-    def get_field_names(self) -> list[str]:
+def make_sentence(tool: Tool, subject: Subject, is_first: bool) -> str:
+    endpoint, title, schema = tool.endpoint, tool.title, tool.schema
+    action = endpoint.standard_action
+    if subject.model is not None and action in SENTENCES:
+        title = subject.fill(SENTENCES["retrieve_many" if endpoint.many else action])
+    if action == "retrieve":
         # Where a list is a tool, its description comes first, and names the fields as filters.
-        if self.endpoint.standard_action != "retrieve" or not self.is_first:
-            return []
-        looked_up = {parameter.name for parameter in self.tool.schema.path}
-        answered = SelectableFields(self.tool.schema.output).row.get("properties", {})
-        return [speak(name) for name in answered if name not in COMMON_FIELDS | looked_up]
+        looked_up = {parameter.name for parameter in schema.path} | COMMON_FIELDS
+        row = SelectableFields(schema.output).row.get("properties", {}) if is_first else ()
+        if names := join_names(speak(name) for name in row if name not in looked_up):
+            return f"{title}: {names}."
+    elif endpoint.method == "GET" and (filters := join_names(name_filters(schema.query))):
+        # Translators: such as "Find, show or count orders by status, customer.".
+        return _("%(title)s by %(names)s.") % {"title": title, "names": filters}
+    return f"{title}."
 
-    def get_filters(self) -> list[str]:
-        if self.endpoint.method != "GET" or self.endpoint.standard_action == "retrieve":
-            return []
-        # The arguments for search and order describe themselves.
-        texts: list[str] = []
-        room = MAX_CHOICES_LENGTH
-        for parameter in self.tool.schema.query:
-            if parameter.role != "filter" or not parameter.listed or parameter.name in SHAPING:
-                continue
-            name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
-            schema = parameter.schema.get("items", parameter.schema)
-            choices = [choice for choice in schema.get("enum", ()) if isinstance(choice, str)]
-            shown = join_names(choices, MAX_CHOICES)
-            if shown and len(shown) <= room:
-                room -= len(shown)
-                name = f"{name} ({shown})"
-            texts.append(name)
-        return texts
+
+def name_filters(query: Iterable[Parameter]) -> Iterator[str]:
+    # The arguments for search and order describe themselves.
+    room = MAX_CHOICES_LENGTH
+    for parameter in query:
+        if parameter.role != "filter" or not parameter.listed or parameter.name in SHAPING:
+            continue
+        name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
+        schema = parameter.schema.get("items", parameter.schema)
+        choices = [choice for choice in schema.get("enum", ()) if isinstance(choice, str)]
+        shown = join_names(choices, MAX_CHOICES)
+        if shown and len(shown) <= room:
+            room -= len(shown)
+            name = f"{name} ({shown})"
+        yield name
 
 
 def speak(name: str) -> str:

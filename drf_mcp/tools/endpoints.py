@@ -74,10 +74,6 @@ class Endpoint:
     def handler_name(self) -> str:
         return self.action or self.method.lower()
 
-    @property
-    def handler_docstring(self) -> str:
-        return self.find_docstring(self.handler)
-
     def find_docstring(self, target: Any) -> str:
         # REST framework's own docstrings describe no project.
         if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:

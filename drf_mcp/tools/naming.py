@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rest_framework.views import APIView
 
-from drf_mcp.tools.descriptions import Description, Docstrings
+from drf_mcp.tools.descriptions import Docstrings, describe_tool
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
@@ -83,7 +83,7 @@ class Naming:
         A tool has a ``name``, a ``title``, an ``endpoint``, a ``view`` without a caller, and a
         ``schema`` with the parameters of ``path``, ``query`` and ``body``.
         """
-        return Description(tool).get_text()
+        return describe_tool(tool)
 
     def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
         words = get_fixed_segments(endpoint.route.path)

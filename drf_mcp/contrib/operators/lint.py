@@ -268,7 +268,7 @@ class ToolLint:
         annotations = endpoint.find_annotations(view)
         if self.tool.options.description or getattr(annotations, "description", ""):
             return
-        view_class, own = endpoint.view_class, endpoint.handler_docstring
+        view_class, own = endpoint.view_class, endpoint.find_docstring(endpoint.handler)
         about = endpoint.find_docstring(view_class)
         if not own and not about and not getattr(view, "description", None):
             yield self.make(NO_DESCRIPTION)
