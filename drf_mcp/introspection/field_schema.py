@@ -247,9 +247,10 @@ def make_text(format_name: str, *, blank: bool = False) -> FieldSchema:
     """Return the schema of texts that REST framework's own code, or Django's, reads."""
     kind, body = FORMATS[format_name], PATTERNS.get(format_name, "")
     pattern = f"^({body})?$" if blank else f"^{body}$"
-    schema = {"type": "string", "format": format_name}
     kind = replace(kind, pattern=pattern if body else "")
-    return FieldSchema(schema, Meaning(kind=kind))
+    if format_name == "ip":  # no format of JSON Schema
+        return FieldSchema({"type": "string"}).with_kind(kind)
+    return FieldSchema({"type": "string", "format": format_name}, Meaning(kind=kind))
 
 
 def join_sentences(*parts: str) -> str:

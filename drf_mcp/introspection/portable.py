@@ -20,7 +20,7 @@ from drf_mcp.introspection.field_schema import (
     make_own_format,
 )
 from drf_mcp.introspection.names import is_portable, translate_pattern
-from drf_mcp.introspection.text import clean_text, join_values, name_type
+from drf_mcp.introspection.text import clean_text, describe_intention, join_values
 from drf_mcp.introspection.types import Schema
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import join_alternatives
@@ -115,8 +115,8 @@ def combine(given: Any) -> Schema:
         elif others:
             if len(types) == 1 and "type" in others[0]:
                 schema["type"] = others[0]["type"]
-            names = join_alternatives(dict.fromkeys(map(name_type, others)))
-            schema = explain(schema, _("Either %(types)s") % {"types": names})
+            names = dict.fromkeys(describe_intention(part) or _("any value") for part in others)
+            schema = explain(schema, _("Either %(types)s") % {"types": join_alternatives(names)})
     return schema
 
 
@@ -145,7 +145,7 @@ def settle_type(schema: Schema) -> Schema:
     if len(types) < 2:
         return {**schema, "type": types[0] if types else None}
     # No keyword of one type can stand where values are of several types.
-    kinds = [name_type({**schema, "type": t, "enum": None}, with_members=True) for t in types]
+    kinds = [describe_intention({**schema, "type": name, "enum": None}) for name in types]
     schema = {name: value for name, value in schema.items() if name not in TYPED}
     return explain(schema, _("Either %(types)s") % {"types": join_alternatives(kinds)})
 
@@ -217,7 +217,7 @@ def explain_others(schema: Schema) -> Schema:
     return explain(
         schema,
         "" if schema.get("description") else clean_text(schema.get("title")),
-        _("Values: %(type)s") % {"type": name_type(values)} if values else "",
+        _("Values: %(type)s") % {"type": describe_intention(values)} if values else "",
         _("A multiple of %(multipleOf)s") % schema if schema.get("multipleOf") else "",
         _("No duplicates") if schema.get("uniqueItems") is True else "",
         *counts,

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop, ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.option_types.spelling import find_nearest, join_alternatives
+from drf_mcp.option_types.spelling import find_nearest
 
 HISSING = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
 CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
@@ -80,14 +80,6 @@ def _forget_translations(**kwargs: Any) -> None:
     look_up_text.cache_clear()
 
 
-NAMES = {
-    "array": gettext_noop("array"),
-    "boolean": gettext_noop("boolean"),
-    "integer": gettext_noop("integer"),
-    "number": gettext_noop("number"),
-    "object": gettext_noop("object"),
-    "string": gettext_noop("string"),
-}
 NOUNS = {
     "array": gettext_noop("an array"),
     "boolean": gettext_noop("a boolean"),
@@ -126,17 +118,38 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
         near: a value that was refused; of many choices those like it are named.
     """
     schema = FieldSchema.of(schema)
-    choices, labelled = schema.get("enum"), schema.meaning.choices
-    if labelled:
-        return _("one of %(values)s, …") % {"values": join_values(find_alike(labelled, near))}
+    choices, kind = schema.get("enum"), next(iter(schema.types), None)
+    if schema.meaning.choices:
+        alike = join_values(find_alike(schema.meaning.choices, near))
+        return _("one of %(values)s, …") % {"values": alike}
     if choices:
         facts = {"values": join_values(choices[:MOST_CHOICES])}
         is_cut = len(choices) > MOST_CHOICES
         return (_("one of %(values)s, …") if is_cut else _("one of %(values)s")) % facts
-    kind = next(iter(schema.types), None)
     if kind == "array":
         return describe_array(describe_accepted(schema.get("items"), near))
-    return None if kind is None else describe_value(schema, kind)
+    if kind is None:
+        return None
+    name = name_kind(schema) if kind in ("string", "number") else ""
+    words = name or translate(NOUNS.get(kind, f"a {kind}"))
+    # What has a kind of its own is never empty, and few texts may be.
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    shortest = None if name or (least == 1 and most is None) else least
+    for low, high, forms in (
+        (schema.get("minimum"), schema.get("maximum"), VALUE_BOUNDS),
+        (shortest, most, LENGTH_BOUNDS),
+    ):
+        if low is not None or high is not None:
+            between, at_least, at_most = forms
+            form = at_most if low is None else at_least if high is None else between
+            words = str(form % {"value": words, "low": low, "high": high})
+    # The words of a kind say what its pattern says.
+    pattern, known = schema.get("pattern"), schema.kind
+    if pattern is not None and (known is None or known.pattern != pattern):
+        words = _("%(value)s matching %(pattern)s") % {"value": words, "pattern": pattern}
+    if finder := schema.meaning.finder:
+        words = _("%(value)s that %(tool)s gives") % {"value": words, "tool": finder}
+    return words
 
 
 def describe_array(item: str | None) -> str:
@@ -159,32 +172,6 @@ def find_alike(labelled: Iterable[tuple[Any, Any]], near: Any) -> list[str]:
     ]
 
 
-def describe_value(schema: FieldSchema, json_type: str) -> str:
-    name = name_kind(schema) if json_type in ("string", "number") else ""
-    words = name or translate(NOUNS.get(json_type, f"a {json_type}"))
-    words = bound(words, schema.get("minimum"), schema.get("maximum"), VALUE_BOUNDS)
-    # What has a kind of its own is never empty, and few texts may be.
-    least, most = schema.get("minLength"), schema.get("maxLength")
-    shortest = None if name or (least == 1 and most is None) else least
-    words = bound(words, shortest, most, LENGTH_BOUNDS)
-    # The words of a kind say what its pattern says.
-    kind, pattern = schema.kind, schema.get("pattern")
-    if "pattern" in schema and (kind is None or kind.pattern != pattern):
-        facts = {"value": words, "pattern": pattern}
-        words = _("%(value)s matching %(pattern)s") % facts
-    if finder := schema.meaning.finder:
-        words = _("%(value)s that %(tool)s gives") % {"value": words, "tool": finder}
-    return words
-
-
-def bound(words: str, low: Any, high: Any, forms: tuple[Any, Any, Any]) -> str:
-    if low is None and high is None:
-        return words
-    between, least, most = forms
-    form = most if low is None else least if high is None else between
-    return str(form % {"value": words, "low": low, "high": high})
-
-
 def name_kind(schema: FieldSchema) -> str:
     kind, limits = schema.kind, schema.meaning.limits
     if kind is None:
@@ -197,23 +184,11 @@ def name_kind(schema: FieldSchema) -> str:
     return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
 
 
-def describe_intention(schema: FieldSchema) -> str:
-    """Return the values that a schema is meant for, where its field may take others too."""
+def describe_intention(schema: Any) -> str:
+    """Return the values that a schema is meant for, with the members of an object."""
+    schema = FieldSchema.of(schema)
     if schema.get("type") == "array":
-        return describe_array(describe_intention(FieldSchema.of(schema.get("items"))))
-    names = join_values(schema.get("properties", ()))
-    if names:
+        return describe_array(describe_intention(schema.get("items")))
+    if names := join_values(schema.get("properties", ())):
         return _("an object with %(names)s") % {"names": names}
     return describe_accepted(schema) or schema.meaning.intention
-
-
-def name_type(schema: Any, *, with_members: bool = False) -> str:
-    kind, names = schema.get("type"), join_values(schema.get("properties") or ())
-    if with_members and kind == "object" and names:
-        return _("object with %(names)s") % {"names": names}
-    if schema.get("enum"):
-        return _("one of %(values)s") % {"values": join_values(schema["enum"])}
-    if kind == "array" and schema.get("items"):
-        return _("array of %(items)s") % {"items": name_type(FieldSchema.of(schema["items"]))}
-    types = kind if isinstance(kind, list) else [kind or gettext_noop("any value")]
-    return join_alternatives(_(NAMES.get(name, name)) for name in types)

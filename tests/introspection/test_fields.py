@@ -238,7 +238,7 @@ def test_words_of_the_input():
         (f.CharField(validators=[validators.RegexValidator("^a", "Starts with a")]), "Starts with a."),
         (f.CharField(validators=[validators.RegexValidator("b", inverse_match=True)]), "Must not match b."),
         (f.IntegerField(validators=[validators.StepValueValidator(5)]), "In steps of 5."),
-        (f.DictField(child=f.IntegerField(), allow_empty=False), "Values: integer. At least 1 member."),
+        (f.DictField(child=f.IntegerField(), allow_empty=False), "Values: an integer. At least 1 member."),
         (f.CharField(validators=[lambda value: None]), ""),
     ]  # fmt: skip
     found = [input_schema(make).get("description", "") for make, _ in said]

@@ -69,14 +69,14 @@ def test_what_is_lost_is_said(subtests):
         ({"type": "number", "maximum": 5, "exclusiveMaximum": True}, "Less than 5."),
         ({"type": "number", "multipleOf": 0.01}, "A multiple of 0.01."),
         ({"type": "string", "pattern": r"^\w+\Z"}, r"Must match ^\w+\Z."),
-        ({"type": ["string", "integer"]}, "Either string or integer."),
+        ({"type": ["string", "integer"]}, "Either a string or an integer."),
         (
             {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
-            "Either string or array of integer.",
+            "Either a string or an array, each item an integer.",
         ),
         ({"type": "string", "enum": ["a", ""]}, "May be blank."),
         ({"type": "array", "uniqueItems": True}, "No duplicates."),
-        ({"type": "object", "additionalProperties": {"type": "integer"}}, "Values: integer."),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "Values: an integer."),
         ({"type": "object", "properties": {"e-mail": {}}}, "Also takes e-mail."),
         ({"type": "string", "title": "Given name"}, "Given name."),
     ]:
