@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from django.apps import apps
@@ -19,8 +19,6 @@ from drf_mcp.browsable import wants_texts
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, FormFields, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.exceptions import contain
-from drf_mcp.option_types.installed import features
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -148,17 +146,6 @@ class BrowsablePage(Frame):
                 "makes_tokens": apps.is_installed("rest_framework.authtoken"),
             },
         }
-
-    def get_example(self, tool: Tool) -> Context:
-        # Example values are taken from rows that the caller sees; anonymous callers get none.
-        arguments = tool.hints.call
-        if not self.user_name or tool.options.input_schema is not None:
-            return arguments
-        for feature in features.hooks["find_example"]:
-            find = partial(feature.find_example, tool, self.caller.user)
-            if example := contain(find, lambda exc: None):
-                return dict(example.arguments)
-        return arguments
 
     @property
     def is_staff(self) -> bool:
