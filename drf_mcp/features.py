@@ -145,6 +145,18 @@ class Guard:
         return proceed(call)
 
 
+class Example(NamedTuple):
+    """A call of a tool that a caller may make.
+
+    Attributes:
+        arguments: those of the call.
+        username: the user who may make it: "" for an anonymous caller, None where none was found.
+    """
+
+    arguments: Mapping[str, Any]
+    username: str | None
+
+
 class Safeguard(NamedTuple):
     """A column of ``mcp_tools risks``: what guards a tool that writes.
 
@@ -369,6 +381,14 @@ class Feature:
     ) -> dict[str, Any]:
         """Return the result of a call, such as one with further members of ``_meta``."""
         return result
+
+    def find_example(self, tool: Any, user: Any = None) -> Example | None:
+        """Return a call of a tool for documentation, None for one made of the tool's schema.
+
+        Args:
+            user: who calls; None for the first user who may.
+        """
+        return None
 
     def get_access_steps(self, tool: Any, caller: Caller) -> Sequence[AccessStep]:
         """Return what the feature decides about a caller's calls of a tool, before any call."""

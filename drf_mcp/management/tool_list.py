@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.content import encode_data
+from drf_mcp.features import Example
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen
@@ -201,16 +202,24 @@ class ToolList:
         yield ""
         heading = _("Example") if hints["readOnlyHint"] else _("Example, which changes data")
         yield self.style.MIGRATE_LABEL(heading)
-        yield f"  {write_call(tool, user)}"
+        yield f"  {write_call(tool, find_example_call(tool, user))}"
         for finding in tool.findings:
             yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
 
 
-def write_call(tool: Tool, user: Any = None) -> str:
+def find_example_call(tool: Tool, user: Any) -> Example:
+    for feature in features.hooks["find_example"]:
+        if found := feature.find_example(tool, user):
+            return found  # type: ignore[no-any-return]
+    return Example(tool.hints.call, None if user is None else str(user.get_username()))
+
+
+def write_call(tool: Tool, example: Example) -> str:
     """Return the command line of a call, quoted for a shell."""
-    words = ["python", "manage.py", "mcp_call", tool.name, *write_arguments(tool.hints.call)]
-    name = "USERNAME" if user is None else str(user.get_username())
-    words += [f"--as={name}"] if name.startswith("-") else ["--as", name]
+    words = ["python", "manage.py", "mcp_call", tool.name, *write_arguments(example.arguments)]
+    name = "USERNAME" if example.username is None else example.username
+    if name:
+        words += [f"--as={name}"] if name.startswith("-") else ["--as", name]
     return shlex.join(words)
 
 

@@ -16,8 +16,8 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import BaseThrottle
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp import mcp_viewset
 from drf_mcp.access.authentication import Caller
+from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.tools import registry
@@ -92,8 +92,8 @@ class StepGroups(GroupViewSet):
         return super().dispatch(request, *args, **kwargs)
 
 
-@mcp_viewset(idempotency_key="required")
-class KeyedGroups(GroupViewSet):
+class KeyedGroups(IdempotencyKeyMixin, GroupViewSet):
+    idempotency_key_required = True
     authentication_classes = [TokenAuthentication]
     permission_classes: list[type] = []
 

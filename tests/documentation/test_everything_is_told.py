@@ -19,7 +19,7 @@ from docs.reference_pages.error_codes import SOFT_MEANINGS, WARNING_MEANINGS, WH
 from drf_mcp import __version__
 from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
-from drf_mcp.contrib.writes.idempotency import RIGHTS_CHANGED
+from drf_mcp.contrib.writes.idempotency_guard import RIGHTS_CHANGED
 from drf_mcp.dispatch.content import NOT_DECODED
 from drf_mcp.dispatch.failures import EMPTY
 from drf_mcp.dispatch.response import PAGE_SIZE_LIMITED

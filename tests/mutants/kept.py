@@ -443,7 +443,7 @@ MUTANTS = (
     Mutant(
         "approvers of another tenant",
         "contrib/rules/proposal_store.py",
-        "if tenant != row.tenant:",
+        "if tenant is not None and tenant != row.tenant:",
         "if False:",
         ("contrib/rules/test_proposals.py",),
     ),
@@ -721,7 +721,7 @@ MUTANTS = (
     ),
     Mutant(
         "replays under other rights",
-        "contrib/writes/idempotency.py",
+        "contrib/writes/idempotency_guard.py",
         "if call.dispatcher.get_stored_answer(call).find_rights() != rights:",
         "if False:",
         ("contrib/writes/idempotency/test_calls.py",),

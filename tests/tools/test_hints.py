@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.browsable.tool_card import FormFields
-from drf_mcp.management.tool_list import write_call
+from drf_mcp.management.tool_list import find_example_call, write_call
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.agents import REVISIONS, Agent
@@ -118,7 +118,7 @@ def test_the_printed_call_has_the_example(expose):
 
     expose(furniture(examples=[SOFA]))
     tool = registry.tool("furniture_create")
-    command = write_call(tool)
+    command = write_call(tool, find_example_call(tool, None))
     assert "name=sofa places=3" in command
 
 

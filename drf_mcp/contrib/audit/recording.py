@@ -46,7 +46,7 @@ def report_unwritten(exc: Exception) -> None:
     logger.error("The audit of a call could not be written", exc_info=exc)
 
 
-def leave_out(exc: Exception) -> dict[str, Any]:
+def leave_part_out(exc: Exception) -> dict[str, Any]:
     logger.error("Part of an audit could not be written", exc_info=exc)
     return {}
 
@@ -136,7 +136,7 @@ class Audit(MessageObserver):
             return to_bytes(text).decode()[:MAX_ARGUMENTS]
 
         if arguments is not None:
-            self.arguments = contain(encode, lambda exc: str(leave_out(exc) or ""))
+            self.arguments = contain(encode, lambda exc: str(leave_part_out(exc) or ""))
 
     def get_values(self) -> dict[str, Any]:
         message, caller, auditor = self.message, self.caller, self.auditor
@@ -144,9 +144,9 @@ class Audit(MessageObserver):
         if message is not None:
             tool = message.params.get("name") if message.method in CALLS else ""
             values |= {"method": message.method, "tool": self.tool_name or tool}
-        values |= contain(lambda: auditor.get_user(caller.user), leave_out)
-        values |= contain(lambda: auditor.get_credential(caller), leave_out)
-        values |= contain(lambda: auditor.get_client(message, caller), leave_out)
+        values |= contain(lambda: auditor.get_user(caller.user), leave_part_out)
+        values |= contain(lambda: auditor.get_credential(caller), leave_part_out)
+        values |= contain(lambda: auditor.get_client(message, caller), leave_part_out)
         return {**values, **self.get_end()}
 
     def get_end(self) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from drf_mcp.features import Feature
+from typing import Any
+
+from drf_mcp.features import Example, Feature
 
 
 class OperatorsFeature(Feature):
@@ -14,3 +16,8 @@ class OperatorsFeature(Feature):
         "check": "drf_mcp.contrib.operators.lock.CheckReport",
     }
     page_parts = ("drf_mcp.contrib.operators.page.OperatorsPart",)
+
+    def find_example(self, tool: Any, user: Any = None) -> Example | None:
+        from drf_mcp.contrib.operators.examples import find_example
+
+        return find_example(tool, user)

@@ -8,24 +8,32 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.core.checks import CheckMessage, Warning
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.operators.source_lines import ArgumentSearch, EndpointLines
-from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost, measure_tools
+from drf_mcp.contrib.operators.tool_costs import (
+    CLIENT_LIMITS,
+    ToolCost,
+    find_overlaps,
+    measure_tools,
+)
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.types import LostFilters
+from drf_mcp.json_text import encode_plain
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.tools.descriptions import Docstrings
 from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
+from drf_mcp.truncation.tokens import estimate_tokens
 
 TOOLS, SETTINGS_PLACE = "{tools}", "DRF_MCP"
+# An enumeration of so many bytes costs more than it explains; the tokens of the words instead.
+LARGE_ENUM_BYTES, WORDS = 1000, 20
 # So many names are said of tools that reach outside.
 NAMED = 3
 # Words of a docstring that models never see.
@@ -121,6 +129,16 @@ NO_HELP_TEXT = Cause(
     gettext_noop("Clients search these words, and models fill arguments in by them."),
     gettext_noop("Argument `{name}` of {tools} has no description."),
 )
+LARGE_ENUM = Cause(
+    "large-enum",
+    gettext_noop("Enumerations of more than a thousand bytes"),
+    gettext_noop("Each list of tools carries all of the values."),
+    gettext_noop("The values of argument `{name}` of {tools} are a long list."),
+    gettext_noop(
+        'Describe the values in words: @mcp_tool(query={"NAME": {"type": "string", "description":'
+        ' "..."}}), with body= for a field of the body.'
+    ),
+)
 NO_PAGES = Cause(
     "no-pages",
     gettext_noop("Lists without pages"),
@@ -150,6 +168,23 @@ MIXED_TRUST = Cause(
     gettext_noop("Serve the two at different endpoints, or to different callers."),
     is_brief=False,
 )
+OUTPUT_SCHEMAS = Cause(
+    "output-schemas",
+    gettext_noop("Output schemas in the list"),
+    gettext_noop("Most models never see them, and clients compile each one."),
+    gettext_noop("The output schemas of {tools} are sent with every list."),
+    gettext_noop('Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'),
+)
+CONFUSED_TOOLS = Cause(
+    "confused-tools",
+    gettext_noop("Tools that a search confuses"),
+    gettext_noop("A search for the words of the first tool finds the second as well."),
+    gettext_noop("A search for %(query)r finds %(found)s as well as %(wanted)s."),
+    gettext_noop(
+        "Name in each description what the other tool does not do, or give one of them another "
+        "title: @mcp_tool(title=..., description=...)."
+    ),
+)
 PASSED_LIMITS = Cause(
     "client-limits",
     gettext_noop("Limits of known clients"),
@@ -171,6 +206,7 @@ class LintFinding:
         subject: the class, field or filter that the line defines.
         sentence: what was found; ``{tools}`` is replaced by the names of the tools.
         remedy: the edit that mends it, to paste.
+        saves: the tokens of ``tools/list`` that the edit saves, 0 for none.
     """
 
     cause: str
@@ -179,6 +215,7 @@ class LintFinding:
     sentence: str
     remedy: str
     tools: tuple[str, ...]
+    saves: int = 0
 
     @property
     def message(self) -> str:
@@ -203,9 +240,9 @@ class ToolLint:
         made = {"place": self.lines.handler, "subject": f"{name}.{self.endpoint.handler_name}"}
         if cause.is_of_view:
             made = {"place": self.lines.view, "subject": name}
-        about = {**made, "remedy": _(cause.remedy) if cause.remedy else "", **facts}
-        sentence = sentence or _(cause.sentence)
-        return LintFinding(cause.cause, sentence=sentence, tools=(self.tool.name,), **about)
+        made["remedy"] = _(cause.remedy) if cause.remedy else ""
+        about = {**made, "sentence": sentence or _(cause.sentence), "tools": (self.tool.name,)}
+        return LintFinding(cause.cause, **{**about, **facts})
 
     def make_failure(self, cause: Cause, finding: Finding) -> LintFinding:
         message, place = finding.message, self.lines.view
@@ -238,11 +275,8 @@ class ToolLint:
             own = _(UNGUARDED_WRITE.remedy) if self.lines.classes.line else ""
             yield self.make(UNGUARDED_WRITE, remedy=own or leave_out)
         yield from self.find_descriptions()
-        search, arguments = ArgumentSearch(tool, self.lines), tool.arguments.arguments
-        for argument in () if is_described else arguments:
-            if argument.listed and not argument.whole and self.has_no_words(argument):
-                sentence = _(NO_HELP_TEXT.sentence).replace("{name}", argument.name)
-                yield self.make(NO_HELP_TEXT, sentence, **search.find(argument))
+        if not is_described:
+            yield from self.find_arguments()
         if self.endpoint.standard_action == "list" and not schema.paginated:
             yield self.make(NO_PAGES)
         unclear = [
@@ -283,12 +317,27 @@ class ToolLint:
                 sentence = _(INHERITED_DESCRIPTION.sentence) % {"base": base}
                 yield self.make(INHERITED_DESCRIPTION, sentence)
 
-    def has_no_words(self, argument: Argument) -> bool:
-        properties = self.tool.input_schema.get("properties", {})
-        if argument.group:
-            properties = properties.get(argument.group, {}).get("properties", {})
-        schema = properties.get(argument.name, {})
-        if not isinstance(schema, Mapping) or schema.get("description"):
+    def find_arguments(self) -> Iterator[LintFinding]:
+        search = ArgumentSearch(self.tool, self.lines)
+        for argument in self.tool.arguments.arguments:
+            properties = self.tool.input_schema.get("properties", {})
+            if argument.group:
+                properties = properties.get(argument.group, {}).get("properties", {})
+            schema = properties.get(argument.name, {})
+            if not argument.listed or argument.whole or not isinstance(schema, Mapping):
+                continue
+            if self.has_no_words(argument, schema):
+                sentence = _(NO_HELP_TEXT.sentence).replace("{name}", argument.name)
+                yield self.make(NO_HELP_TEXT, sentence, **search.find(argument))
+            enums = [encode_plain(values) for values in find_enums(schema)]
+            if sum(map(len, enums)) >= LARGE_ENUM_BYTES:
+                sentence = _(LARGE_ENUM.sentence).replace("{name}", argument.name)
+                saves = max(sum(map(estimate_tokens, enums)) - WORDS, 0)
+                facts = {**search.find(argument), "remedy": _(LARGE_ENUM.remedy), "saves": saves}
+                yield self.make(LARGE_ENUM, sentence, **facts)
+
+    def has_no_words(self, argument: Argument, schema: Mapping[str, Any]) -> bool:
+        if schema.get("description"):
             return False
         # The package itself leaves words out where the name or the pattern says all.
         parameter = argument.parameter
@@ -301,6 +350,14 @@ class ToolLint:
             return False
         # Yes or no to a name is as clear as the name is.
         return schema.get("type") != "boolean"
+
+
+def find_enums(schema: Any) -> Iterator[list[Any]]:
+    if isinstance(schema, Mapping):
+        if isinstance(schema.get("enum"), list):
+            yield schema["enum"]
+        for member in schema.values():
+            yield from find_enums(member)
 
 
 class Lint:
@@ -319,9 +376,12 @@ class Lint:
         STOCK_DOCSTRING,
         INHERITED_DESCRIPTION,
         NO_HELP_TEXT,
+        LARGE_ENUM,
         NO_PAGES,
         UNCLEAR_FILES,
         MIXED_TRUST,
+        OUTPUT_SCHEMAS,
+        CONFUSED_TOOLS,
         PASSED_LIMITS,
     )
 
@@ -336,12 +396,17 @@ class Lint:
         There is one for each root cause, with the tools of all.
         """
         found = [each for tool in self.tools.values() for each in ToolLint(tool).find()]
-        joined: dict[LintFinding, dict[str, None]] = {}
-        for each in (*found, *self.find_mixed_trust(), *self.find_limits()):
-            joined.setdefault(replace(each, tools=()), {}).update(dict.fromkeys(each.tools))
+        found += [*self.find_mixed_trust(), *self.find_output_schemas()]
+        found += [*self.find_confusions(), *self.find_limits()]
+        joined: dict[LintFinding, LintFinding] = {}
+        for each in found:
+            key = replace(each, tools=(), saves=0)
+            known = joined.get(key, key)
+            tools = tuple(dict.fromkeys((*known.tools, *each.tools)))
+            joined[key] = replace(key, tools=tools, saves=known.saves + each.saves)
         ranks = [cause.cause for cause in self.causes]
         return sorted(
-            (replace(each, tools=tuple(tools)) for each, tools in joined.items()),
+            joined.values(),
             key=lambda f: (ranks.index(f.cause), -len(f.tools), f.place, f.subject),
         )
 
@@ -357,6 +422,7 @@ class Lint:
             "findings": len(self.findings),
             "places": len({(finding.cause, finding.place) for finding in self.findings}),
             "causes": len({finding.cause for finding in self.findings}),
+            "saves": sum(finding.saves for finding in self.findings),
         }
 
     def find_mixed_trust(self) -> Iterator[LintFinding]:
@@ -370,6 +436,33 @@ class Lint:
                 found = ToolLint(tool)
                 yield found.make(MIXED_TRUST, sentence, place=found.lines.handler, subject=name)
 
+    def find_output_schemas(self) -> Iterator[LintFinding]:
+        about = (OUTPUT_SCHEMAS.cause, SETTINGS_PLACE, "OUTPUT_SCHEMA", _(OUTPUT_SCHEMAS.sentence))
+        for cost in self.costs if mcp_settings.OUTPUT_SCHEMA is not None else ():
+            if cost.output:
+                remedy = _(OUTPUT_SCHEMAS.remedy)
+                yield LintFinding(*about, remedy, (cost.tool.name,), cost.output)
+
+    @cached_property
+    def confusions(self) -> list[dict[str, str]]:
+        return list(find_overlaps(self.tools))
+
+    def find_confusions(self) -> Iterator[LintFinding]:
+        # One finding for each view: its actions are confused for one reason.
+        by_view: dict[type, list[dict[str, str]]] = {}
+        for each in self.confusions:
+            view_class = self.tools[each["wanted"]].endpoint.view_class
+            by_view.setdefault(view_class, []).append(each)
+        for confusions in by_view.values():
+            first = confusions[0]
+            names = (pair[name] for pair in confusions for name in ("wanted", "found"))
+            yield ToolLint(self.tools[first["wanted"]]).make(
+                CONFUSED_TOOLS,
+                _(CONFUSED_TOOLS.sentence) % first,
+                subject=f"{first['wanted']} ~ {first['found']}",
+                tools=tuple(dict.fromkeys(names)),
+            )
+
     def find_limits(self) -> Iterator[LintFinding]:
         for limit in CLIENT_LIMITS:
             for excess in limit.find_excesses(self.all_tools):
@@ -382,19 +475,8 @@ class Lint:
         tools = self.all_tools
         return {
             "findings": [finding.as_data() for finding in self.findings],
+            "confusions": self.confusions,
             "sizes": [cost.as_data() for cost in self.costs],
             "limits": {limit.client: list(limit.find_excesses(tools)) for limit in CLIENT_LIMITS},
             "sums": self.sums,
         }
-
-
-# Only with --deploy, since nothing is described at startup otherwise.
-@register_check(deploy=True)
-def check_descriptions(project: Project) -> Iterator[CheckMessage]:
-    count = sum(len(tool.findings) for tool in project.tools.values())
-    if count:
-        yield Warning(
-            f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
-            hint="python manage.py mcp_tools findings shows each place and its remedy.",
-            id="drf_mcp.W010",
-        )

@@ -40,7 +40,9 @@ class FindingsReport(ToolReport):
         for number, (name, group) in enumerate(by_cause, start=1):
             cause, findings = causes[name], [*group]
             places = PLACES % {"count": len({finding.place for finding in findings})}
-            heading = f"{number}. {_(cause.title)} ({places})"
+            saves = sum(finding.saves for finding in findings)
+            facts = [places, *([count_tokens(saves)] if saves else [])]
+            heading = f"{number}. {_(cause.title)} ({', '.join(facts)})"
             yield from map(style.MIGRATE_HEADING, screen.wrap(heading))
             yield from screen.wrap(_(cause.why), 3)
             by_remedy: dict[str, list[LintFinding]] = {}
@@ -99,7 +101,14 @@ def write_subjects(findings: Sequence[LintFinding]) -> str:
     tools = {name for finding in findings for name in finding.tools}
     owner = f"{first.partition('.')[0]}."
     text = ", ".join([first, *(subject.removeprefix(owner) for subject in others)])
-    return f"{text} ({TOOL_COUNT % {'count': len(tools)}})" if len(tools) > 1 else text
+    facts = [TOOL_COUNT % {"count": len(tools)}] if len(tools) > 1 else []
+    if saves := sum(finding.saves for finding in findings):
+        facts.append(count_tokens(saves))
+    return f"{text} ({', '.join(facts)})" if facts else text
+
+
+def count_tokens(tokens: int) -> str:
+    return _("%(tokens)s tokens") % {"tokens": group_digits(tokens)}
 
 
 def write_message(finding: LintFinding) -> str:
@@ -130,9 +139,15 @@ def list_costs(costs: Sequence[ToolCost], lint: Lint, screen: Screen) -> Iterato
 
 def write_sums(lint: Lint) -> str:
     sums = lint.sums
-    facts = {"tokens": group_digits(sums["tokens"])}
+    facts = {name: group_digits(sums[name]) for name in ("tokens", "saves")}
     for name, noun in {"tools": TOOL_COUNT, "places": PLACES, "causes": CAUSES}.items():
         facts[name] = noun % {"count": sums[name]}
     if not sums["findings"]:
         return _("%(tools)s, about %(tokens)s tokens: nothing to mend.") % facts
-    return _("%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s.") % facts
+    if not sums["saves"]:
+        return _("%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s.") % facts
+    text = _(
+        "%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s; the edits save "
+        "about %(saves)s tokens."
+    )
+    return text % facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from drf_mcp.archive.slices import PassageSearch
 from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.management.tool_list import write_definition
 from drf_mcp.settings import mcp_settings
@@ -125,3 +127,38 @@ CLIENT_LIMITS = (
     ClientLimit("Claude Desktop", tools=128),
     ClientLimit("Claude Code", name=128, prefix="mcp__{server}__", description=2048),
 )
+
+
+# --- Search --------------------------------------------------------------------------------------
+
+# Another tool is confused with the tool that is searched for at this share of its score.
+NEAR = 0.95
+
+
+class ToolTextSearch(PassageSearch):
+    # A tool is one passage of any length.
+    passage_length = 1_000_000
+
+
+def find_overlaps(tools: Mapping[str, Tool]) -> Iterator[dict[str, str]]:
+    """Yield the tools ``found`` first, or as well, by a search for the words of those ``wanted``.
+
+    The words of a tool are its title and the first sentence of its description.
+    """
+    texts, seen = [], set()
+    for tool in tools.values():
+        # What clients search: names, description, and the arguments with theirs.
+        words = [tool.name, tool.title, tool.description]
+        for name, schema in tool.input_schema.get("properties", {}).items():
+            words += [name, schema.get("description", "") if isinstance(schema, dict) else ""]
+        texts.append(" ".join(words).replace("_", " "))
+    for wanted, tool in tools.items():
+        sentence = re.split(r"[.;:\n]", tool.description, maxsplit=1)[0]
+        query = sentence if sentence.startswith(tool.title) else f"{tool.title} {sentence}"
+        query = query.replace("_", " ")
+        scores = dict(zip(tools, ToolTextSearch(query).score(texts), strict=True))
+        for found, score in scores.items():
+            pair = frozenset((wanted, found))
+            if len(pair) == 2 and pair not in seen and score >= NEAR * scores[wanted] > 0:
+                seen.add(pair)
+                yield {"wanted": wanted, "found": found, "query": query}

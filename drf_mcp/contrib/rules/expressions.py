@@ -208,7 +208,7 @@ class TermReader:
         steps = []
         for op, *sides in nodes:
             left, right = map(self.read, sides)
-            if not fits(op, left, right):
+            if not can_compare(op, left, right):
                 facts = {"left": f"{ast.unparse(sides[0])} ({left.kind})"}
                 facts["right"] = f"{ast.unparse(sides[1])} ({right.kind})"
                 raise ExpressionError(_("%(left)s and %(right)s cannot be compared.") % facts)
@@ -239,7 +239,7 @@ def kind_of(value: Any) -> str:
     return next((kind for each, kind in KINDS.items() if isinstance(value, each)), ANY)
 
 
-def fits(op: type[ast.cmpop], left: Term, right: Term) -> bool:
+def can_compare(op: type[ast.cmpop], left: Term, right: Term) -> bool:
     """Return whether two terms can be compared."""
     kinds = {left.kind, right.kind}
     if op in (ast.In, ast.NotIn):

@@ -164,6 +164,7 @@ class Proposal(models.Model):
     answer = models.JSONField(_("answer"), null=True)
     terms = models.JSONField(_("rights that it is read by"), default=dict)
     message = models.CharField(_("message"), max_length=300, blank=True)
+    task_id = models.CharField(_("task id"), max_length=64, blank=True)
     created = models.DateTimeField(_("created"))
     updated = models.DateTimeField(_("updated"))
     expires = models.DateTimeField(_("expires"), db_index=True)

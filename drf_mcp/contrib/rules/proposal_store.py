@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
 from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.core.mail import EmailMessage
 from django.db import router, transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
@@ -21,6 +24,7 @@ from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_user_key
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
+from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.settings import mcp_settings
@@ -28,6 +32,9 @@ from drf_mcp.settings import mcp_settings
 logger = logging.getLogger("drf_mcp")
 
 PERMISSION = "drf_mcp_rules.approve_proposal"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+# The code of a task whose call was not made.
+GONE = 410
 WAITING, STALE, APPROVED, RUNNING = "waiting", "stale", "approved", "running"
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
@@ -92,11 +99,11 @@ class ProposalStore:
 
     # --- Deciding -------------------------------------------------------------------------------
 
-    def check_approver(self, row: Any, user: Any, tenant: str = "") -> None:
+    def check_approver(self, row: Any, user: Any, tenant: str | None = None) -> None:
         """Check that a user may decide about a proposal.
 
         Args:
-            tenant: that of the user's request.
+            tenant: that of the user's request; None for a terminal, which has all tenants.
 
         Raises:
             PermissionDenied: if the user may not.
@@ -105,12 +112,12 @@ class ProposalStore:
             raise PermissionDenied(_("You have no permission to approve calls."))
         if get_user_key(user) in row.people:
             raise PermissionDenied(_("You cannot approve a call of your own."))
-        if tenant != row.tenant:
+        if tenant is not None and tenant != row.tenant:
             raise PermissionDenied(_("The call is one of another tenant."))
         if row.group and not user.groups.filter(name=row.group).exists():
             raise PermissionDenied(_("Members of %(group)s approve it.") % {"group": row.group})
 
-    def approve(self, row: Any, user: Any, fingerprint: str, tenant: str = "") -> Any:
+    def approve(self, row: Any, user: Any, fingerprint: str, tenant: str | None = None) -> Any:
         """Approve a proposal as it was shown; after the last approval a worker makes the call.
 
         Args:
@@ -133,16 +140,16 @@ class ProposalStore:
                 self.enqueue(row)
         return row
 
-    def decline(self, row: Any, user: Any, reason: str, tenant: str = "") -> Any:
+    def decline(self, row: Any, user: Any, reason: str, tenant: str | None = None) -> Any:
         """Decline a proposal for good; raises as `approve` does."""
         self.end_late()
         with transaction.atomic(using=self.rows.db):
             row = self.lock(row, user, tenant)
             self.change(row, *DECIDABLE, status=DECLINED, message=reason[:300], request=None)
-        proposal_ended.send_robust(type(row), proposal=row)
+        self.end(row)
         return row
 
-    def lock(self, row: Any, user: Any, tenant: str) -> Any:
+    def lock(self, row: Any, user: Any, tenant: str | None) -> Any:
         row = self.rows.select_for_update().get(pk=row.pk)
         self.check_approver(row, user, tenant)
         if row.status not in DECIDABLE:
@@ -152,21 +159,18 @@ class ProposalStore:
     def withdraw(self, row: Any) -> bool:
         """End a proposal for its caller, and return whether it was open."""
         if is_open := self.change(row, *OPEN, status=WITHDRAWN, request=None):
-            proposal_ended.send_robust(type(row), proposal=row)
+            self.end(row)
         return is_open
 
     # --- Making the call ------------------------------------------------------------------------
 
     def enqueue(self, row: Any) -> None:
-        """Leave an approved call to a worker; without one `mcp_proposals` makes it."""
+        """Leave an approved call to a worker; without one `mcp_proposals run` makes it."""
         if row.request is None or find_backend() is None:
             return
         make_call = import_string("drf_mcp.contrib.rules.work.make_call")
         sending = make_call.using(backend=mcp_settings.TASKS_BACKEND)
-
-        def report(exc: Exception) -> None:
-            logger.error("An approved call waits for `mcp_proposals`", exc_info=exc)
-
+        report = partial(log, "An approved call waits for `mcp_proposals run`")
         send = partial(sending.enqueue, row.pk)
         transaction.on_commit(lambda: contain(send, report), using=row._state.db)
 
@@ -199,10 +203,53 @@ class ProposalStore:
         is_error = "result" not in answer or answer["result"].get("isError")
         ended = {"status": FAILED if is_error else DONE, "answer": answer, "terms": terms or {}}
         if self.change(row, RUNNING, UNKNOWN, request=None, **ended):
-            proposal_ended.send_robust(type(row), proposal=row)
+            self.end(row)
+
+    def create_task(self, owner: str, tool: str) -> str:
+        """Return the id of a task that ends as the proposal of a call does, and no worker runs."""
+        input_requests: dict[str, Any] = {"answers": {}, "memory": {}, "number": 0}
+        task = tasks.TaskStore().create(owner, tool, {}, input_requests)
+        task.message, task.expires = _("Waits for an approval."), timezone.now() + self.open_for
+        task.save(update_fields=["message", "expires"])
+        return str(task.task_id)
+
+    def find_task(self, row: Any) -> Any:
+        """Return the task by which a client asks for a proposal, None for none."""
+        return tasks.TaskStore().find(row.task_id, row.owner) if row.task_id else None
+
+    def end(self, row: Any) -> None:
+        """Tell of a proposal that has ended: by the signal, and to a client that has a task."""
+        proposal_ended.send_robust(type(row), proposal=row)
+        if task := self.find_task(row):
+            answer, status = row.answer, tasks.COMPLETED
+            if answer is None or "result" not in answer:
+                message = row.message or str(row.get_status_display())
+                answer, status = answer or {"error": {"code": GONE, "message": message}}, FAILED
+            tasks.TaskStore().finish(task, status, answer, row.terms)
 
     def send_made(self, row: Any) -> None:
-        send = partial(proposal_made.send_robust, type(row), proposal=row)
+        """Tell of a proposal that waits: by the signal, and approvers by an e-mail."""
+
+        def send_mail() -> None:
+            # Whose tenant a user is only the project knows, and not every user model is asked.
+            users: Any = get_user_model()._default_manager
+            if row.tenant or not hasattr(users, "with_perm"):
+                return
+            facts = {"title": row.title, "user": row.user_label, "reason": row.reason}
+            subject = _("To be approved: %(title)s, for %(user)s") % facts
+            text = _("%(user)s asks for a call: %(title)s. %(reason)s") % facts
+            addresses = []
+            for user in users.with_perm(PERMISSION, backend=BACKEND).exclude(email=""):
+                with suppress(PermissionDenied):
+                    self.check_approver(row, user)
+                    addresses.append(user.email)
+            if addresses:
+                EmailMessage(subject, f"{text}\n\n{row.proposal_id}", bcc=addresses).send()
+
+        def send() -> None:
+            proposal_made.send_robust(type(row), proposal=row)
+            contain(send_mail, partial(log, "Approvers could not be notified of a proposal"))
+
         transaction.on_commit(send, using=row._state.db)
 
     # --- Ends -----------------------------------------------------------------------------------
@@ -222,3 +269,7 @@ def expire() -> int:
     store.end_late()
     old = store.rows.filter(expires__lte=timezone.now() - store.kept_for)
     return int(old.exclude(status=RUNNING).delete()[1].get("drf_mcp_rules.Proposal", 0))
+
+
+def log(message: str, exc: Exception) -> None:
+    logger.error(message, exc_info=exc)

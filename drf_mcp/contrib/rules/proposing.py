@@ -17,8 +17,11 @@ from drf_mcp.contrib.rules import proposal_store as states
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
+from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_request
+from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
 from drf_mcp.contrib.writes.previewer import preview
@@ -87,11 +90,16 @@ class RulesGuard(Guard):
         is_same = (row.owner, row.tool, row.digest) == (owner, call.tool.name, digest)
         if not is_same or row.status != states.RUNNING:
             raise make_refusal(_("The call is not the one that was approved."))
+        if (task := self.store.find_task(row)) is not None and task.status == CANCELLED:
+            raise make_refusal(_("The task of the call was cancelled."))
         return self.make(call, rule, ruling, row, proceed)
 
     def propose(self, call: CallState, rule: Any, ruling: Ruling, owner: str, digest: str) -> Any:
         request, trial = call.caller.authenticate(), Trial(call)
-        authenticator = call.caller.successful_authenticator
+        authenticator, context = call.caller.successful_authenticator, call.context
+        # For clients that ask for tasks, where the endpoint answers that.
+        takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
+        takes_tasks = takes_tasks and find_backend() is not None
         try:
             return self.store.create(
                 owner,
@@ -110,6 +118,7 @@ class RulesGuard(Guard):
                 digest=digest,
                 shown=trial.shown,
                 fingerprint=trial.fingerprint,
+                task_id=self.store.create_task(owner, call.tool.name) if takes_tasks else "",
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
@@ -171,6 +180,7 @@ def describe_proposal(row: Any) -> dict[str, Any]:
         "approvers": row.group or _("people with the permission %s") % states.PERMISSION,
         "expires": row.expires.isoformat(),
         "message": row.message,
+        "task": row.task_id,
     }
     if row.status == states.APPROVED and row.request is None:
         facts["message"] = _("Call the tool again with the same arguments: then it is made.")

@@ -235,15 +235,15 @@ def make_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     # What finding out who is calling writes is no part of the call.
     call.caller.authenticate()
     if obstacle := rollback.find_obstacle(call.tool.endpoint.route.callback):
-        return refuse(call, obstacle, _("Nothing was run."))
+        return refuse_trial(call, obstacle, _("Nothing was run."))
     # The keys of the rows that the caller may see, by model, before or after the call.
     shown: dict[Any, set[Any]] = {}
     with rollback.undoing():
-        outcome = rehearse(call, proceed, rollback, shown)
+        outcome = run_trial(call, proceed, rollback, shown)
     if not rollback.is_undone:
-        return refuse(call, rollback.obstacle, _(KEPT), note=KEPT)
+        return refuse_trial(call, rollback.obstacle, _(KEPT), note=KEPT)
     if rollback.obstacle:
-        return refuse(call, rollback.obstacle, _("Nothing was changed."))
+        return refuse_trial(call, rollback.obstacle, _("Nothing was changed."))
     if outcome.is_error:
         return outcome
     for rows in (rollback.changes.deleted_keys, rollback.changes.updated):
@@ -254,7 +254,7 @@ def make_trial(call: CallState, proceed: Proceed, rollback: Rollback) -> Outcome
     return mark(outcome, **{"note": note, **counts, **outcome.meta.get(DRY_RUN, {})})
 
 
-def rehearse(
+def run_trial(
     call: CallState, proceed: Proceed, rollback: Rollback, shown: dict[Any, set[Any]]
 ) -> Outcome:
     # Within the transactions, which still hold what the answer reads as it is written. A read
@@ -294,7 +294,7 @@ def find_shown(call: CallState, rows: Mapping[Any, set[Any]], shown: dict[Any, s
                 known |= get_listings(call).find_visible(model, missing)
 
 
-def refuse(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
+def refuse_trial(call: CallState, obstacle: str, state: str, note: str = NOTE) -> Outcome:
     facts = {"tool": call.tool.name, "obstacle": _(obstacle)}
     # Translators: the view "ends transactions itself", for one.
     refusal = _("%(tool)s has no dry run here: its view %(obstacle)s.") % facts

@@ -33,8 +33,7 @@ class WritesFeature(Feature):
         # True gives a tool that writes the argument `dry_run`, as DRY_RUN.
         "dry_run": Setting(None, Flag(none=True)),
         # The tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that read do not.
-        # "required" refuses a call without a key.
-        "idempotency_key": Setting(None, Either(Flag(), Choice("required"), none=True)),
+        "idempotency_key": Setting(None, Flag(none=True)),
         # Lets a write name the version of the object that was read, and refuses it where the object
         # has changed since: True where the view answers with an ETag and checks If-Match, else the
         # model field that each save changes, such as "updated_at".

@@ -12,7 +12,11 @@ from django.utils.translation import gettext_noop
 from drf_mcp.contrib.writes.changes import DRY_RUN
 from drf_mcp.contrib.writes.confirmation import ConfirmationGuard
 from drf_mcp.contrib.writes.dry_run import DryRunGuard
-from drf_mcp.contrib.writes.idempotency import IdempotencyGuard
+from drf_mcp.contrib.writes.idempotency_guard import (
+    IdempotencyGuard,
+    requires_key,
+    takes_header,
+)
 from drf_mcp.contrib.writes.versions import IF_MATCH, PreconditionGuard, find_precondition
 from drf_mcp.features import Guard, Slot
 from drf_mcp.introspection.types import Handling, Parameter
@@ -59,8 +63,11 @@ def find_guards(tool: Any) -> tuple[str, ...]:
     options, precondition = tool.options, find_precondition(tool)
     destroys = options.get_flag("destructive", tool.endpoint.method == "DELETE")
     switched_on = {
+        # A view that takes the header has the argument, as it has all that HTTP takes.
         IDEMPOTENCY_KEY: not tool.reads
-        and options.get_flag("idempotency_key", mcp_settings.IDEMPOTENCY_KEYS),
+        and (
+            takes_header(tool) or options.get_flag("idempotency_key", mcp_settings.IDEMPOTENCY_KEYS)
+        ),
         IF_MATCH: precondition is not None and precondition.guards_tool,
         CONFIRMATION: not tool.annotations["readOnlyHint"]
         and options.get_flag("confirm", mcp_settings.CONFIRM and destroys),
@@ -79,9 +86,9 @@ def get_parameters(tool: Any) -> Sequence[Parameter]:
         if name == IF_MATCH:
             found.append(find_precondition(tool).parameter)  # type: ignore[union-attr]
             continue
-        known, is_required = PARAMETERS[name], tool.options.idempotency_key == "required"
+        known = PARAMETERS[name]
         schema = {**known.schema, "description": _(known.schema["description"])}
-        required = name == IDEMPOTENCY_KEY and is_required
+        required = name == IDEMPOTENCY_KEY and requires_key(tool)
         found.append(replace(known, schema=schema, required=required))
     return found
 

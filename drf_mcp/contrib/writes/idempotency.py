@@ -5,58 +5,46 @@ The records are in the database, so that any worker on any machine finds them.
 
 from __future__ import annotations
 
+import base64
+import functools
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, router, transaction
 from django.db.models import Count, Min, Sum
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.exceptions import APIException, Throttled
+from rest_framework.exceptions import APIException, ParseError, Throttled
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.access.limits import APPROACHING
-from drf_mcp.contrib.writes.changes import is_dry_run
-from drf_mcp.dispatch.guards import CallCrashed, CallRefused
+from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
 from drf_mcp.dispatch.stored_answers import MADE
-from drf_mcp.exceptions import Conflict, catch
-from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.json_text import JSONPointer, parse_json_text
-from drf_mcp.outcomes import (
-    MISSING,
-    Category,
-    Failure,
-    Fidelity,
-    Outcome,
-    Pagination,
-    Problem,
-    Severity,
-    Warning,
-)
+from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.interaction.call_context import call_context
+from drf_mcp.interaction.exchange import Block
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import MISSING, Fidelity, Outcome, Pagination, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import CONTROL
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 
-CONTROL_NAME = "idempotency_key"
+Result = TypeVar("Result")
 # 1 to 255 visible characters of ASCII.
 KEY = re.compile(r"[!-~]{1,255}")
-NO_KEY = gettext_noop("An idempotency key has 1 to 255 visible ASCII characters, and no spaces.")
-NAME_IT = gettext_noop(
-    "Send a short name of the change, such as refund-order-7, or leave the key out."
-)
 ANONYMOUS = gettext_noop("A key needs a caller who is signed in: anonymous callers look alike.")
-SIGN_IN = gettext_noop("Leave the key out, or tell the user that it needs a sign-in.")
-DIFFERS = gettext_noop("Another value than in the first call with this key.")
-REMEDIATION = gettext_noop(
-    "Send the first arguments to have the first answer again, or another key for another change."
-)
-OWNER_LENGTH = 255
+OWNER_LENGTH, OPERATION_LENGTH = 255, 255
 # How many answers an owner may have kept at once, and their characters together.
 MAX_RECORDS, MAX_SIZE = 1_000, 20_000_000
 # How often a key is tried for that others take and free again.
@@ -66,7 +54,7 @@ KEPT = (
     *("tool", "status", "data", "content", "suggestions", "telemetry", "fidelity"),
     *("meta", "version", "content_hash", "request_id", "pagination"),
 )
-REPLAYED, RIGHTS_CHANGED = "replayed", "RIGHTS_CHANGED"
+REPLAYED = "replayed"
 
 
 # --- Outcomes as text ----------------------------------------------------------------------------
@@ -85,26 +73,29 @@ class KeptEncoder(JSONEncoder):
         return super().default(obj)
 
 
+def select_warnings(warnings: Iterable[Warning]) -> list[Warning]:
+    return [warning for warning in warnings if warning.code != APPROACHING]
+
+
+def read_warning(members: dict[str, Any]) -> Warning:
+    def read_severity(known: dict[str, Any]) -> dict[str, Any]:
+        severity = known["severity"]
+        return {**known, "severity": None if severity is None else Severity(severity)}
+
+    problems = tuple(Problem(**read_severity(problem)) for problem in members["problems"])
+    return Warning(**{**read_severity(members), "problems": problems})
+
+
 def write_outcome(outcome: Outcome) -> str:
     """Return the text of an outcome without a failure; what is lazy in it is read."""
     members = {name: getattr(outcome, name) for name in KEPT}
-    warnings = [warning for warning in outcome.warnings if warning.code != APPROACHING]
-    return KeptEncoder().encode({**members, "warnings": warnings})
+    return KeptEncoder().encode({**members, "warnings": select_warnings(outcome.warnings)})
 
 
 def read_outcome(text: str) -> Outcome:
     """Return the outcome of a text that `write_outcome` wrote."""
     members = json.loads(text)
-
-    def read_severity(known: dict[str, Any]) -> dict[str, Any]:
-        severity = known["severity"]
-        return {**known, "severity": None if severity is None else Severity(severity)}
-
-    warnings = []
-    for each in members["warnings"]:
-        problems = tuple(Problem(**read_severity(problem)) for problem in each["problems"])
-        warnings.append(Warning(**{**read_severity(each), "problems": problems}))
-    members["warnings"] = tuple(warnings)
+    members["warnings"] = tuple(map(read_warning, members["warnings"]))
     for name in ("content", "suggestions"):
         members[name] = tuple(members[name])
     if members["pagination"] is not None:
@@ -122,7 +113,7 @@ class KeyReused(APIException):
 
     Args:
         differing: pointers to where the arguments differ; () where the tools do.
-        operation: the first tool.
+        operation: the first request's.
     """
 
     status_code = 422
@@ -135,13 +126,17 @@ class KeyReused(APIException):
         if names:
             text = _("The idempotency key was used before, with another value of: %(names)s.")
         else:
-            # Translators: the operation is the name of a tool.
+            # Translators: the operation is the name of a tool, or a method and a path.
             text = _("The idempotency key was used before, for %(operation)s.")
         super().__init__(text % facts)
 
 
 class Taken(Exception):
     """Another call has made the change, or was refused just now."""
+
+
+def is_key(value: Any) -> bool:
+    return isinstance(value, str) and KEY.fullmatch(value) is not None
 
 
 def fingerprint(value: Any) -> str:
@@ -171,7 +166,7 @@ class IntendedChange:
     Attributes:
         owner: who is calling, not "".
         key: the caller's key; "" makes one of the operation and the arguments.
-        operation: the name of the tool.
+        operation: the name of the tool, or the method and the path.
         arguments: the fingerprints of the arguments, by their pointers.
         seconds: how long the answer is given again.
     """
@@ -187,6 +182,47 @@ class IntendedChange:
         return fingerprint(
             [self.owner, self.key or [self.operation, dict(sorted(self.arguments.items()))]]
         )
+
+    def make(
+        self, perform: Callable[[Any], Result], replay: Callable[[str, str], Result]
+    ) -> Result:
+        """Make the change in one transaction with its record, or answer from the record.
+
+        A request with the same key waits for this one, by the database.
+
+        Args:
+            perform: makes the change with the row of its record, which it keeps, frees or undoes.
+            replay: reads the answer that was kept, and gets the rights that it was made under.
+
+        Raises:
+            KeyReused: if the key was used for another change.
+            Conflict: if others keep taking the key and giving it back.
+        """
+        for _attempt in range(MOST_ATTEMPTS):
+            try:
+                with transaction.atomic(using=get_table().db):
+                    return perform(self.claim())
+            except Taken:
+                kept = self.find_answer()
+            if kept is not None:
+                return replay(*kept)
+        raise Conflict(_("Requests with this idempotency key are still being answered."))
+
+    def keep(self, row: Any, answer: str, rights: str) -> None:
+        """Keep the answer of a change that was made, and the caller's rights, as a hash."""
+        expires = timezone.now() + timedelta(seconds=self.seconds)
+        rows = get_table().filter(pk=row.pk)
+        rows.update(answer=answer, size=len(answer), rights=rights, expires=expires)
+
+    def free(self, row: Any) -> None:
+        """Give the key back after a refusal, and keep what the view wrote all the same."""
+        # Nothing is kept of a transaction that the view has given up.
+        if not transaction.get_connection(row._state.db).needs_rollback:
+            get_table().filter(pk=row.pk).delete()
+
+    def undo(self, row: Any) -> None:
+        """Give the key back after a crash, and take back what the view wrote."""
+        transaction.set_rollback(True, using=row._state.db)
 
     def claim(self) -> Any:
         """Return the row of the change, which becomes visible with the change.
@@ -237,120 +273,173 @@ class IntendedChange:
         return row.answer, row.rights
 
 
-# --- The guard -----------------------------------------------------------------------------------
+# --- Plain HTTP ----------------------------------------------------------------------------------
 
 
-class IdempotencyGuard(Guard):
-    """Makes a change that has a key once, and gives its answer again (docs/writes.md)."""
+class KeyHeader:
+    """``Idempotency-Key``: a string of RFC 8941, or the bare key, as many clients send it."""
 
-    order: ClassVar[int] = 500
+    name = "Idempotency-Key"
+    meta = "HTTP_IDEMPOTENCY_KEY"
 
-    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        key, owner = self.get_key(call), call.caller.principal
-        seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
-        # A trial changes nothing that could have an answer.
-        if is_dry_run(call) or not seconds or not owner:
-            return proceed(call)
-        values = dict(self.find_values(call))
-        change = IntendedChange(owner, key, call.tool.name, values, seconds)
-        with catch() as caught:
-            return self.make(change, call, proceed)
-        exc = caught.exception
-        if isinstance(exc, KeyReused):
-            return self.get_conflict(exc, call)
-        if isinstance(exc, (CallRefused, ArgumentsRefused)):
+    @staticmethod
+    def write(key: str) -> str:
+        escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+
+    @staticmethod
+    def read(text: str) -> str:
+        quoted = re.fullmatch(r'"((?:[^"\\]|\\["\\])*)"', text.strip())
+        return re.sub(r"\\(.)", r"\1", quoted[1]) if quoted else text.strip()
+
+
+class IdempotencyKeyMixin:
+    """Lets a view take the header ``Idempotency-Key`` of requests that change something.
+
+    List it before the view's other base classes. A tool of the view takes the key as its argument
+    ``idempotency_key``; both doors have one record of a change. Refused are a key of another
+    request (422), and a missing one where it is required (400); a request whose first is still
+    running waits for the answer (IETF draft-ietf-httpapi-idempotency-key-header).
+
+    Attributes:
+        idempotency_key_required: True refuses requests without a key.
+    """
+
+    takes_idempotency_key: ClassVar[bool] = True
+    idempotency_key_required: bool = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Authenticate and ask permissions and throttles, and then put the record around the
+        handler."""
+        super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        method = str(request.method).lower()
+        if request.method not in SAFE_METHODS and (handler := getattr(self, method, None)):
+            setattr(self, method, functools.partial(self.make_once, handler))
+
+    def make_once(self, handler: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
+        """Return the response of the handler, or that of the first request with the same key."""
+        key = self.get_idempotency_key(request)
+        if not key or getattr(call_context(request), "dry_run", False):
+            return handler(request, *args, **kwargs)
+        notes, change = call_context(request), self.get_intended_change(request, key)
+
+        def find_rights() -> str:
+            return get_rights_fingerprint(request, ask_view_for_rights(self, request))
+
+        def keep_refusal(exc: Exception) -> Exception:
+            # What the handler wrote before is kept, as it would be without a key: raised later.
+            if isinstance(exc, (Http404, PermissionDenied)):
+                return exc
+            if getattr(exc, "status_code", 500) < 500:
+                return exc
             raise exc
-        if isinstance(exc, APIException):
-            raise CallRefused(exc) from exc
-        raise CallCrashed(exc) from exc
 
-    def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
-        """Make the change in one transaction with its record, or answer from the record.
+        def perform(row: Any) -> Any:
+            answer = contain(lambda: handler(request, *args, **kwargs), keep_refusal)
+            if isinstance(answer, Exception) or 400 <= answer.status_code < 500:
+                change.free(row)
+            elif answer.status_code >= 500:
+                change.undo(row)
+            else:
+                change.keep(row, text := write_response(answer, notes), find_rights())
+                if isinstance(answer, Response):
+                    # The first answer has the data that all others have.
+                    answer.data = json.loads(text)["data"]
+                    return answer
+                return read_response(json.loads(text))
+            return answer
 
-        A call with the same key waits for this one, by the database.
-        """
-        for _attempt in range(MOST_ATTEMPTS):
-            try:
-                with transaction.atomic(using=get_table().db):
-                    return self.perform(change.claim(), change, call, proceed)
-            except Taken:
-                kept = change.find_answer()
-            if kept is None:
-                continue
-            # The handler is not run: a caller who may not call it any more is refused here.
-            answer, rights = kept
-            if call.dispatcher.get_stored_answer(call).find_rights() != rights:
-                warning = Warning(RIGHTS_CHANGED, _(MADE))
-                return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
-            outcome = read_outcome(answer)
-            return outcome.changed(meta={**outcome.meta, REPLAYED: True})
-        # Others keep taking the key and giving it back.
-        raise Conflict(_("Requests with this idempotency key are still being answered."))
+        def replay(text: str, rights: str) -> Any:
+            notes.meta[REPLAYED] = True
+            response: HttpResponseBase = Response({"detail": _(MADE)})
+            if find_rights() == rights:
+                members = json.loads(text)
+                notes.warnings += map(read_warning, members["warnings"])
+                notes.suggestions += members["suggestions"]
+                notes.blocks += map(Block, members["blocks"])
+                notes.telemetry.update(members["telemetry"])
+                notes.content_version, notes.content_hash = members["version"]
+                response = read_response(members)
+            response["Idempotency-Replayed"] = "true"
+            return response
 
-    def perform(
-        self, row: Any, change: IntendedChange, call: CallState, proceed: Proceed
-    ) -> Outcome:
-        outcome, stored = proceed(call), call.dispatcher.get_stored_answer(call)
-        using = row._state.db
-        rows = get_table().using(using).filter(pk=row.pk)
-        if outcome.status >= 500:
-            # What the view wrote before it crashed is taken back, and the key with it.
-            transaction.set_rollback(True, using=using)
-        elif outcome.failure is not None or outcome.questions:
-            # What the view wrote before it refused is kept, unless the view gave it up.
-            if not transaction.get_connection(using).needs_rollback:
-                rows.delete()
-        else:
-            # The first answer is read as all others are, so that they are the same.
-            answer, rights = write_outcome(outcome), stored.note_rights()
-            expires = timezone.now() + timedelta(seconds=change.seconds)
-            rows.update(answer=answer, size=len(answer), rights=rights, expires=expires)
-            kept = read_outcome(answer)
-            return outcome.changed(
-                data=kept.data, meta=kept.meta, telemetry=kept.telemetry, content=kept.content
-            )
-        return outcome
+        answer = change.make(perform, replay)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
-    def get_key(self, call: CallState) -> str:
-        """Return the key of a call, "" for none.
-
-        Raises:
-            ArgumentsRefused: if it is no key, is missing, or the caller is unknown.
-        """
-        key = call.bound.controls.get(CONTROL_NAME)
-        if key is None and call.tool.options.idempotency_key != "required":
+    def get_idempotency_key(self, request: Request) -> str:
+        """Return the key of a request, "" for none."""
+        header = request.headers.get(KeyHeader.name)
+        if header is None and not self.idempotency_key_required:
             return ""
-        pointer = call.tool.arguments.get_control_pointer(CONTROL_NAME)
-        if key is None:
-            problem = replace(ArgumentErrors().missing_argument(CONTROL_NAME), pointer=pointer)
-        elif not isinstance(key, str) or not KEY.fullmatch(key):
-            problem = Problem("invalid", _(NO_KEY), pointer, received=key, remediation=_(NAME_IT))
-        elif not call.caller.principal:
-            problem = Problem("invalid", _(ANONYMOUS), pointer, remediation=_(SIGN_IN))
-        else:
-            return key
-        raise ArgumentsRefused([problem])
+        key = "" if header is None else KeyHeader.read(header)
+        if not is_key(key):
+            text = _("%(name)s has 1 to 255 visible ASCII characters.")
+            if header is None:
+                text = _("This request needs the header %(name)s.")
+            raise ParseError(text % {"name": KeyHeader.name})
+        return key
 
-    def find_values(self, call: CallState) -> Iterator[tuple[str, str]]:
-        arguments, sent = call.tool.arguments, dict(call.bound.arguments)
+    def get_intended_change(self, request: Request, key: str) -> IntendedChange:
+        """Return what the key identifies; another method, path, query or body is another change."""
+        owner = get_caller_key(request.user, request.auth, request._request)
+        if not owner:
+            raise ParseError(_(ANONYMOUS))
+        operation = f"{request.method} {request.path}"
+        if len(operation) > OPERATION_LENGTH:
+            operation = hashlib.sha256(operation.encode()).hexdigest()
+        query: Any = request.query_params
+        data: Any = request.data
+        # As pointers: those of the query may have the names of others in the body.
+        sent: dict[str, Any] = {f"/query/{name}": query.getlist(name) for name in query}
+        if not isinstance(data, Mapping):
+            sent[""] = data
+        for name in data if isinstance(data, Mapping) else ():
+            values = data.getlist(name) if hasattr(data, "getlist") else [data[name]]
+            hashed = list(map(hash_received_file, values))
+            # One value of a form is what it is in JSON.
+            sent[f"/{name}"] = hashed[0] if len(hashed) == 1 else hashed
+        arguments = {pointer: fingerprint(value) for pointer, value in sent.items()}
+        return IntendedChange(owner, key, operation, arguments, mcp_settings.IDEMPOTENCY_WINDOW)
 
-        def read(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-            # What other guards read is no part of the change: a token, a version.
-            for argument, value in arguments.get_values(values):
-                if argument.location != CONTROL:
-                    yield argument.pointer, argument.read(value)
 
-        if call.bound.items:
-            name = arguments.items.name
-            items = parse_json_text(sent.pop(name), list)
-            yield f"/{name}", fingerprint([dict(read(item)) for item in items])
-        for pointer, value in read(sent):
-            yield pointer, fingerprint(value)
+def hash_received_file(value: Any) -> Any:
+    if not hasattr(value, "chunks"):
+        return value
+    digest = hashlib.sha256()
+    for chunk in value.chunks():
+        digest.update(chunk)
+    value.seek(0)
+    return [value.name, digest.hexdigest()]
 
-    def get_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
-        advice = _(REMEDIATION)
-        problems = tuple(
-            Problem("differs", _(DIFFERS), pointer, remediation=advice) for pointer in exc.differing
-        )
-        failure = Failure("CONFLICT", Category.CONFLICT, str(exc.detail), advice, problems)
-        return Outcome(call.tool.name, exc.status_code, failure=failure)
+
+def write_response(response: Any, notes: Any) -> str:
+    """Return the text of a response, and of the notes of its view."""
+    body = {"data": response.data} if isinstance(response, Response) else {}
+    if not body:
+        body = {"content": base64.b64encode(response.getvalue()).decode()}
+    return KeptEncoder().encode(
+        {
+            **body,
+            "status": response.status_code,
+            "headers": dict(response.items()),
+            "warnings": select_warnings(notes.warnings),
+            "suggestions": notes.suggestions,
+            "telemetry": notes.telemetry,
+            "blocks": [b.members for b in (*notes.blocks, *getattr(response, "blocks", ()))],
+            "version": [notes.content_version, notes.content_hash],
+        }
+    )
+
+
+def read_response(members: Mapping[str, Any]) -> HttpResponseBase:
+    status = members["status"]
+    response: HttpResponseBase = (
+        Response(members["data"], status)
+        if "data" in members
+        else HttpResponse(base64.b64decode(members["content"]), status=status)
+    )
+    for name, value in members["headers"].items():
+        response[name] = value
+    return response

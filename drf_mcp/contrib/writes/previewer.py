@@ -187,7 +187,7 @@ def preview_one(call: CallState) -> Preview | Outcome:
         return add_hints(outcome, tool)
     target = found[0]
     if not target.is_plain:
-        return rehearse(call, target)
+        return rehearse_delete(call, target)
     listings = get_listings(call)
     if target.refusal is not None:
         failure = find_violation(target.refusal, listings.name_blockers)
@@ -197,7 +197,7 @@ def preview_one(call: CallState) -> Preview | Outcome:
     return Preview(get_label(call, target), deleted, kept, own=target.own, state=state)
 
 
-def rehearse(call: CallState, target: Target) -> Preview | Outcome:
+def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
     """Return what a delete of the project's own does, which only trying it can show."""
     rollback, tool = Rollback(), call.tool
     # A project that has no dry run of the tool wants none here.

@@ -20,6 +20,7 @@ from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.compose.models import KeptProgram
 from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from example_project.shop.models import Customer, Order
 from tests.contrib.compose.conftest import Composer
 from tests.interaction.views import RefundViewSet
@@ -225,11 +226,12 @@ class GroupSerializer(serializers.ModelSerializer):
         fields = ("id", "name")
 
 
-@mcp_tool(name="make_group", idempotency_key="required")
-class MakeGroup(CreateAPIView):
+@mcp_tool(name="make_group")
+class MakeGroup(IdempotencyKeyMixin, CreateAPIView):
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
     authentication_classes = (TokenAuthentication,)
+    idempotency_key_required = True
 
 
 def test_a_key_is_asked_for_and_sent_when_the_program_goes_on(composer_of, expose):

@@ -281,6 +281,40 @@ def test_what_fails_in_one_function_of_a_library_is_one_finding(findings):
     assert {f.subject for f in found} == {"_find_and_load_unlocked"}
 
 
+def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):
+    zones = [f"Continent/City_{number}" for number in range(200)]
+
+    class Zoned(serializers.Serializer):
+        zone = serializers.ChoiceField(zones, help_text="Where.")
+
+    view = type("Zones", (Takes,), {"serializer_class": Zoned})
+    found = [f for f in findings(view, PORTABLE=False) if f.cause == "large-enum"]
+    sizes = {cost.tool.name: cost.tokens for cost in Lint(registry.tools()).costs}
+    for finding in found:
+        assert 500 < finding.saves < sizes["zones"]
+    # Where the list has words in place of the values, nothing is left to save.
+    assert found or sizes["zones"] < 500
+
+
+def test_output_schemas_in_the_list_say_what_they_cost(findings):
+    with_schemas = [f for f in findings(Takes, OUTPUT_SCHEMA="full") if f.cause == "output-schemas"]
+    assert with_schemas[0].saves > 100
+    assert not [f for f in findings(Takes) if f.cause == "output-schemas"]
+
+
+def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
+    class One(AllRows):
+        """Groups of people."""
+
+    class Other(AllRows):
+        """Groups of people."""
+
+    described = mcp_tool(description="The teams of a sports club, in their league's order.")
+    third = described(type("Third", (AllRows,), {}))
+    (confused,) = [f for f in findings(One, Other, third) if f.cause == "confused-tools"]
+    assert confused.tools == ("one_list", "other_list")
+
+
 @pytest.mark.slow
 def test_the_report_of_the_example_fits_the_screen_and_points_at_its_lines(subtests, printed):
     for columns in [60, 80, 120]:
@@ -320,10 +354,10 @@ def test_the_last_line_has_the_sums_of_the_data(printed):
 @pytest.mark.slow
 def test_data_has_each_finding_whole(printed):
     data = json.loads(printed("findings", "--json"))
-    keys = {"cause", "place", "subject", "message", "remedy", "tools"}
+    keys = {"cause", "place", "subject", "message", "remedy", "tools", "saves"}
     assert data["findings"]
     assert all(set(finding) == keys for finding in data["findings"])
-    assert {"findings", "sizes", "limits", "sums"} == set(data)
+    assert {"findings", "confusions", "sizes", "limits", "sums"} == set(data)
 
 
 def test_with_nothing_to_mend_that_is_said(printed, expose):

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.contrib.audit.auditor import Auditor
+from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.views import MCPView
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,10 @@ class Deed(APIView):
     def post(self, request) -> Response:
         """Do it."""
         return Response()
+
+
+class KeyedDeed(IdempotencyKeyMixin, Deed):
+    pass
 
 
 class Plain(AllowAny):
@@ -133,7 +138,7 @@ def test_what_only_adds_needs_no_confirmation(judge):
 def test_what_may_be_repeated_needs_no_key(judge):
     assert judge()["guards"]["idempotency_key"] == "no"
     assert judge(options={"idempotent": True})["guards"]["idempotency_key"] == "not needed"
-    assert judge(options={"idempotency_key": "required"})["guards"]["idempotency_key"] == "yes"
+    assert judge(KeyedDeed)["guards"]["idempotency_key"] == "yes"
 
 
 def test_the_other_options_of_a_tool_are_told(judge):

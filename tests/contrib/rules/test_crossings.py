@@ -14,6 +14,7 @@ from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
+from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry
 from example_project.shop.models import Order, Product
@@ -213,3 +214,44 @@ def test_transactions_of_requests(ask, alice, sent, order, monkeypatch):
     alice.call("orders_refund", **sent)
     assert run_proposal(approve().pk).status == "done"
     assert is_refunded(order)
+
+
+# --- Clients that take tasks -------------------------------------------------------------------
+
+TASKS = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+
+
+@pytest.fixture
+def task_of(ask, alice, sent, settings):
+    """Propose the call from a client that takes tasks, and return what asks for the task."""
+    configure(settings, TASKS_BACKEND="background")
+    alice.result("tools/call", name="orders_refund", arguments=sent, _meta=TASKS)
+    task = Proposal.objects.get().task_id
+
+    def ask_for(method: str = "tasks/get"):
+        return alice.result(method, taskId=task, _meta=TASKS)
+
+    assert ask_for()["status"] == "working"
+    return ask_for
+
+
+def test_the_task_of_a_proposal_has_the_result(task_of, order):
+    run_proposal(approve().pk)
+    found = task_of()
+    assert found["status"] == "completed"
+    assert found["result"]["structuredContent"]["success"]
+    assert is_refunded(order)
+
+
+def test_the_task_of_a_declined_proposal_fails(task_of):
+    row = Proposal.objects.get()
+    store.decline(row, User.objects.get(username="admin"), "It arrived.")
+    found = task_of()
+    assert (found["status"], found["error"]["message"]) == ("failed", "It arrived.")
+
+
+def test_a_task_that_was_cancelled(task_of, order):
+    task_of("tasks/cancel")
+    run_proposal(approve().pk)
+    assert Proposal.objects.get().status == "failed"
+    assert not is_refunded(order)

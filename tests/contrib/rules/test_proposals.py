@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
-from django.core.management import call_command
+from django.core import mail
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
@@ -141,13 +142,18 @@ def test_an_owner_proposes_so_many(ask, refund, monkeypatch):
     assert refund(amount="7").code == "RATE_LIMIT_EXCEEDED"
 
 
-def test_a_signal_is_sent_of_a_proposal(propose, django_capture_on_commit_callbacks):
+def test_approvers_are_told(propose, approver, django_capture_on_commit_callbacks):
+    approver("dora")
+    User.objects.create_user("emil", "emil@shop.example.com")
     heard = []
     proposal_made.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
     with django_capture_on_commit_callbacks(execute=True):
         row = propose()
     proposal_made.disconnect(receive)
     assert heard == [row]
+    (message,) = mail.outbox
+    assert "dora@shop.example.com" in message.bcc
+    assert "emil@shop.example.com" not in message.bcc
 
 
 def test_secrets_are_masked_for_readers_and_whole_for_the_run(keep_rule, carol):
@@ -450,15 +456,38 @@ def test_a_call_that_cannot_be_tried_is_refused(keep_rule, carol, settings, monk
 # --- The terminal and the admin ----------------------------------------------------------------
 
 
-def test_the_command_makes_the_calls_that_are_approved(propose, approver, order, capsys):
-    row = propose()
-    call_command("mcp_proposals")
-    assert "No call is approved" in capsys.readouterr().out
-    approve(row, approver())
-    call_command("mcp_proposals")
+def test_the_terminal_lists_decides_and_runs(propose, approver, order, capsys):
+    row, dora = propose(), approver()
+    call_command("mcp_proposals", "list")
     assert row.pk in capsys.readouterr().out
+    call_command("mcp_proposals", "show", row.pk)
+    assert row.fingerprint in capsys.readouterr().out
+    with pytest.raises(CommandError, match="no permission"):
+        call_command("mcp_proposals", "approve", row.pk, username="alice")
+    call_command("mcp_proposals", "approve", row.pk, username=dora.username)
+    call_command("mcp_proposals", "run")
     assert state(row) == "done"
     assert is_refunded(order)
+    call_command("mcp_proposals", "run")
+    assert "No call is approved" in capsys.readouterr().out
+
+
+def test_no_id_is_read_as_an_option(propose, monkeypatch):
+    """Random texts of `secrets` begin with a hyphen at times."""
+    monkeypatch.setattr("secrets.token_urlsafe", lambda size: "-option")
+    call_command("mcp_proposals", "show", propose().pk)
+
+
+def test_an_id_of_no_proposal(propose):
+    row = propose()
+    with pytest.raises(CommandError, match="Did you mean"):
+        call_command("mcp_proposals", "show", row.pk[:-1])
+
+
+def test_the_terminal_declines(propose, approver):
+    row, dora = propose(), approver()
+    call_command("mcp_proposals", "decline", row.pk, reason="No.", username=dora.username)
+    assert state(row) == "declined"
 
 
 def test_the_admin_approves_what_it_shows(propose, approver, client):

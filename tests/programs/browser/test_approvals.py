@@ -97,7 +97,7 @@ def test_a_person_approves_and_the_client_reads_the_result(call, proposal, page_
     page.get_by_text("approved", exact=True).wait_for()
     asked = proposal["next"]
     assert call(asked["tool"], **asked["arguments"])["status"] == "approved"
-    command = [sys.executable, "manage.py", "mcp_proposals", "--json"]
+    command = [sys.executable, "manage.py", "mcp_proposals", "run", "--json"]
     ran = subprocess.run(
         command, cwd=ROOT, env=shop_page.shop.environment, check=True, capture_output=True
     )

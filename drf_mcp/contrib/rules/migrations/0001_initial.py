@@ -153,6 +153,7 @@ class Migration(migrations.Migration):
                 ("answer", models.JSONField(null=True, verbose_name="answer")),
                 ("terms", models.JSONField(default=dict, verbose_name="rights that it is read by")),
                 ("message", models.CharField(blank=True, max_length=300, verbose_name="message")),
+                ("task_id", models.CharField(blank=True, max_length=64, verbose_name="task id")),
                 ("created", models.DateTimeField(verbose_name="created")),
                 ("updated", models.DateTimeField(verbose_name="updated")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),

@@ -14,8 +14,10 @@ PATTERNS = [
     path("", include("drf_mcp.urls")),
     path("pay/", views.KeyedPayments.as_view()),
     path("staff/", views.StaffPayments.as_view()),
-    path("required/", views.RequiredPayments.as_view()),
+    path("header/", views.HeaderPayments.as_view()),
+    path("required/", views.RequiredHeaderPayments.as_view()),
     path("receipts/", views.Receipts.as_view()),
+    path("header-receipts/", views.HeaderReceipts.as_view()),
     path("search/", views.Search.as_view()),
 ]
 

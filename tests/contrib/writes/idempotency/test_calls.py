@@ -29,7 +29,7 @@ KEY = {"idempotency_key": "monday"}
 PAY = {"name": "rent", **KEY}
 
 
-TOOLS = ("pay_by_key", "receipt", "pay_by_required_key")
+TOOLS = ("pay_by_key", "receipt", "pay_by_header", "receipt_by_header")
 
 
 def payments(name: str = "rent") -> int:
@@ -110,7 +110,7 @@ def test_a_refusal_frees_the_key_and_keeps_what_was_written(payer):
 
 
 def test_a_crash_frees_the_key_and_takes_everything_back(payer):
-    for tool in ("pay_by_key", "pay_by_required_key"):
+    for tool in ("pay_by_key", "pay_by_header"):
         for way in ("crash", "unavailable"):
             payer.call(tool, way=way, **PAY)
             assert (payments(), IdempotencyRecord.objects.count()) == (0, 0), (tool, way)
@@ -130,7 +130,7 @@ def test_what_fails_after_the_commit_is_reported_and_not_done_twice(serve, repor
 
 
 def test_what_is_no_key_is_refused(payer):
-    for tool in ("pay_by_key", "pay_by_required_key"):
+    for tool in ("pay_by_key", "pay_by_header"):
         for key in ("", "two words", "x" * 256, "tab\t", "ü", 7):
             refused = payer.call(tool, name="rent", idempotency_key=key)
             assert refused.problems[0]["pointer"] == "/idempotency_key", (tool, key)
@@ -141,9 +141,7 @@ def test_what_is_no_key_is_refused(payer):
 @given(key=st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=255))
 def test_any_visible_characters_are_a_key(payer, key):
     IdempotencyRecord.objects.all().delete()
-    answers = [
-        payer.call("pay_by_required_key", name="rent", idempotency_key=key).data for _ in "ab"
-    ]
+    answers = [payer.call("pay_by_header", name="rent", idempotency_key=key).data for _ in "ab"]
     assert answers[0] == answers[1]
     assert IdempotencyRecord.objects.get().key == key
 
@@ -154,15 +152,6 @@ def test_without_a_key_every_call_is_a_change(payer):
         payer.call("pay_by_key", name="rent", **sent)
     assert payments() == 3
     assert not IdempotencyRecord.objects.exists()
-
-
-def test_a_key_that_is_required(payer):
-    schema = payer.tools()["pay_by_required_key"]["inputSchema"]
-    assert "idempotency_key" in schema["required"]
-    refused = payer.call("pay_by_required_key", name="rent")
-    assert refused.code == "MISSING_REQUIRED"
-    assert refused.problems[0]["pointer"] == "/idempotency_key"
-    assert payments() == 0
 
 
 def test_an_anonymous_caller_has_no_keys(serve, agent_of):
@@ -283,7 +272,7 @@ class LockedShop:
 def test_middleware_around_the_call_refuses_the_replay_as_well(serve, agent_of, monkeypatch):
     serve(CALL_MIDDLEWARE=[f"{__name__}.LockedShop"])
     payer = agent_of("alice")
-    keys = {tool: {"name": "rent", "idempotency_key": tool} for tool in TOOLS[:2]}
+    keys = {tool: {"name": "rent", "idempotency_key": tool} for tool in TOOLS[::2]}
     for tool, sent in keys.items():
         payer.call(tool, **sent)
         assert payer.call(tool, **sent).envelope["meta"]["replayed"] is True

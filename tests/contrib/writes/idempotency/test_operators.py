@@ -65,7 +65,7 @@ def client() -> MCPClient:
 
 def test_an_idempotent_tool_passes_and_leaves_nothing(payer):
     """Arguments are made up where there are none."""
-    for tool in ("pay_by_key", "pay_by_required_key", "receipt"):
+    for tool in ("pay_by_key", "pay_by_header", "receipt"):
         assert_idempotent(client(), tool, {"name": "rent"})
     assert_idempotent(client(), "pay_by_key")
     assert not Group.objects.filter(name__startswith="rent").exists()

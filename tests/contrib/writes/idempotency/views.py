@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool
+from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.exceptions import SoftFailure, Unavailable
 
 WAYS = ["done", "refused", "no", "crash", "unavailable", "commit_fails"]
@@ -70,9 +71,14 @@ class StaffPayments(PlainPayments):
     permission_classes = [IsAdminUser]
 
 
-@mcp_tool(name="pay_by_required_key", idempotency_key="required")
-class RequiredPayments(PlainPayments):
+@mcp_tool(name="pay_by_header")
+class HeaderPayments(IdempotencyKeyMixin, PlainPayments):
     pass
+
+
+@mcp_tool(name="pay_by_required_header")
+class RequiredHeaderPayments(HeaderPayments):
+    idempotency_key_required = True
 
 
 @mcp_tool(name="receipt", idempotency_key=True)
@@ -83,6 +89,11 @@ class Receipts(PlainPayments):
         row = self.pay(request)
         content = f"\x89PNG {row.name}".encode("latin-1")
         return HttpResponse(content, content_type="image/png", status=201)
+
+
+@mcp_tool(name="receipt_by_header")
+class HeaderReceipts(IdempotencyKeyMixin, Receipts):
+    pass
 
 
 @mcp_tool(name="search_payments", idempotency_key=True, read_only=True)

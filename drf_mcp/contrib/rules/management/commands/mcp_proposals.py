@@ -1,29 +1,99 @@
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.management.color import no_style
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException
 
-from drf_mcp.contrib.rules.proposal_store import APPROVED, ProposalStore
+from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.management.base import MCPCommand
+from drf_mcp.management.screen import Screen, UsageError
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest
+
+NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments", "shown"]
+NAMES += ["shown_before", "fingerprint", "message", "created", "expires"]
 
 
 class Command(MCPCommand):
-    """Makes the calls of ``drf_mcp.contrib.rules`` that are approved."""
+    """Lists the proposals of ``drf_mcp.contrib.rules``, decides about them, and makes the calls."""
 
-    help = "Make the calls that were approved, each once."
+    help = "List calls that wait for an approval, decide about them, and make those approved."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print the calls as JSON")
+        commands = parser.add_subparsers(dest="action", required=True)
+        helps = {
+            "list": "the proposals that wait, the newest first",
+            "show": "one proposal, with what the call would do",
+            "approve": "approve a call, as `show` shows it",
+            "decline": "decline a call for good",
+            "run": "make the calls that are approved",
+        }
+        verbs = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
+        verbs["list"].add_argument("--all", action="store_true", help="those that have ended too")
+        for name in ("show", "approve", "decline"):
+            verbs[name].add_argument("proposal", metavar="PROPOSAL", help="the id, as listed")
+        verbs["approve"].add_argument("--fingerprint", help="the hash that `show` printed")
+        reason = "why, in a sentence for the caller"
+        verbs["decline"].add_argument("--reason", required=True, help=reason)
+        for name in ("approve", "decline"):
+            self.add_user_argument(verbs[name].add_argument, "who decides, by USERNAME_FIELD")
+        for verb in verbs.values():
+            verb.add_argument("--json", action="store_true", help="print it as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        store = ProposalStore()
+        store, action, headings = ProposalStore(), options["action"], None
         store.end_late()
-        rows = store.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
-        made = [row for row in map(run_proposal, rows.values_list("pk", flat=True)) if row]
-        names = ("proposal_id", "tool", "user_label", "status")
-        data = [{name: getattr(row, name) for name in names} for row in made]
-        lines = ["  ".join(each.values()) for each in data] or [_("No call is approved.")]
-        self.write_data(data, lines, options)
+        if action == "list":
+            rows = store.rows.order_by("-created")
+            found = list(rows if options["all"] else rows.filter(status__in=OPEN))
+            headings = (_("PROPOSAL"), _("CALL"), _("USER"), _("STATE"), _("SINCE"))
+        elif action == "run":
+            rows = store.rows.filter(status=APPROVED, request__isnull=False).order_by("updated")
+            made = map(run_proposal, list(rows.values_list("pk", flat=True)))
+            found = [row for row in made if row is not None]
+        else:
+            found = [self.decide(store, action, options)]
+        data = [self.as_data(row) for row in found]
+        cells = [self.get_cells(row) for row in found]
+        lines = ["  ".join(each) for each in cells]
+        if headings:
+            lines = [*Screen(self.width, no_style()).list_table(headings, cells)]
+        elif action == "show":
+            texts = data[0].items()
+            lines = [f"{n}: {json.dumps(v, ensure_ascii=False, default=str)}" for n, v in texts]
+        is_list = action in ("list", "run")
+        self.write_data(data if is_list else data[0], lines or [_("No call is approved.")], options)
+
+    def decide(self, store: ProposalStore, action: str, options: dict[str, Any]) -> Any:
+        row = store.rows.filter(pk=options["proposal"]).first()
+        if row is None:
+            known = store.rows.filter(status__in=OPEN).values_list("pk", flat=True)
+            message = _("There is no proposal %(name)r.") % {"name": options["proposal"][:128]}
+            asked = ask_nearest(find_nearest(options["proposal"], known))
+            raise UsageError(f"{message} {asked}".strip())
+        if action == "show":
+            return row
+        if options["username"] is None:
+            raise UsageError(_("Name who decides with --as."))
+        user = self.find_user(options["username"])
+        try:
+            if action == "decline":
+                return store.decline(row, user, options["reason"])
+            return store.approve(row, user, options["fingerprint"] or row.fingerprint)
+        except APIException as exc:
+            raise UsageError(self.write_reason(exc)) from exc
+
+    def get_cells(self, row: Any) -> tuple[str, ...]:
+        since = timezone.localtime(row.created) if timezone.is_aware(row.created) else row.created
+        status = str(row.get_status_display())
+        return row.proposal_id, row.tool, row.user_label, status, f"{since:%Y-%m-%d %H:%M}"
+
+    def as_data(self, row: Any) -> dict[str, Any]:
+        given = row.given.values_list("label", flat=True)
+        approvals = {"needed": row.approvals_needed, "given": [*given]}
+        return {**{name: getattr(row, name) for name in NAMES}, "approvals": approvals}

@@ -1,0 +1,102 @@
+"""A call of a tool that can be pasted into a shell: a caller who may make it, and rows to name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from drf_mcp.contrib.operators.permission_trace import PermissionTrace
+from drf_mcp.exceptions import contain
+from drf_mcp.features import Example
+from drf_mcp.introspection.types import ANY, Place
+from drf_mcp.tools import registry
+from drf_mcp.tools.arguments.call import PATH
+from drf_mcp.tools.tool import Tool
+
+# How many users and rows are tried.
+SAMPLE = 20
+
+
+def find_example(tool: Tool, user: Any = None) -> Example:
+    """Return a call of a tool by a user or, by default, by the first caller who may make it.
+
+    Rows are only read. Where the database cannot be read, the arguments are of the right kind.
+    """
+    arguments: Mapping[str, Any] = tool.hints.call
+    users = get_user_model()._default_manager.order_by("pk")[:SAMPLE]
+    callers = [None, *contain(lambda: list(users), lambda exc: [])] if user is None else [user]
+    chosen: tuple[Any, PermissionTrace] | None = None
+    for caller in callers:
+        trace = PermissionTrace(tool, caller)
+        if user is None and contain(partial(refuses, trace), lambda exc: True):
+            continue
+        # The first who sees a row for the call, else the first who may make it.
+        has_row = not tool.endpoint.route.kwargs or find_row(trace, {}) is not None
+        chosen = (caller, trace) if has_row else chosen or (caller, trace)
+        if has_row:
+            break
+    if chosen is None:
+        return Example(arguments, None)
+    caller, trace = chosen
+    if tool.options.input_schema is None:
+        arguments = contain(lambda: fill(tool, caller, trace), lambda exc: tool.hints.call)
+    return Example(arguments, "" if caller is None else str(caller.get_username()))
+
+
+def refuses(trace: PermissionTrace) -> bool:
+    return trace.allows is False
+
+
+def find_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
+    """Return a row that the caller of a trace sees, None for none."""
+    trace.view.kwargs = dict(kwargs)
+    rows = contain(lambda: trace.view.get_queryset().all(), lambda exc: ())
+    asked = contain(trace.ask_permissions, lambda exc: [])
+    for row in islice(rows, SAMPLE):
+        if all(contain(partial(each.allows_object, row), lambda exc: False) for each in asked):
+            return row
+    return None
+
+
+def fill(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
+    """Return the arguments of a call, with the keys of rows that the user sees."""
+    filled: dict[str, Any] = json.loads(json.dumps(tool.hints.call))
+    kwargs, places = {}, []
+    for argument in tool.arguments.arguments:
+        group = filled.get(argument.group, {}) if argument.group else filled
+        if argument.location == PATH:
+            kwargs[argument.parameter.name] = group.get(argument.name)
+            places.append((argument, group))
+        if argument.name not in group or "examples" in argument.parameter.schema:
+            continue
+        for place, relation in argument.parameter.handling.relations.items():
+            # A row of the list that the caller sees, else any.
+            finder = tool.related.by_model.get(relation.model._meta.concrete_model)
+            row = finder and find_row(PermissionTrace(registry.tool(finder), user), {})
+            key = getattr(row or relation.model._default_manager.first(), relation.key, None)
+            if key is not None:
+                key = key if isinstance(key, int) else str(key)
+                group[argument.name] = put(group[argument.name], place, key)
+    row, view = find_row(trace, kwargs), trace.view
+    lookup = getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", None)
+    for argument, group in places:
+        if argument.parameter.name == lookup and row is not None:
+            value = getattr(row, view.lookup_field)
+            value = value if isinstance(value, int) else str(value)
+            group[argument.name] = [value] if argument.json_type == "array" else value
+    return filled
+
+
+def put(value: Any, place: Place, key: Any) -> Any:
+    if not place:
+        return key
+    if isinstance(value, list) and place[0] == ANY:
+        return [put(item, place[1:], key) for item in value]
+    if isinstance(value, dict) and place[0] in value:
+        return {**value, place[0]: put(value[place[0]], place[1:], key)}
+    return value

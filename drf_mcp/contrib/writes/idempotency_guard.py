@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from rest_framework.exceptions import APIException
+
+from drf_mcp.contrib.writes.changes import is_dry_run
+from drf_mcp.contrib.writes.idempotency import (
+    ANONYMOUS,
+    REPLAYED,
+    IntendedChange,
+    KeyHeader,
+    KeyReused,
+    fingerprint,
+    is_key,
+    read_outcome,
+    write_outcome,
+)
+from drf_mcp.dispatch.guards import CallCrashed, CallRefused
+from drf_mcp.dispatch.stored_answers import MADE
+from drf_mcp.exceptions import catch
+from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.json_text import parse_json_text
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.call import CONTROL
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+
+CONTROL_NAME = "idempotency_key"
+NO_KEY = gettext_noop("An idempotency key has 1 to 255 visible ASCII characters, and no spaces.")
+NAME_IT = gettext_noop(
+    "Send a short name of the change, such as refund-order-7, or leave the key out."
+)
+SIGN_IN = gettext_noop("Leave the key out, or tell the user that it needs a sign-in.")
+DIFFERS = gettext_noop("Another value than in the first call with this key.")
+REMEDIATION = gettext_noop(
+    "Send the first arguments to have the first answer again, or another key for another change."
+)
+RIGHTS_CHANGED = "RIGHTS_CHANGED"
+
+
+def takes_header(tool: Any) -> bool:
+    """Return whether the view of a tool takes the header ``Idempotency-Key``."""
+    return bool(getattr(tool.endpoint.view_class, "takes_idempotency_key", False))
+
+
+def requires_key(tool: Any) -> bool:
+    return bool(getattr(tool.endpoint.view_class, "idempotency_key_required", False))
+
+
+class IdempotencyGuard(Guard):
+    """Makes a change that has a key once, and gives its answer again (docs/writes.md)."""
+
+    order: ClassVar[int] = 500
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        key, owner = self.get_key(call), call.caller.principal
+        seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
+        # A trial changes nothing that could have an answer.
+        if is_dry_run(call) or not seconds or not owner:
+            return proceed(call)
+        if key and takes_header(call.tool):
+            # The view does the same over HTTP.
+            call.bound = replace(call.bound, headers={KeyHeader.meta: KeyHeader.write(key)})
+            return proceed(call)
+        values = dict(self.find_values(call))
+        change = IntendedChange(owner, key, call.tool.name, values, seconds)
+        with catch() as caught:
+            return self.make(change, call, proceed)
+        exc = caught.exception
+        if isinstance(exc, KeyReused):
+            return self.get_conflict(exc, call)
+        if isinstance(exc, (CallRefused, ArgumentsRefused)):
+            raise exc
+        if isinstance(exc, APIException):
+            raise CallRefused(exc) from exc
+        raise CallCrashed(exc) from exc
+
+    def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
+        def perform(row: Any) -> Outcome:
+            outcome, stored = proceed(call), call.dispatcher.get_stored_answer(call)
+            if outcome.status >= 500:
+                change.undo(row)
+            elif outcome.failure is not None or outcome.questions:
+                change.free(row)
+            else:
+                # The first answer is read as all others are, so that they are the same.
+                text = write_outcome(outcome)
+                change.keep(row, text, stored.note_rights())
+                kept = read_outcome(text)
+                return outcome.changed(
+                    data=kept.data, meta=kept.meta, telemetry=kept.telemetry, content=kept.content
+                )
+            return outcome
+
+        def replay(answer: str, rights: str) -> Outcome:
+            # The handler is not run: a caller who may not call it any more is refused here.
+            if call.dispatcher.get_stored_answer(call).find_rights() != rights:
+                warning = Warning(RIGHTS_CHANGED, _(MADE))
+                return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
+            outcome = read_outcome(answer)
+            return outcome.changed(meta={**outcome.meta, REPLAYED: True})
+
+        return change.make(perform, replay)
+
+    def get_key(self, call: CallState) -> str:
+        """Return the key of a call, "" for none.
+
+        Raises:
+            ArgumentsRefused: if it is no key, is missing, or the caller is unknown.
+        """
+        key = call.bound.controls.get(CONTROL_NAME)
+        if key is None and not requires_key(call.tool):
+            return ""
+        pointer = call.tool.arguments.get_control_pointer(CONTROL_NAME)
+        if key is None:
+            problem = replace(ArgumentErrors().missing_argument(CONTROL_NAME), pointer=pointer)
+        elif not is_key(key):
+            problem = Problem("invalid", _(NO_KEY), pointer, received=key, remediation=_(NAME_IT))
+        elif not call.caller.principal:
+            problem = Problem("invalid", _(ANONYMOUS), pointer, remediation=_(SIGN_IN))
+        else:
+            return str(key)
+        raise ArgumentsRefused([problem])
+
+    def find_values(self, call: CallState) -> Iterator[tuple[str, str]]:
+        arguments, sent = call.tool.arguments, dict(call.bound.arguments)
+
+        def read(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+            # What other guards read is no part of the change: a token, a version.
+            for argument, value in arguments.get_values(values):
+                if argument.location != CONTROL:
+                    yield argument.pointer, argument.read(value)
+
+        if call.bound.items:
+            name = arguments.items.name
+            items = parse_json_text(sent.pop(name), list)
+            yield f"/{name}", fingerprint([dict(read(item)) for item in items])
+        for pointer, value in read(sent):
+            yield pointer, fingerprint(value)
+
+    def get_conflict(self, exc: KeyReused, call: CallState) -> Outcome:
+        advice = _(REMEDIATION)
+        problems = tuple(
+            Problem("differs", _(DIFFERS), pointer, remediation=advice) for pointer in exc.differing
+        )
+        failure = Failure("CONFLICT", Category.CONFLICT, str(exc.detail), advice, problems)
+        return Outcome(call.tool.name, exc.status_code, failure=failure)
