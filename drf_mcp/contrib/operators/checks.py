@@ -15,7 +15,7 @@ from drf_mcp.dispatch.visibility import Visibility, classify, find_leaves, get_q
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_endpoint import LocalEndpoint
+from drf_mcp.transports.in_process import LocalEndpoint
 
 
 # Only with --deploy, since nothing is described at startup otherwise.
