@@ -91,15 +91,15 @@ def merged(schema: Schema, more: Schema) -> Schema:
 def whole(described: Described) -> Schema:
     """Return all that is known of the fields."""
     model = model_schema(described.model)
-    schema = merged(described.schema or {"required": list(model["properties"])}, model)
+    schema = described.schema or {"required": list(model["properties"])}
     for path, part in described.parts.items():
         schema = merged(schema, at(path.split("."), part))
-    return schema
+    return merged(schema, model)
 
 
 def at(path: list[str], schema: Schema) -> Schema:
     """Return a schema that has this one at a path of names; ``name[]`` is a list's items."""
-    for name in reversed(path):
+    for name in filter(None, reversed(path)):
         inner = {"items": schema} if name.endswith("[]") else schema
         schema = {"properties": {name.removesuffix("[]"): inner}}
     return schema
@@ -151,9 +151,68 @@ def bound(schema: Schema) -> str:
     return ""
 
 
+def meanings(**texts: str) -> Schema:
+    """Return a schema of fields that says what they mean."""
+    return {"properties": {name: {"description": text} for name, text in texts.items()}}
+
+
+META = meanings(
+    version="The version of the envelope",
+    request_id="The id under which the log knows the call",
+    warnings="What to know of the answer, in sentences",
+    warning_details="The same warnings with codes",
+    pagination="The position of the page in its list",
+    rate_limit="What is left of the quota",
+    telemetry="Measurements, by name",
+    content_fidelity="How much of the answer is left",
+    content_fidelity_schema_version="Version of the content fidelity members",
+    dropped_content_ids="What was left out",
+    content_archive_hashes="Archive id to the hash of what it keeps",
+    suggestions="What to do next, in sentences",
+    content_version="Canonical version of what was read",
+    content_hash="Hash of that version, the same for every read of it",
+)
+TOOL_RESPONSE = meanings(
+    success="Whether the call worked",
+    error="One sentence on failure, else null",
+    meta="Facts about the answer",
+    data="The answer; on failure, what is known of it",
+)
+WARNING = meanings(
+    code="Machine-readable code",
+    severity="How serious",
+    message="One sentence",
+    context="Further facts",
+)
+ERROR_DATA = meanings(
+    error_code="Machine-readable code",
+    error_type="Category of the failure",
+    remediation="What to do, in one sentence",
+    details="The first problem; problems has the others",
+)
+OK_RESPONSE = meanings(
+    ok="Whether the answer is yes",
+    data="The answer",
+    errors="Why not; on failure only",
+    meta="Facts about the answer",
+)
+OK_ERROR = meanings(
+    code="Stable machine-readable code",
+    message="Human-readable diagnostic",
+    path="JSON path into the caller's arguments",
+    fix_hint="Short instruction for a human or agent",
+)
+OK_META = meanings(
+    content_hash="Hash of that version, the same for every read of it; of the answer, where "
+    "nobody said a version",
+    version="Canonical version of what was read",
+    next_cursor="Null on the final page",
+    warnings="Non-blocking issues",
+)
+
 # What the envelopes tell of a call in members of the same names.
 FACTS = merged(
-    model_schema(envelopes.ResponseMeta),
+    merged(model_schema(envelopes.ResponseMeta), META),
     {"properties": {"pagination": attributes(Pagination), "rate_limit": attributes(RateLimit)}},
 )
 
@@ -209,7 +268,11 @@ DESCRIBED = (
         "The default. `meta` may hold further members that a view gave it.",
         envelopes.ToolResponse,
         RESPONSE_V2,
-        {"meta": shared(*SOURCE), "meta.warning_details[]": ADVICE},
+        {
+            "": TOOL_RESPONSE,
+            "meta": merged(META, shared(*SOURCE)),
+            "meta.warning_details[]": merged(WARNING, ADVICE),
+        },
     ),
     Described(
         "Data of a failure",
@@ -217,14 +280,18 @@ DESCRIBED = (
         "`retry_after_seconds`.",
         envelopes.ErrorData,
         RESPONSE_V2["anyOf"][1]["properties"]["data"],
-        {"details": DETAILS},
+        {"": ERROR_DATA, "details": DETAILS},
     ),
     Described(
         "OkEnvelope",
         "`data` is there on success, `errors` on failure; a soft failure may have both.",
         envelopes.OkResponse,
         envelopes.OkEnvelope().schema({}) or {},
-        {"meta": shared("telemetry", "suggestions")},
+        {
+            "": OK_RESPONSE,
+            "errors[]": OK_ERROR,
+            "meta": merged(OK_META, shared("telemetry", "suggestions")),
+        },
     ),
     Described(
         "StatusEnvelope",

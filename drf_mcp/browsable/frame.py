@@ -113,19 +113,17 @@ class ScriptTexts(JavaScriptCatalog):
         return conditional_page(cls.as_view())(request)  # type: ignore[return-value]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        with override(self.read_language(request.GET.get("language", ""))):
+        try:
+            # Supported languages alone: Django keeps all texts of each language that was active.
+            language = get_supported_language_variant(request.GET.get("language", ""))
+        except LookupError:
+            language = get_language()
+        with override(language):
             response: HttpResponse = super().get(request, *args, **kwargs)
         # Revalidated each time: a project may change its own texts.
         patch_cache_control(response, no_cache=True)
         response["X-Content-Type-Options"] = "nosniff"
         return response
-
-    def read_language(self, code: str) -> str | None:
-        # Supported languages alone: Django keeps all texts of each language that was active.
-        try:
-            return get_supported_language_variant(code)
-        except LookupError:
-            return get_language()
 
 
 class Frame:
@@ -146,6 +144,13 @@ class Frame:
         self.home = home
 
     def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
+        try:
+            # Only where the project serves REST framework's login.
+            url = reverse("rest_framework:logout" if signed_in else "rest_framework:login")
+            back = urlencode({"next": self.request.get_full_path()})
+            account = {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
+        except NoReverseMatch:
+            account = {}
         scripts = OF_A_TOOL if "card" in context else EVERYWHERE
         context = {
             "scripts": [f"drf_mcp/{name}" for name in scripts],
@@ -154,7 +159,7 @@ class Frame:
             "addresses": [each for part in self.parts for each in part.get_addresses().items()],
             "path": self.request.path,
             **context,
-            **self.get_account_links(signed_in),
+            **account,
         }
         response = render(self.request, self.template_name, context, status=status)
         response["Content-Security-Policy"] = self.get_content_security_policy()
@@ -186,15 +191,6 @@ class Frame:
             "media-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
             "base-uri 'none'"
         )
-
-    def get_account_links(self, signed_in: bool) -> Context:
-        # Only where the project serves REST framework's login.
-        try:
-            url = reverse("rest_framework:logout" if signed_in else "rest_framework:login")
-        except NoReverseMatch:
-            return {}
-        back = urlencode({"next": self.request.get_full_path()})
-        return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
 
     def get_server_context(self) -> Context:
         info = self.server.get_server_info()

@@ -36,30 +36,25 @@ class SessionPage(View):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         # Only a session: a credential in a header, as agents have, must not act for its user here.
         if SESSION_KEY not in getattr(request, "session", ()) or not request.user.is_authenticated:
-            return self.ask_to_sign_in()
+            try:
+                login_url: str | None = reverse("rest_framework:login")
+            except NoReverseMatch:
+                login_url = None
+            return redirect_to_login(request.get_full_path(), login_url)
         if request.method == "GET" and wants_texts(request):
             return ScriptTexts.respond(request)
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
     def show_page(self, context: Mapping[str, Any], status: int = 200) -> HttpResponse:
         """Return the page: a context with the name of its ``template``."""
-        frame = self.frame_class(Server(registry), self.request, self.get_home())
+        try:
+            home = reverse(self.endpoint)
+        except NoReverseMatch:
+            home = self.request.path
+        frame = self.frame_class(Server(registry), self.request, home)
         shared = {
             **frame.get_server_context(),
             "groups": [] if wants_page(self.request) else None,
             "user_name": self.request.user.get_username(),
         }
         return frame.respond({**shared, **context}, status, True)
-
-    def get_home(self) -> str:
-        try:
-            return reverse(self.endpoint)
-        except NoReverseMatch:
-            return self.request.path
-
-    def ask_to_sign_in(self) -> HttpResponse:
-        try:
-            login_url: str | None = reverse("rest_framework:login")
-        except NoReverseMatch:
-            login_url = None
-        return redirect_to_login(self.request.get_full_path(), login_url)

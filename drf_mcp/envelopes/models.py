@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime, timezone
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
@@ -47,37 +47,26 @@ class WarningDetail(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    code: Annotated[str, Field(description="Machine-readable code")]
-    severity: Annotated[Literal["info", "warning", "error"], Field(description="How serious")]
-    message: Required[Annotated[str, Field(description="One sentence")]]
-    context: Annotated[dict[str, Any], Field(description="Further facts")]
+    code: str
+    severity: Literal["info", "warning", "error"]
+    message: Required[str]
+    context: dict[str, Any]
 
 
 class ReservedMeta(TypedDict, total=False):
-    request_id: Annotated[str, Field(description="The id under which the log knows the call")]
-    warnings: Annotated[list[str], Field(description="What to know of the answer, in sentences")]
-    warning_details: Annotated[
-        list[WarningDetail], Field(description="The same warnings with codes")
-    ]
-    pagination: Annotated[dict[str, Any], Field(description="The position of the page in its list")]
-    rate_limit: Annotated[dict[str, Any], Field(description="What is left of the quota")]
-    telemetry: Annotated[dict[str, Any], Field(description="Measurements, by name")]
-    content_fidelity: Annotated[
-        Literal["full", "partial", "summary", "reference_only"],
-        Field(description="How much of the answer is left"),
-    ]
-    content_fidelity_schema_version: Annotated[
-        str, Field(description="Version of the content fidelity members")
-    ]
-    dropped_content_ids: Annotated[list[str], Field(description="What was left out")]
-    content_archive_hashes: Annotated[
-        dict[str, str], Field(description="Archive id to the hash of what it keeps")
-    ]
-    suggestions: Annotated[list[str], Field(description="What to do next, in sentences")]
-    content_version: Annotated[str, Field(description="Canonical version of what was read")]
-    content_hash: Annotated[
-        str, Field(description="Hash of that version, the same for every read of it")
-    ]
+    request_id: str
+    warnings: list[str]
+    warning_details: list[WarningDetail]
+    pagination: dict[str, Any]
+    rate_limit: dict[str, Any]
+    telemetry: dict[str, Any]
+    content_fidelity: Literal["full", "partial", "summary", "reference_only"]
+    content_fidelity_schema_version: str
+    dropped_content_ids: list[str]
+    content_archive_hashes: dict[str, str]
+    suggestions: list[str]
+    content_version: str
+    content_hash: str
 
 
 class ResponseMeta(ReservedMeta, total=False):
@@ -85,9 +74,7 @@ class ResponseMeta(ReservedMeta, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    version: Required[
-        Annotated[Literal["response-v2"], Field(description="The version of the envelope")]
-    ]
+    version: Required[Literal["response-v2"]]
 
 
 class MetaArguments(ReservedMeta, total=False):
@@ -99,12 +86,10 @@ class ErrorData(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    error_code: Required[Annotated[str, Field(description="Machine-readable code")]]
-    error_type: Required[Annotated[str, Field(description="Category of the failure")]]
-    remediation: Required[Annotated[str, Field(description="What to do, in one sentence")]]
-    details: Annotated[
-        dict[str, Any], Field(description="The first problem; problems has the others")
-    ]
+    error_code: Required[str]
+    error_type: Required[str]
+    remediation: Required[str]
+    details: dict[str, Any]
 
 
 @dataclass
@@ -113,14 +98,10 @@ class ToolResponse(JSONBody):
 
     mcp_contract: ClassVar[str] = "response-v2"
 
-    success: Annotated[bool, Field(description="Whether the call worked")]
-    data: Annotated[
-        dict[str, Any], Field(description="The answer; on failure, what is known of it")
-    ] = field(default_factory=dict)
-    error: Annotated[str | None, Field(description="One sentence on failure, else null")] = None
-    meta: Annotated[ResponseMeta, Field(description="Facts about the answer")] = field(
-        default_factory=lambda: ResponseMeta(version="response-v2")
-    )
+    success: bool
+    data: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    meta: ResponseMeta = field(default_factory=lambda: ResponseMeta(version="response-v2"))
 
     @model_validator(mode="after")
     def error_only_on_failure(self) -> Self:
@@ -237,10 +218,10 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
 class OkError(BaseModel):
     """One entry of ``errors``."""
 
-    code: str = Field(description="Stable machine-readable code")
-    message: str = Field(description="Human-readable diagnostic")
-    path: str | None = Field(default=None, description="JSON path into the caller's arguments")
-    fix_hint: str | None = Field(default=None, description="Short instruction for a human or agent")
+    code: str
+    message: str
+    path: str | None = None
+    fix_hint: str | None = None
 
 
 class OkMeta(BaseModel):
@@ -248,15 +229,10 @@ class OkMeta(BaseModel):
 
     model_config = OPEN
 
-    content_hash: str | None = Field(
-        default=None,
-        description="Hash of that version, the same for every read of it; of the answer, where "
-        "nobody said a version",
-        pattern="^sha256-",
-    )
-    version: str | None = Field(default=None, description="Canonical version of what was read")
-    next_cursor: str | None = Field(default=None, description="Null on the final page")
-    warnings: list[str] | None = Field(default=None, description="Non-blocking issues")
+    content_hash: str | None = Field(default=None, pattern="^sha256-")
+    version: str | None = None
+    next_cursor: str | None = None
+    warnings: list[str] | None = None
 
 
 class OkResponse(JSONBody, BaseModel):
@@ -264,10 +240,10 @@ class OkResponse(JSONBody, BaseModel):
 
     mcp_contract: ClassVar[str] = "ok"
 
-    ok: bool = Field(description="Whether the answer is yes")
-    data: Any = Field(default=None, description="The answer")
-    errors: list[OkError] | None = Field(default=None, description="Why not; on failure only")
-    meta: OkMeta = Field(description="Facts about the answer")
+    ok: bool
+    data: Any = None
+    errors: list[OkError] | None = None
+    meta: OkMeta
 
     @model_validator(mode="after")
     def errors_only_on_failure(self) -> Self:

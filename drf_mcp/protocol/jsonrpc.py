@@ -73,14 +73,11 @@ class Message:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """A response from the client.
+    """A response from the client."""
 
-    Attributes:
-        id: that of the server's request, None if it is no valid id.
-        result: any JSON value; None where the client sent an error.
-    """
-
+    # That of the server's request, None if it is no valid id.
     id: RequestId | None = None
+    # Any JSON value; None where the client sent an error.
     result: Any = None
 
 

@@ -42,7 +42,7 @@ class Work:
 
     decoded: Decoded
     # The headers that name the revision, as in an HTTP request.
-    headers: dict[str, str] | None
+    headers: dict[str, str] | None = None
     cancelled: bool = False
     # Sends notifications while the line is answered.
     channel: Channel | None = None
@@ -97,22 +97,17 @@ class StdioConnection:
                 return None
             if decoded.method == "initialize" and PROTOCOL_VERSION_KEY not in decoded.meta:
                 self.revision = HandshakeEra.negotiate(decoded.params.get("protocolVersion"))
-        work = Work(decoded, self.get_headers(decoded))
+        work, revision = Work(decoded), self.revision
+        if isinstance(decoded, Message) and PROTOCOL_VERSION_KEY in decoded.meta:
+            self.stateless, revision = True, None
+        # An unreadable line is answered in the revision of the lines before.
+        elif revision is None and self.stateless and isinstance(decoded, ProtocolError):
+            revision = STATELESS_REVISION
+        if revision is not None:
+            work.headers = {PROTOCOL_VERSION_HEADER: revision, **self.session_headers}
         with self._lock:
             self._open.update(dict.fromkeys(work.ids, work))
         return work
-
-    def get_headers(self, decoded: Decoded) -> dict[str, str] | None:
-        if isinstance(decoded, Message) and PROTOCOL_VERSION_KEY in decoded.meta:
-            self.stateless = True
-            return None
-        revision = self.revision
-        # An unreadable line is answered in the revision of the lines before.
-        if revision is None and self.stateless and isinstance(decoded, ProtocolError):
-            revision = STATELESS_REVISION
-        if revision is None:
-            return None
-        return {PROTOCOL_VERSION_HEADER: revision, **self.session_headers}
 
     def cancel(self, request_id: Any) -> None:
         """Cancel a request: one that waits is not begun, one that runs is not answered.
@@ -132,7 +127,17 @@ class StdioConnection:
                 work.cancelled = True
 
     def answer(self, work: Work) -> None:
-        body = b"" if work.cancelled else self.get_body(work)
+        body = b""
+        if not work.cancelled:
+            # At these signals Django closes old connections and resets caches.
+            request_started.send(sender=type(self), environ={})
+            try:
+                body = contain(
+                    lambda: self.reply(work),
+                    lambda exc: self.refuse(work, report_unexpected(exc, None)),
+                )
+            finally:
+                request_finished.send(sender=type(self))
         with self._lock:
             for request_id in work.ids:
                 if self._open.get(request_id) is work:
@@ -141,17 +146,6 @@ class StdioConnection:
         with self._writing:
             if body and not work.cancelled:
                 self.write(body)
-
-    def get_body(self, work: Work) -> bytes:
-        # At these signals Django closes old connections and resets caches.
-        request_started.send(sender=type(self), environ={})
-        try:
-            return contain(
-                lambda: self.reply(work),
-                lambda exc: self.refuse(work, report_unexpected(exc, None)),
-            )
-        finally:
-            request_finished.send(sender=type(self))
 
     def reply(self, work: Work) -> bytes:
         try:
