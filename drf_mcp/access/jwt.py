@@ -95,11 +95,8 @@ class AccessToken:
     ) -> None:
         self.claims = claims
         self.scopes = tuple(scopes)
+        self.scope = " ".join(self.scopes)
         self.audiences = tuple(audiences)
-
-    @property
-    def scope(self) -> str:
-        return " ".join(self.scopes)
 
     def is_expired(self) -> bool:
         return False  # Authentication refuses an expired token.
@@ -235,10 +232,6 @@ class JWTAuthentication(BaseAuthentication):
             raise AuthenticationFailed(_("The access token is for another resource.")) from exc
         except PyJWTError as exc:
             raise AuthenticationFailed(_("The access token is not valid.")) from exc
-        self.check_type(token)
-        return claims
-
-    def check_type(self, token: str) -> None:
         # RFC 7515, section 4.1.9: in any case, and with or without "application/".
         written = jwt.get_unverified_header(token).get("typ") or "JWT"
         kind = str(written).lower().removeprefix("application/")
@@ -252,6 +245,7 @@ class JWTAuthentication(BaseAuthentication):
                 type(self).__qualname__,
             )
             raise AuthenticationFailed(_("The access token is not valid."))
+        return claims
 
     def get_key(self, token: str) -> Any:
         """Return the public key that a token says it was signed with."""

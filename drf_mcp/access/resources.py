@@ -48,15 +48,13 @@ class BearerChallenge:
         return cls({name: re.sub(r"\\(.)", r"\1", text) or word for name, text, word in found})
 
     def __str__(self) -> str:
-        written = ((name, self._clean(text)) for name, text in self.parameters.items())
-        parameters = ", ".join(f'{name}="{text}"' for name, text in written if text)
-        return f"{BEARER} {parameters}".rstrip()
-
-    def _clean(self, text: str) -> str:
-        # Only ASCII can be sent, so a text in another alphabet is left out whole.
-        if not text.isascii():
-            return ""
-        return "".join(filter(str.isprintable, text.translate(UNWRITABLE))).strip()
+        written = []
+        for name, text in self.parameters.items():
+            clean = "".join(filter(str.isprintable, text.translate(UNWRITABLE))).strip()
+            # Only ASCII can be sent, so a text in another alphabet is left out whole.
+            if clean and text.isascii():
+                written.append(f'{name}="{clean}"')
+        return f"{BEARER} {', '.join(written)}".rstrip()
 
 
 class ProtectedResource:
@@ -173,10 +171,6 @@ class FoundEndpoint:
     def view(self) -> Any:
         return self.callback.view_class(**self.callback.view_initkwargs)
 
-    @property
-    def resource_path(self) -> str:
-        return urlsplit(self.view.get_resource() or "").path.rstrip("/")
-
     def describe(self, request: HttpRequest) -> ProtectedResource:
         view = self.view
         view.setup(request, *self.args, **self.kwargs)
@@ -193,17 +187,16 @@ class WellKnownConverter:
     regex = r"(?:/.*)?"
 
     def to_python(self, value: str) -> FoundEndpoint:
+        path, found = value.rstrip("/"), None
         # One well-known address within another would be looked up over and over.
-        found = None if "/.well-known/" in value else self.find(value.rstrip("/"))
+        if "/.well-known/" not in value:
+            found = self.find_by_path(path) or self.find_by_resource(path)
         if found is None or not found.view.get_authorization_servers():
             raise ValueError(value)
         return found
 
     def to_url(self, value: Any) -> str:
         return str(getattr(value, "path", value))
-
-    def find(self, path: str) -> FoundEndpoint | None:
-        return self.find_by_path(path) or self.find_by_resource(path)
 
     def find_by_path(self, path: str) -> FoundEndpoint | None:
         for spelling in (path or "/", f"{path}/"):
@@ -218,12 +211,17 @@ class WellKnownConverter:
     def find_by_resource(self, path: str) -> FoundEndpoint | None:
         # RESOURCE may name another path than the project's. Some clients look at the root of the
         # host alone: they get the only endpoint that offers all tools.
-        every = [e for e in self.find_every() if e.view.get_authorization_servers()]
-        named = [e for e in every if e.view.get_resource() and e.resource_path == path]
-        if named or path:
-            return named[0] if named else None
-        every = [e for e in every if not e.view.is_narrowed]
-        return every[0] if len(every) == 1 else None
+        unnarrowed = []
+        for endpoint in self.find_every():
+            view = endpoint.view
+            if not view.get_authorization_servers():
+                continue
+            resource = view.get_resource()
+            if resource and urlsplit(resource).path.rstrip("/") == path:
+                return endpoint
+            if not view.is_narrowed:
+                unnarrowed.append(endpoint)
+        return unnarrowed[0] if len(unnarrowed) == 1 and not path else None
 
     def find_every(self) -> Iterator[FoundEndpoint]:
         for chain, entry in find_endpoint_patterns(get_resolver(get_urlconf())):

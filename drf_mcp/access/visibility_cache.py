@@ -31,16 +31,13 @@ Identity: TypeAlias = tuple[Any, ...]
 
 
 class CachedVisibility:
-    """Which tools of an `Audience` a caller sees, as far as their permissions were asked.
-
-    Attributes:
-        state: two sets of tools as bits, those that were asked and those that the caller sees;
-            assigned at once, so that no thread reads one without the other.
-        expires: when the entry is too old, by the monotonic clock.
-    """
+    """Which tools of an `Audience` a caller sees, as far as their permissions were asked."""
 
     def __init__(self, expires: float = 0) -> None:
+        # Two sets of tools as bits, those that were asked and those that the caller sees;
+        # assigned at once, so that no thread reads one without the other.
         self.state = (0, 0)
+        # When the entry is too old, by the monotonic clock.
         self.expires = expires
 
 
