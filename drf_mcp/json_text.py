@@ -34,11 +34,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def content_hash(value: Any, prefix: str = "sha256:") -> str:
-    """Return the SHA-256 hash of a value's canonical JSON, which clients can compute, too.
-
-    Canonical JSON is compact, in UTF-8, with sorted names. The prefix is ``sha256:`` of
-    archived content, ``sha256-`` of a version of content.
-    """
+    """Return the SHA-256 hash of a value's canonical JSON, which clients can compute, too."""
     return prefix + hashlib.sha256(to_bytes(canonical_json(value))).hexdigest()
 
 
@@ -79,7 +75,6 @@ class JSONPointer(str):
 
     @property
     def dotted(self) -> str:
-        """The dotted path, ``a[0].b``."""
         names = self.path
         # The most frequent pointer names one argument.
         if len(names) == 1 and not names[0].isdecimal():
@@ -94,7 +89,6 @@ class JSONPointer(str):
         return tuple(map(self.unescape, tokens) if "~" in self else tokens)
 
     def is_in(self, document: Any) -> bool:
-        """Return whether the pointer finds a value in the objects of a document."""
         for name in self.path:
             if not isinstance(document, OBJECTS) or name not in document:
                 return False

@@ -99,8 +99,6 @@ class EnvelopeJSONRenderer(JSONRenderer):
 
 
 class RequestPointers(ArgumentLocator):
-    """Finds the values of a request to an endpoint without a tool, by the view's own names."""
-
     def __init__(self, request: Any, body: Any) -> None:
         self.body = body
         self.query = request.query_params

@@ -149,7 +149,6 @@ class Caller:
 
     @property
     def principal(self) -> str:
-        """A key of the authenticated caller, "" for an anonymous one."""
         known = self.authenticate()
         return get_caller_key(known.user, known.auth, self.request)
 
@@ -168,7 +167,6 @@ class Caller:
         return contain(lambda: find_missing_scopes(view, request, permissions), lambda exc: ())
 
     def find_narrowing(self, tool: Any) -> Narrowing | None:
-        """Return what takes a tool away from the caller, None if nothing does."""
         return next((n for n in self.narrowings if not n.allows(tool)), None)
 
     def authenticate(self) -> Request:
@@ -221,11 +219,9 @@ class Caller:
         return not self.admitted and not ADMISSION_CODE.isdisjoint(steps)
 
     def is_known_to(self, callback: Callable[..., Any]) -> bool:
-        """Return whether the view's own authentication can replace the endpoint's."""
         return has_same_authentication(callback, self.authentication_classes) and self.is_plain
 
     def can_pre_authenticate(self, callback: Callable[..., Any]) -> bool:
-        """Return whether a `PreAuthenticator` can authenticate for the view."""
         return has_same_authenticators(callback, self.authentication_classes) and self.is_plain
 
     @property

@@ -70,7 +70,6 @@ def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
 
 
 def is_bare(callback: Any) -> bool:
-    """Return whether no decorator wraps a view's callback."""
     view = getattr(callback, "__wrapped__", None)
     outer, inner = getattr(callback, "__code__", None), getattr(view, "__code__", None)
     return outer is OUTER_CODE and inner in INNER_CODES
@@ -105,14 +104,7 @@ class PreAuthenticator:
         self.names = {*vars(self.drf_request), *REQUEST_IDENTITY}
 
     def find_authenticators(self) -> list[BaseAuthentication] | None:
-        """Return authenticators that repeat what was found.
-
-        None where the view has to authenticate itself: an authenticator read the body, or set an
-        attribute on REST framework's request.
-
-        Raises:
-            APIException: if the caller is refused.
-        """
+        """Return authenticators that repeat what was found."""
         before, drf_request = dict(vars(self.request)), self.drf_request
         drf_request.user  # noqa: B018 - reading it authenticates
         # Until it authenticates, the view sees the user that middleware set; and it may change

@@ -115,17 +115,7 @@ def count_call(
 
 
 def count_once(context: Any) -> Any:
-    """Count a message by the endpoint's throttles.
-
-    Args:
-        context: the `RequestContext` of a message that calls no tool.
-
-    Returns:
-        The context in which what the message asks of views is not counted again.
-
-    Raises:
-        Refused: if a throttle refuses the message (HTTP 429).
-    """
+    """Count a message by the endpoint's throttles."""
     caller, request = context.caller, context.caller.authenticate()
     waits = [t.wait() for t in context.throttles if not t.allow_request(request, caller.view)]
     if waits:

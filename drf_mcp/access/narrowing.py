@@ -55,20 +55,17 @@ class Narrowing:
         object.__setattr__(self, "tools", None if patterns is None else tuple(patterns))
 
     def allows(self, tool: Any) -> bool:
-        """Return whether a `Tool` is left."""
         if self.hides_writing(tool):
             return False
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
     def get_reason(self, tool: Any) -> str:
-        """Return why a tool is taken away, as a clause."""
         facts = {"source": self.label}
         if self.hides_writing(tool):
             return _("%(source)s only has tools that read") % facts
         return _("%(source)s does not have it") % facts
 
     def get_words(self, tool: Any) -> str:
-        """Return the reason without the source, for a column of its own."""
         return _("only has tools that read") if self.hides_writing(tool) else _("does not have it")
 
     def hides_writing(self, tool: Any) -> bool:
@@ -76,7 +73,6 @@ class Narrowing:
 
     @property
     def label(self) -> str:
-        """The source in the language that is active."""
         text = _(self.source)
         return text % {"names": self.names} if self.names else text
 
@@ -101,11 +97,7 @@ def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
 def find_toolset(
     name: str, named: Mapping[str, Sequence[str]], tools: Iterable[Any]
 ) -> tuple[str, ...]:
-    """Return the patterns of a toolset: of the project's by name, or the tools with that tag.
-
-    Raises:
-        Refused: with 404, if there is no such toolset.
-    """
+    """Return the patterns of a toolset: of the project's by name, or the tools with that tag."""
     if name in named:
         return tuple(named[name])
     if any(name in tool.options.tags for tool in tools):

@@ -28,20 +28,13 @@ UNWRITABLE = str.maketrans({'"': "'", "\\": "/"})
 
 
 class BearerChallenge:
-    """A Bearer challenge of ``WWW-Authenticate`` (RFC 6750, section 3).
-
-    Parameters without a value are left out.
-
-    Args:
-        parameters: the values by the names of the parameters, such as ``scope``.
-    """
+    """A Bearer challenge of ``WWW-Authenticate`` (RFC 6750, section 3)."""
 
     def __init__(self, parameters: Mapping[str, str] | None = None) -> None:
         self.parameters = dict(parameters or {})
 
     @classmethod
     def parse(cls, header: str) -> BearerChallenge | None:
-        """Return the challenge that a header holds, None unless it is one Bearer challenge."""
         if not CHALLENGE.fullmatch(header):
             return None
         found = re.findall(PARAMETER, header[len(BEARER) :], re.A)
@@ -160,8 +153,6 @@ def find_endpoint_patterns(
 
 @dataclass(frozen=True)
 class FoundEndpoint:
-    """An MCP endpoint of the URLconf."""
-
     path: str
     callback: Any
     args: tuple[Any, ...] = ()
@@ -179,10 +170,7 @@ class FoundEndpoint:
 
 
 class WellKnownConverter:
-    """Converts what follows ``/.well-known/oauth-protected-resource`` to the endpoint with OAuth.
-
-    Without such an endpoint the pattern does not match, and the patterns after it are tried.
-    """
+    """Converts what follows the well-known address to the endpoint with OAuth."""
 
     regex = r"(?:/.*)?"
 
@@ -233,8 +221,6 @@ class WellKnownConverter:
 
 
 class ProtectedResourceView(View):
-    """Serves the metadata, without authentication."""
-
     http_method_names = ["get", "head", "options"]
 
     def get(self, request: HttpRequest, endpoint: FoundEndpoint) -> HttpResponse:

@@ -20,8 +20,6 @@ OPERANDS = attrgetter("op1", "op2")
 
 
 class ScopeDenied(PermissionDenied):
-    """The token is valid, and lacks these scopes."""
-
     def __init__(self, scopes: Iterable[str]) -> None:
         self.scopes = tuple(scopes)
         super().__init__(describe_scopes(self.scopes), "insufficient_scope")
@@ -225,6 +223,5 @@ def get_rights_fingerprint(request: Any, own: Any = None) -> str:
 
 
 def ask_view_for_rights(view: Any, request: Any) -> Any:
-    """Return what ``view.get_rights_fingerprint(request)`` returns, None of a view without it."""
     own = getattr(view, "get_rights_fingerprint", None)
     return own(request) if own else None

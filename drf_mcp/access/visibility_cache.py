@@ -42,14 +42,11 @@ class CachedVisibility:
 
 
 class VisibilityCache:
-    """The entries of this process, by the primary key of the user."""
-
     def __init__(self) -> None:
         self.users: OrderedDict[str, dict[Any, CachedVisibility]] = OrderedDict()
         self.lock = threading.Lock()
 
     def find(self, identity: Identity, audience: Any) -> CachedVisibility:
-        """Return the entry of a caller, a new one where there is none."""
         _connect_signals()
         now = time.monotonic()
         # Permissions that are asked during `clear` are written into a dict that is gone.
@@ -103,13 +100,8 @@ def is_committed() -> bool:
 
 
 def find_identity(known: Request) -> Identity | None:
-    """Return a key of a caller with a credential, None for a caller that has no key.
-
-    The first member is the user's primary key as text, "" for an anonymous user.
-
-    Args:
-        known: an authenticated request.
-    """
+    """Return a key of a caller with a credential, None for a caller that has no key."""
+    # The first member is the user's primary key as text, "" for an anonymous user.
     user, auth, request = known.user, known.auth, known._request
     key = get_user_key(user)
     if not key and user is not None and user.is_authenticated:

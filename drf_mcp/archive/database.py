@@ -22,8 +22,6 @@ CHUNKS_PER_INSERT = 4
 
 
 class StoredEntry(Entry):
-    """An entry that reads its content, or the chunks of some items, from the database."""
-
     row: Any
 
     @classmethod

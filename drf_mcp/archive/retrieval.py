@@ -94,8 +94,6 @@ class RetrievalSerializer(serializers.Serializer[Any]):
 
 
 class ItemsById(BaseFilterBackend):
-    """Filters items by their ids or pointers."""
-
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         ids = view.arguments.get("ids")
         if not ids:

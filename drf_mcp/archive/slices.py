@@ -24,26 +24,16 @@ MAX_TERMS = 32
 
 
 class Slicer:
-    """Cuts slices of archived items.
-
-    Args:
-        limit: the most tokens of a result, None for any number.
-        offset: where the slice starts: an item, a value of a list, or a character of a text.
-        most: the most of these in a slice, None for as many as fit.
-    """
+    """Cuts slices of archived items."""
 
     def __init__(self, limit: int | None, offset: int, most: int | None) -> None:
+        # The slice starts at an item, a value of a list, or a character of a text.
         self.room = 10**9 if limit is None else max(limit - ENVELOPE_TOKENS, limit // 3)
         self.offset = offset
         self.most = most
 
     def slice(self, items: Sequence[Item], form: Callable[[str], str] | None) -> dict[str, Any]:
-        """Return a slice of several items, or of one item in the way that suits its value.
-
-        Args:
-            items: the items.
-            form: makes the canonical form of a text; None for the text as it is.
-        """
+        """Return a slice of several items, or of one item in the way that suits its value."""
         if len(items) != 1:
             return self.slice_items(items)
         (item,) = items
@@ -60,12 +50,10 @@ class Slicer:
         return self.slice_items(items)
 
     def slice_items(self, items: Sequence[Item]) -> dict[str, Any]:
-        """Return a slice of whole items; an item that fits no slice is its size."""
         found = self._fit(map(self._shorten, self._select(items)), self.room)
         return {**self._get_progress(len(found), "total_count", len(items)), "items": found}
 
     def slice_window(self, readable: ReadableItems) -> dict[str, Any]:
-        """Return a slice of many items, and read no others."""
         length = CHARS_PER_TOKEN * self.room
         found, end = readable.find_from(self.offset, self.most, length)
         part = self._fit(map(self._shorten, found.values()), self.room)
@@ -171,8 +159,6 @@ def find_numbers(items: Sequence[Item], ids: Sequence[str]) -> tuple[set[int], l
 
 @dataclass(frozen=True)
 class Passage:
-    """The part of an item that a query finds."""
-
     item: Mapping[str, Any]
     text: str
     start: int

@@ -43,7 +43,6 @@ class ArchiveFull(ArchiveUnavailable):
 
 
 def can_archive() -> bool:
-    """Return whether the settings let anything be archived."""
     return mcp_settings.ARCHIVE_CLASS is not None and mcp_settings.MAX_RESULT_TOKENS is not None
 
 
@@ -88,10 +87,7 @@ class Entry:
     def of(
         cls, archive_id: str, owner: str, tool: str, items: Iterable[dict[str, Any]], **call: Any
     ) -> Entry:
-        """Make an entry of items; `call` has its further members.
-
-        The member ``row`` of an item goes to the `rows` of the entry.
-        """
+        """Make an entry of items; `call` has its further members."""
         texts: list[str] = []
         rows: list[Any] = []
         starts: list[tuple[int, int]] = []
@@ -261,12 +257,7 @@ class CacheArchive(Archive):
 
 
 class CallArchive:
-    """The archive for one call's result.
-
-    Args:
-        seal: returns the terms under which the answer may be read, with `find_row(item)`.
-        max_seconds: how long the answer is kept at most.
-    """
+    """The archive for one call's result."""
 
     def __init__(self, owner: str, seal: Callable[[Outcome], Any], max_seconds: int) -> None:
         self.owner = owner

@@ -74,12 +74,7 @@ class Withheld:
 
 
 class WithheldCache:
-    """Remembers what is withheld of an entry, so that the slices of one reading ask once.
-
-    Attributes:
-        seconds: how long an entry is remembered.
-        max_entries: how many entries are remembered.
-    """
+    """Remembers what is withheld of an entry, so that the slices of one reading ask once."""
 
     seconds = 5.0
     max_entries = 1024
@@ -88,11 +83,7 @@ class WithheldCache:
         self.found: dict[Any, tuple[float, Withheld]] = {}
 
     def get(self, key: Any, find: Callable[[], Withheld]) -> Withheld:
-        """Return what is withheld; an exception is not remembered.
-
-        Args:
-            key: the entry and its reader, None for a reader without an identity.
-        """
+        """Return what is withheld; an exception is not remembered."""
         until, withheld = self.found.get(key, (0.0, Withheld()))
         if until > time.monotonic():
             return withheld
@@ -108,11 +99,7 @@ withheld_cache = WithheldCache()
 
 
 class ReadableItems:
-    """The items of an entry without those that are withheld.
-
-    Raises:
-        NotFound: if no item is left.
-    """
+    """The items of an entry without those that are withheld."""
 
     def __init__(self, items: Sequence[Item], withheld: Withheld) -> None:
         self.items = items
@@ -124,7 +111,6 @@ class ReadableItems:
         return len(self.items) - len(self.withheld.items)
 
     def find(self, numbers: Collection[int] | None = None) -> list[Item]:
-        """Return all items, or those of some numbers."""
         items = contain(lambda: list(self.items), raise_unavailable)
         readable = (
             self.withheld.remove_from(item, number)
@@ -134,13 +120,8 @@ class ReadableItems:
         return [item for item in readable if item is not None]
 
     def find_from(self, first: int, most: int | None, length: int) -> tuple[dict[int, Item], int]:
-        """Return the next items by their numbers, and the number of the item after them.
-
-        Args:
-            first: the number of the first item.
-            most: the most items, None for any number.
-            length: about how many characters the items may have together.
-        """
+        """Return the next items by their numbers, and the number of the item after them."""
+        # `length` is about how many characters the items may have together.
         found: dict[int, Item] = {}
         end = first
         while end < len(self.items) and length > 0 and (most is None or len(found) < most):

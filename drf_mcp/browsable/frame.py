@@ -109,7 +109,6 @@ class ScriptTexts(JavaScriptCatalog):
 
     @classmethod
     def respond(cls, request: HttpRequest) -> HttpResponse:
-        """Return the script with the texts, or 304."""
         return conditional_page(cls.as_view())(request)  # type: ignore[return-value]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -127,13 +126,7 @@ class ScriptTexts(JavaScriptCatalog):
 
 
 class Frame:
-    """The frame of a page.
-
-    Args:
-        server: the `Server` that the page is about.
-        request: the request for the page.
-        home: the path of the endpoint.
-    """
+    """The frame of a page."""
 
     # To override: a template of this name, extending "drf_mcp/base.html".
     template_name = "drf_mcp/api.html"
@@ -171,7 +164,6 @@ class Frame:
 
     @cached_property
     def parts(self) -> Sequence[PagePart]:
-        """What apps add to the page."""
         paths = (path for feature in features.installed for path in feature.page_parts)
         return [import_string(path)(self) for path in paths]
 

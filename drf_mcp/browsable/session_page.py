@@ -22,12 +22,7 @@ from drf_mcp.tools import registry
 # Also without Django's CSRF middleware: another page's form must not act for the user.
 @method_decorator(csrf_protect, name="dispatch")
 class SessionPage(View):
-    """Asks who is not signed in to sign in, and shows a page in the frame of the endpoint's.
-
-    Attributes:
-        frame_class: the frame, with the template of the whole page.
-        endpoint: the name of the endpoint's URL.
-    """
+    """Asks who is not signed in to sign in, and shows a page in the frame of the endpoint's."""
 
     frame_class: ClassVar[type[Frame]] = Frame
     endpoint = "drf_mcp:endpoint"
@@ -46,7 +41,6 @@ class SessionPage(View):
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
     def show_page(self, context: Mapping[str, Any], status: int = 200) -> HttpResponse:
-        """Return the page: a context with the name of its ``template``."""
         try:
             home = reverse(self.endpoint)
         except NoReverseMatch:

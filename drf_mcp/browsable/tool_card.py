@@ -161,19 +161,13 @@ class ToolCard:
 
 
 class FormFields:
-    """What the form needs of a tool's arguments that their schema does not say.
-
-    Args:
-        tool: the tool.
-        tools: the tools that the caller sees, by name; one may find the objects of an argument.
-    """
+    """What the form needs of a tool's arguments that their schema does not say."""
 
     def __init__(self, tool: Tool, tools: Mapping[str, Tool]) -> None:
         self.tool = tool
         self.tools = tools
 
     def get_facts(self) -> dict[str, Facts]:
-        """Return the facts by pointer, with ``*`` for the items of a list."""
         listed = (argument for argument in self.tool.arguments.arguments if argument.listed)
         return {
             pointer: facts

@@ -198,12 +198,7 @@ class Members(dict[str, Any]):
 
 
 def parse_meta(meta: Mapping[str, Any], own_names: Container[str] = ()) -> dict[str, Any]:
-    """Return the members of an `Outcome` that a contract's metadata describes.
-
-    Args:
-        meta: the metadata; further members become ``Outcome.meta``.
-        own_names: members that have another meaning in the contract.
-    """
+    """Return the members of an `Outcome` that a contract's metadata describes."""
     members = Members(drop_invalid(meta))
     quota = members.object("rate_limit")
     rate_limit = RateLimit(

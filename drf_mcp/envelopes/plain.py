@@ -74,7 +74,6 @@ class PlainEnvelope(ContractEnvelope):
         return detail if data is None else {**detail, "data": data}
 
     def reason(self, failure: Failure, data: Any) -> str:
-        """Return the sentences of a failure; ``data`` is the body of the view, if any."""
         if data is not None:
             return f"ViewSet returned error: {data}"
         problems = failure.problems

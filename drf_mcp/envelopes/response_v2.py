@@ -226,7 +226,6 @@ class ResponseV2Envelope(ContractEnvelope):
 
 
 def is_valid_detail(name: str, value: Any) -> bool:
-    """Return whether a member of ``details`` has the type that the contract demands."""
     if name == "problems":
         return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
     return name not in ("field", "constraint") or isinstance(value, str)

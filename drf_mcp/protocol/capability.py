@@ -149,19 +149,14 @@ class RequestContext:
 
     @property
     def urlconf(self) -> Any:
-        """The URLconf that middleware chose for the request, None for the project's."""
         return getattr(self.caller.request, "urlconf", None)
 
     def for_params(self, method: str, params: Mapping[str, Any]) -> RequestContext:
-        """Return the context of another request of the same caller, with the same ``_meta``."""
         members = {**params, "_meta": self.message.meta}
         return replace(self, message=Message(self.message.id, method, members))
 
     def for_inner_call(self, name: str, arguments: Any) -> RequestContext:
-        """Return the context of a call of a tool that another call of the caller makes.
-
-        The client gets neither its progress nor a task of it, and no header repeats its arguments.
-        """
+        """Return the context of a call of a tool that another call of the caller makes."""
         meta = {n: value for n, value in self.message.meta.items() if n != "progressToken"}
         declared = meta.get(CLIENT_CAPABILITIES_KEY)
         if isinstance(declared, Mapping):
@@ -181,7 +176,6 @@ class RequestContext:
             raise MissingClientCapability(missing)
 
     def has_extension(self, name: str) -> bool:
-        """Return whether the client declared an extension in this request."""
         declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
         if not self.era.asks_for_input or not isinstance(declared, Mapping):
             return False
@@ -189,11 +183,7 @@ class RequestContext:
         return isinstance(extensions, Mapping) and isinstance(extensions.get(name), Mapping)
 
     def check_headers(self, parameters: Mapping[tuple[str, ...], str]) -> None:
-        """Raise HeaderMismatch unless the headers that repeat arguments agree with them.
-
-        Args:
-            parameters: the name of each header by the path of its argument.
-        """
+        """Raise HeaderMismatch unless the headers that repeat arguments agree with them."""
         if parameters and self.era.repeats_arguments and self.headers is not None:
             arguments = self.message.params.get("arguments")
             RepeatedArguments(arguments, parameters).check(self.headers)
@@ -202,19 +192,13 @@ class RequestContext:
 @final
 @dataclass(frozen=True)
 class MessageStream:
-    """The result of a request that is answered by several messages, the response last.
-
-    Attributes:
-        messages: encoded messages; an empty one keeps the connection open.
-    """
+    """The result of a request that is answered by several messages, the response last."""
 
     messages: AsyncIterator[bytes]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a door sends back."""
-
     status: int
     # One JSON-RPC response, an array of them, or nothing.
     body: bytes = b""

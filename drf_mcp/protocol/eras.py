@@ -53,12 +53,7 @@ class Unfinished:
 
 @dataclass(frozen=True)
 class InputRequired(Unfinished):
-    """The result of a request that waits for answers of the client.
-
-    Attributes:
-        questions: the questions.
-        state: a text that the client sends back with the answers.
-    """
+    """The result of a request that waits for answers of the client."""
 
     questions: Sequence[Question]
     state: str
@@ -99,11 +94,7 @@ def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the answers of a request by the key of their question.
-
-    Raises:
-        InvalidParams: if the answers are malformed.
-    """
+    """Return the answers of a request by the key of their question."""
     responses = params.get(RESPONSES, {})
     if not isinstance(responses, Mapping):
         raise InvalidParams(_('The member "inputResponses" must be an object.'))

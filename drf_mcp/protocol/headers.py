@@ -59,7 +59,6 @@ class HeaderValue(str):
         return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
     def to_text(self) -> str:
-        """Decode the value ("Value Encoding")."""
         encoded = _ENCODED.fullmatch(self)
         if encoded is None:
             return str(self)
@@ -75,12 +74,7 @@ class HeaderValue(str):
 
 
 class RepeatedArguments:
-    """Arguments that HTTP headers repeat.
-
-    Args:
-        arguments: any JSON value.
-        names: the names of the headers, without their prefix, by the path of the argument.
-    """
+    """Arguments that HTTP headers repeat."""
 
     def __init__(self, arguments: Any, names: Mapping[tuple[str, ...], str]) -> None:
         self.values = {
@@ -93,12 +87,10 @@ class RepeatedArguments:
         return arguments
 
     def get_headers(self) -> dict[str, str]:
-        """Return the headers that a client sends ("Client Behavior")."""
         texts = {name: self.to_text(value) for name, value in self.values.items()}
         return {n: HeaderValue.from_text(text) for n, text in texts.items() if text is not None}
 
     def check(self, headers: Mapping[str, str]) -> None:
-        """Compare the headers of a request with the arguments ("Server Validation")."""
         for header, argument in self.values.items():
             value = HeaderValue.from_headers(headers, header)
             if value is None and self.to_text(argument) is None:
@@ -122,15 +114,7 @@ class RepeatedArguments:
 def check_header(
     headers: Mapping[str, str], name: str, expected: Any, *, is_encoded: bool = False
 ) -> None:
-    """Compare a header with the value that it repeats.
-
-    Args:
-        expected: any JSON value; one that is no text may have no header.
-        is_encoded: whether clients encode the value ("Value Encoding").
-
-    Raises:
-        HeaderMismatch: if the two differ.
-    """
+    """Compare a header with the value that it repeats."""
     sent = headers.get(name)
     if sent == expected and sent and _PLAIN.fullmatch(sent):
         return

@@ -73,8 +73,6 @@ class Message:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """A response from the client."""
-
     # That of the server's request, None if it is no valid id.
     id: RequestId | None = None
     # Any JSON value; None where the client sent an error.

@@ -196,7 +196,6 @@ CLIENTS: dict[str, type[ClientConfig]] = {
 
 
 def find_challenge() -> str | None:
-    """Return the scheme of the Authorization header that the endpoint asks for, None for none."""
     request = Request(HttpRequest())
     challenges = (c().authenticate_header(request) for c in resolve_authentication_classes())
     return next((str(c).split()[0] for c in challenges if c), None)

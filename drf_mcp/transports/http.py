@@ -58,10 +58,8 @@ def _get_meta_name(header: str) -> str:
 
 
 def _open_chunked_body(request: HttpRequest, limit: int) -> int:
-    """Let Django read a body without a Content-Length (RFC 9112, 7.1), which it takes for empty.
-
-    Returns how many bytes the body may have. One more is read, so that a longer body is noticed.
-    """
+    """Let Django read a body without a Content-Length (RFC 9112, 7.1), which it takes for empty."""
+    # Returns how many bytes the body may have. One more is read, so that a longer body is noticed.
     stream = request.META.get("wsgi.input")
     # Under ASGI Django reads every body to its end.
     if stream is None or vars(request).get("_body"):
@@ -95,7 +93,6 @@ def read_body(request: HttpRequest) -> bytes:
 
 
 def find_request_id(request: HttpRequest) -> jsonrpc.RequestId | None:
-    """Return the id of the request in a body that is refused, None where it cannot be read."""
     return contain(lambda: jsonrpc.find_id(read_body(request)), lambda exc: None)
 
 
@@ -145,7 +142,6 @@ def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
 
 
 def has_other_threads(request: HttpRequest) -> bool:
-    """Return whether the process receives other requests while it answers one."""
     return hasattr(request, "scope") or bool(request.META.get("wsgi.multithread"))
 
 
@@ -154,7 +150,6 @@ def encode_event(message: bytes) -> bytes:
 
 
 def make_response(reply: Reply) -> Any:
-    """Return the response that carries a reply: JSON, or events as they come."""
     if reply.stream is None:
         return make_json_response(reply.status, reply.body, reply.headers)
     stream = reply.stream
@@ -168,11 +163,7 @@ def make_response(reply: Reply) -> Any:
 
 
 class BufferedStream:
-    """Sends the notifications together with the response.
-
-    Args:
-        respond: returns the JSON response.
-    """
+    """Sends the notifications together with the response."""
 
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
@@ -237,13 +228,10 @@ class LiveStream(BufferedStream):
             self.wake()
 
     def drain(self) -> AsyncIterator[bytes] | Iterator[bytes]:
-        """Return the events as they come, and comments between them."""
         raise NotImplementedError
 
 
 class AsyncStream(LiveStream):
-    """A live stream under ASGI."""
-
     def __init__(self, respond: Respond) -> None:
         super().__init__(respond)
         self.channel.is_live = True
@@ -273,11 +261,7 @@ class AsyncStream(LiveStream):
 
 
 class ThreadStream(LiveStream):
-    """A live stream under WSGI: the server's thread writes what the call's thread sends.
-
-    Args:
-        has_others: whether the process has other threads, which receive requests meanwhile.
-    """
+    """A live stream under WSGI: the server's thread writes what the call's thread sends."""
 
     def __init__(self, respond: Respond, *, has_others: bool) -> None:
         super().__init__(respond)

@@ -40,15 +40,7 @@ DEFAULT_PATH = "/mcp"
 
 
 class LocalEndpoint:
-    """An endpoint that answers callers of this process.
-
-    Args:
-        path: the path of the endpoint, such as ``/mcp/readonly``; None for an endpoint made from
-            the settings.
-
-    Raises:
-        LookupError: if the URLconf has no endpoint at the path.
-    """
+    """An endpoint that answers callers of this process."""
 
     def __init__(self, path: str | None = None) -> None:
         self.path = path or DEFAULT_PATH
@@ -57,7 +49,6 @@ class LocalEndpoint:
             raise LookupError(path)
 
     def make_view(self, request: Any) -> Any:
-        """Return the view that serves a request, None without a path."""
         if self.found is None:
             return None
         view = self.found.view
@@ -65,7 +56,6 @@ class LocalEndpoint:
         return view
 
     def make_server(self) -> Server:
-        """Return a server that answers as the endpoint does."""
         view = self.make_view(self.make_request())
         server: Server = Server(registry) if view is None else view.get_server()
         return server
@@ -77,27 +67,17 @@ class LocalEndpoint:
 
     @property
     def tool_options(self) -> Mapping[str, Any] | None:
-        """The options that the endpoint sets for all of its tools."""
         return None if self.found is None else self.found.view.tool_options
 
     @property
     def tools(self) -> Mapping[str, Tool]:
-        """The tools of the endpoint by name, for any caller.
-
-        Raises:
-            Refused: if the path names no toolset.
-        """
+        """The tools of the endpoint by name, for any caller."""
         every = self.registry.tools(None, self.tool_options)
         return self.registry.narrow(every, self.make_caller().narrowings)
 
     def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
-        """Return a caller.
-
-        A user needs no credential; with None, the Authorization header says who is calling.
-
-        Raises:
-            Refused: if the path names no toolset.
-        """
+        """Return a caller."""
+        # A user needs no credential. Without one, the Authorization header says who is calling.
         request = self.make_request(user, authorization)
         view = self.make_view(request)
         if view is None:
@@ -108,7 +88,6 @@ class LocalEndpoint:
         return caller
 
     def get_throttles(self) -> Sequence[Any]:
-        """Return the throttles of the endpoint."""
         view = self.make_view(self.make_request())
         if view is None:
             return [made() for made in mcp_settings.THROTTLE_CLASSES]
@@ -154,12 +133,10 @@ class InProcessClient:
     on_progress: Callable[[Mapping[str, Any]], None] | None = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send one request and return the JSON-RPC response."""
         response: dict[str, Any] = json.loads(self.send_for_bytes(method, params))
         return response
 
     def send_for_bytes(self, method: str, params: Mapping[str, Any]) -> bytes:
-        """Send one request and return the response as it is on the wire."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params)}
         headers = None
         if self.revision == STATELESS_REVISION:
@@ -188,8 +165,6 @@ class InProcessClient:
 
 @dataclass(frozen=True)
 class PreloadedEndpoint:
-    """The tools of one endpoint, described."""
-
     path: str
     # The number of tools, and the size of their definitions in one revision.
     tools: int
