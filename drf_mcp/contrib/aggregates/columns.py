@@ -101,7 +101,6 @@ class Column:
         return getattr(self.shown_by, "timezone", None) or timezone.get_current_timezone()
 
     def show(self, value: Any) -> Any:
-        """Return a value of the column as the serializer shows it."""
         if value is None or isinstance(self.shown_by, PLAIN):
             return value
         if isinstance(self.shown_by, KEY):
@@ -152,7 +151,6 @@ class Columns:
             raise NotAColumn(text % {"serializer": type(self.serializer).__name__})
 
     def find(self, name: str) -> Column:
-        """Return the column that a field shows; raises `NotAColumn`."""
         self.check_list()
         child = self.serializer.child
         facts = {"serializer": type(child).__name__, "name": name, "model": self.model.__name__}

@@ -70,9 +70,6 @@ class AggregateEndpoint(Endpoint):
             listing: the endpoint of the list.
             fields: as the attribute.
             answers: the class of the handler, `AggregateList` by default.
-
-        Raises:
-            ImproperlyConfigured: the list has code of its own, which the figures would leave out.
         """
         if obstacle := find_obstacle(listing):
             raise ImproperlyConfigured(
@@ -146,7 +143,6 @@ class UndeclaredAggregateList(AggregateList):
     """
 
     def get_mcp_terms(self, columns: Columns) -> Terms:
-        """Return what the caller may ask for, of the columns that the caller's list shows."""
         names = (name for name in columns.names if name not in self.mcp_aggregate)
         return Terms.of_undeclared(columns.find_shown(names))
 

@@ -47,11 +47,6 @@ class UndeclaredAggregateTool(AggregateTool):
 
     @classmethod
     def of(cls, listing: Tool) -> UndeclaredAggregateTool:
-        """Return the tool of the figures of a list.
-
-        Raises:
-            ImproperlyConfigured: if the list has code that figures would leave out.
-        """
         # The archive finds the tool of a result by its name, and this one has none of its own.
         options = replace(listing.options, **DEFAULTS, archive=False)
         # Nothing in the figures needs the label of what others wrote.
@@ -88,7 +83,6 @@ class SharedTool(RedirectingTool):
 
     @classmethod
     def of_lists(cls, tools: Mapping[str, Tool]) -> SharedTool | None:
-        """Return the tool of the lists among some tools, None if none of them is plain."""
         plain = [tool for tool in tools.values() if is_plain(tool)]
         if not plain:
             return None
@@ -98,7 +92,6 @@ class SharedTool(RedirectingTool):
         return replace(made, figures={t.name: UndeclaredAggregateTool.of(t) for t in plain})
 
     def redirect(self, call: CallState) -> None:
-        """Make the call of the list's figures that a call asks for."""
         try:
             name, arguments = self.read(call)
         except ArgumentsRefused as exc:

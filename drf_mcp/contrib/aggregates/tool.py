@@ -112,7 +112,6 @@ class Declaration:
 
     @property
     def is_known(self) -> bool:
-        """Whether the schema can enumerate what there is to ask for."""
         return self.inspection.model is not None and bool(self.shown)
 
     @property

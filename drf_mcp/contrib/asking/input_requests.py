@@ -37,11 +37,7 @@ class InputRequests:
 
     @cached_property
     def exchange(self) -> Exchange:
-        """What was asked and answered before.
-
-        Raises:
-            InvalidParams: if the client's part of it cannot be read or trusted.
-        """
+        """What was asked and answered before."""
         if not self.context.era.asks_for_input:
             return SILENT
         message = self.context.message
@@ -71,11 +67,7 @@ class InputRequests:
         return hash_json([caller.principal, self.subject, arguments])
 
     def read_state(self, text: Any) -> Any:
-        """Return the number of earlier rounds, their answers, and what was remembered.
-
-        Raises:
-            InvalidParams: if the text is not of this caller and call, or is too old.
-        """
+        """Return the number of earlier rounds, their answers, and what was remembered."""
         own = self.binding
         try:
             loaded = signing.loads(str(text), salt=SALT, max_age=ANSWER_SECONDS)

@@ -59,7 +59,6 @@ class OpenQuestions:
             WAITING.wake(question_id)
 
     def cancel(self, call_id: Any) -> None:
-        """Let a call wait no longer."""
         rows = self.get_unanswered().filter(call=hash_json(call_id))
         ids = list(rows.values_list("question_id", flat=True))
         rows.update(answer=[])
@@ -85,12 +84,10 @@ def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:
 
 
 def close(ids: Sequence[str]) -> None:
-    """Delete questions: no answer is kept for them any more."""
     get_questions().filter(pk__in=ids).delete()
 
 
 def delete_expired_questions() -> int:
-    """Delete the questions that no call waits for any more, and return their number."""
     return int(get_questions().filter(expires__lte=timezone.now()).delete()[0])
 
 
@@ -132,7 +129,6 @@ class WaitingCalls:
                     self.by_question.pop(question_id, None)
 
     def wake(self, question_id: str) -> None:
-        """Wake the call that waits for a question, if it is one of this process."""
         if news := self.by_question.get(question_id):
             news.set()
 

@@ -111,11 +111,6 @@ class WaitingGuard(Guard):
     def ask(
         self, call: CallState, questions: Sequence[Question], exchange: Exchange
     ) -> dict[str, Answer]:
-        """Return the answers by the keys of their questions.
-
-        Raises:
-            NoAnswer: if there are none.
-        """
         context, channel = call.context, call.channel
         assert context is not None
         assert channel is not None
@@ -159,7 +154,6 @@ class WaitingGuard(Guard):
 
 
 def can_show(question: Question, revision: str) -> bool:
-    """Return whether the forms of a revision have an input for each field."""
     fields = (question.schema or {}).get("properties", {}).values()
     return revision >= FIRST_WITH_MODES or all(field.get("type") != "array" for field in fields)
 

@@ -208,7 +208,6 @@ class ClientTools:
 
     @override_language()
     def read_all(self, tools: Mapping[str, Tool], user: Any) -> list[ClientTool]:
-        """Return the tools, and those that only the list of the endpoint has, such as a search."""
         made = [self._read_tool(tool) for tool in tools.values()]
         default = make_envelope(choose_envelope_class(None, self.capability.server.envelope_class))
         for each in self._list_further(user):

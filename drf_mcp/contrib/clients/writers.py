@@ -65,7 +65,6 @@ class ClientWriter:
     types: ClassVar[Mapping[str, str]]
 
     def write(self, server: str, tools: Sequence[ClientTool], records: Iterable[Record]) -> str:
-        """Return the code of a client of some tools."""
         raise NotImplementedError
 
     def write_record_type(self, record: Record) -> str:
@@ -90,7 +89,6 @@ class ClientWriter:
         return [(name, kind) for name, kind in named if kind not in (self.types["any"], name)]
 
     def reserve(self, tools: Iterable[ClientTool], reserved: Iterable[str]) -> UniqueNames:
-        """Return names for the functions of tools."""
         taken = {each for tool in tools for each in (tool.arguments.name, tool.data_name)}
         return UniqueNames({*reserved, *taken})
 
@@ -112,7 +110,6 @@ class PythonWriter(ClientWriter):
     }
 
     def write(self, server: str, tools: Sequence[ClientTool], records: Iterable[Record]) -> str:
-        """Return the code of a client of some tools."""
         title = f"The tools of {server}. Written by manage.py mcp_client."
         aliases = "\n".join(f"{n}: TypeAlias = {kind}" for n, kind in self.find_aliases(tools))
         methods = self.reserve(tools, RESERVED_METHODS)
@@ -194,7 +191,6 @@ class TypeScriptWriter(ClientWriter):
     }
 
     def write(self, server: str, tools: Sequence[ClientTool], records: Iterable[Record]) -> str:
-        """Return the code of a client of some tools."""
         functions = self.reserve(tools, RESERVED_FUNCTIONS)
         title = f"The tools of {server}. Written by manage.py mcp_client."
         parts = [

@@ -132,22 +132,15 @@ class ProgramCalls:
 
     @property
     def left(self) -> float:
-        """Seconds in which the program may go on."""
         return max(self.ends - time.monotonic(), 0.001)
 
     @property
     def changes(self) -> list[dict[str, Any]]:
-        """The calls that changed something."""
         made = (each for each in self.answers if each.changed is not None)
         return [{"tool": each.tool, "arguments": each.changed} for each in made]
 
     def answer(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Return what a function of the program gives.
-
-        Raises:
-            RaisedInProgram: what the program can catch.
-            ProgramStopped, Ended: what ends it.
-        """
+        """Return what a function of the program gives."""
         self.check_time()
         if name in OWN_FUNCTIONS:
             # Longer patterns take the time of the process, which no limit of the program counts.
@@ -262,7 +255,6 @@ class ProgramCalls:
             answer.changed = tool.sanitize_arguments(arguments)
 
     def describe(self, outcome: Outcome) -> str:
-        """Return the text of a failure: its code, where it is, and what is wrong."""
         failure = outcome.failure
         assert failure is not None
         problems = [f"{each.pointer}: {each.message}" for each in failure.problems if each.pointer]
@@ -271,7 +263,6 @@ class ProgramCalls:
         return text
 
     def read(self, outcome: Outcome, answer: CallAnswer) -> None:
-        """Note the data of an outcome, and what its caller should know of it."""
         for warning in outcome.warnings:
             self.warnings.setdefault((warning.code, warning.message), warning)
         data, page = outcome.data, outcome.pagination

@@ -70,11 +70,6 @@ class Keeper:
         return signing.Signer(salt=SIGNER).sign(nonce)
 
     def read(self, text: str) -> dict[str, Any]:
-        """Return the state of an id.
-
-        Raises:
-            Gone: if there is none, it has expired, or the caller may not have it.
-        """
         row = self.find_rows(text).first()
         state: dict[str, Any] = {} if row is None else json.loads(row.state)
         if state.get("rights") != self.rights:
@@ -82,11 +77,6 @@ class Keeper:
         return state
 
     def claim(self, text: str) -> None:
-        """Use an id up.
-
-        Raises:
-            Gone: if another call has used it.
-        """
         # One of several calls at a time deletes the row.
         if not self.find_rows(text).delete()[0]:
             raise Gone
@@ -101,11 +91,6 @@ class Keeper:
         return get_rows().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
 
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
-        """Ask whether the caller may have an answer again.
-
-        Raises:
-            Gone: if they may not.
-        """
         answer = StoredAnswer(self.caller, tool, terms["kwargs"], terms["query_string"])
         try:
             answer.check(terms)
@@ -119,5 +104,4 @@ def get_rows() -> Any:
 
 
 def expire_programs() -> int:
-    """Delete what is kept no more, and return the number."""
     return int(get_rows().filter(expires__lte=timezone.now()).delete()[0])

@@ -75,12 +75,6 @@ class ProgramRun:
         PROGRAM.set(call, self.calls)
 
     def get_outcome(self) -> Outcome:
-        """Return what came of the program.
-
-        Raises:
-            ArgumentsRefused: if the caller sends what no program goes on with.
-            CallRefused: if too many programs are running.
-        """
         program, now, calls = self.sent.program, timezone.now(), self.calls
         try:
             name, stop = Stop.find(self.call, self.sent, calls.keeper)
@@ -135,7 +129,6 @@ class ProgramRun:
         return {"output": text + ("…" if self.printed.is_cut else "")} if text else {}
 
     def explain(self, exc: ProgramFailed) -> Outcome:
-        """Return the outcome of a program that ended with an exception."""
         line = _("Line %(line)d: ") % {"line": exc.line} if exc.line else ""
         cause = self.calls.failures.get(exc.message)
         if cause is not None and cause.failure is not None:
@@ -189,7 +182,6 @@ class Stop:
 
     @classmethod
     def of(cls, stopped: ProgramStopped, calls: ProgramCalls, program: str, now: datetime) -> Stop:
-        """Return what is kept of a program that stopped."""
         outcome, reopened, questions = stopped.outcome, stopped.reopened, []
         for each in outcome.questions:
             reopened.memory[each.key] = each.memory
@@ -204,12 +196,7 @@ class Stop:
 
     @classmethod
     def find(cls, call: CallState, sent: Sent, keeper: Keeper) -> tuple[str, Stop | None]:
-        """Return the id and the stop at which a call goes on; "" and None for a new program.
-
-        Raises:
-            Gone: if there is no such stop.
-            ArgumentsRefused: if the call sends other answers than were asked for.
-        """
+        """Return the id and the stop at which a call goes on; "" and None for a new program."""
         exchange = get_exchange(call)
         carried = [each for each in exchange.memory.values() if isinstance(each, list)]
         name = max(carried)[1] if carried else sent.resume
@@ -236,11 +223,9 @@ class Stop:
 
     @property
     def fields(self) -> list[str]:
-        """The names of what is asked for."""
         return [*self.names, *(name for each in self.questions for name in each["fields"])]
 
     def take(self, answers: Mapping[str, Any]) -> None:
-        """Answer the call with what an agent sends."""
         message = _("The call did not ask for it.")
         advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(self.fields)}
         advice = advice if self.fields else _("Leave the answers out: nothing was asked for.")
@@ -256,7 +241,6 @@ class Stop:
                 self.reopened.replies[each["key"]] = {"action": "accept", "content": content}
 
     def get_outcome(self, call: CallState, stopped: ProgramStopped, calls: ProgramCalls) -> Outcome:
-        """Return the outcome that asks: questions for a client's user, and how an agent goes on."""
         inner, tool = stopped.outcome, stopped.tool
         assert inner.failure is not None
         shown = inner.data if isinstance(inner.data, Mapping) else {}

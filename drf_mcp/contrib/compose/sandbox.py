@@ -74,9 +74,6 @@ def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.Mon
         limits: those of COMPOSE_LIMITS.
         now: the time that the program sees, and the seed of what is random to it: the same program
             does the same when it runs again.
-
-    Raises:
-        Unavailable: if too many programs are running, or none can run here.
     """
     checkout = get_pool().checkout(
         limits={
@@ -101,11 +98,6 @@ def open_session(limits: Mapping[str, int], now: datetime) -> Iterator[monty.Mon
 
 
 def get_pool() -> monty.Monty:
-    """Return the pool of this process.
-
-    Raises:
-        Unavailable: if the process was forked from one that has run programs.
-    """
     with lock:
         if os.getpid() not in pools:
             if pools:
@@ -136,10 +128,6 @@ def run_program(
         answer: returns what a function gives: gets its name, and its arguments by position and by
             name; raises `RaisedInProgram`, or what ends the program.
         printed: gets what the program prints.
-
-    Raises:
-        ProgramFailed: if the program ends with an exception, exceeds a limit, or gives what JSON
-            cannot write.
     """
     try:
         session.feed_run(PRELUDE)

@@ -46,11 +46,6 @@ class ComposeTool(ServerTool):
     controls = ()
 
     def read(self, arguments: Mapping[str, Any]) -> Sent:
-        """Return what a caller sent.
-
-        Raises:
-            ArgumentsRefused: if it is nothing that can be run.
-        """
         sent: dict[str, Any] = {"program": "", "resume": "", "answers": {}}
         sent |= {name: value for name, value in arguments.items() if value is not None}
         sent["answers"] = parse_json_text(sent["answers"], dict)
@@ -80,7 +75,6 @@ def get_mode(view_attributes: Mapping[str, Any]) -> bool | str:
 
 
 def get_functions(server: Any, context: RequestContext) -> Mapping[str, Tool]:
-    """Return the tools that programs of a caller can call."""
     tools: Mapping[str, Tool] = server.tools_capability.get_offered_tools(context)
     return {
         name: tool

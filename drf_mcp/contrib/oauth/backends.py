@@ -67,7 +67,6 @@ def find_resources(request: HttpRequest, resources: Sequence[str] = ()) -> dict[
 
 
 def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[FoundEndpoint]:
-    """Return the endpoints that a token for these resources opens; without resources, all."""
     every = find_resources(request, resources)
     return [e for uri, e in every.items() if validate_resource_as_url_prefix(uri, resources)]
 

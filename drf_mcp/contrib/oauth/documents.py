@@ -146,12 +146,7 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
     by_place = ReaderCounts()
 
     def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
-        """Return the document of a client, and for how many seconds it may be kept.
-
-        Raises:
-            CIMDError: if there is none, or it takes more than CIMD_FETCH_TIMEOUT_SECONDS.
-            NotNow: if no person is signed in, or too many documents are being read.
-        """
+        """Return the document of a client, and for how many seconds it may be kept."""
         person = reading_for.get()
         host = _validate_client_id_url(client_id).hostname
         if person is None or not ReadingRate().has_room:

@@ -95,7 +95,6 @@ def belongs_to_client(token: Any) -> bool:
 
 
 def record_use(token: Any) -> None:
-    """Record that the connection of a token was used."""
     recorder.record(token.user_id, token.application_id)
 
 
@@ -116,7 +115,6 @@ def find_connections(user: Any) -> QuerySet[Connection]:
 
 
 def end_connection(connection: Connection) -> None:
-    """Delete a connection with all of its tokens and codes."""
     own = {"user": connection.user_id, "application": connection.application_id}
     models = (get_refresh_token_model(), get_access_token_model(), get_grant_model())
     with transaction.atomic():
@@ -127,7 +125,6 @@ def end_connection(connection: Connection) -> None:
 
 
 def find_scopes(connection: Connection) -> list[str]:
-    """Return the scopes of the tokens of a connection, sorted."""
     own = {"user": connection.user_id, "application": connection.application_id}
     texts = get_access_token_model().objects.filter(**own).values_list("scope", flat=True)
     return sorted(set(" ".join(texts).split()))

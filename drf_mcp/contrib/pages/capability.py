@@ -53,7 +53,6 @@ class Page(Document):
         )
 
     def render(self) -> str:
-        """Return the HTML, in the project's own language as the list of tools."""
         tool = self.tool
         members = {"name": tool.name, "title": tool.title, "inputSchema": tool.input_schema}
         with override_language():
@@ -61,7 +60,6 @@ class Page(Document):
         return html
 
     def find_fault(self) -> str:
-        """Return why the template cannot be loaded, "" if it can."""
         try:
             get_template(self.template_name)
         except TemplateDoesNotExist as exc:
@@ -81,7 +79,6 @@ class UICapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether some tool has a page."""
         tools = self.server.registry.tools(None, self.server.tool_options)
         return any(tool.options.ui for tool in tools.values())
 

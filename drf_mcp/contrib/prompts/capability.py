@@ -62,7 +62,6 @@ class PromptsCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether the server has prompts at all."""
         return bool(self.get_prompts())
 
     def get_prompts(self) -> Prompts:
@@ -145,12 +144,7 @@ class PromptArguments:
         return SILENT if self.input_requests is None else self.input_requests.exchange
 
     def read(self, sent: Mapping[str, Any]) -> tuple[dict[str, Any], Any] | InputRequired:
-        """Return the arguments and their values, or the question for those that are missing.
-
-        Raises:
-            InvalidParams: if there are unknown ones, or the serializer refuses them, and the client
-                cannot ask its user.
-        """
+        """Return the arguments and their values, or the question for those that are missing."""
         # A form that leaves a field empty sends an empty text.
         sent = {name: value for name, value in sent.items() if value not in ("", None)}
         answer = self.exchange.answers.get(self.prompt.name)

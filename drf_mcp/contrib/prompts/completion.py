@@ -43,7 +43,6 @@ class ListedRows:
         self.tools = tools
 
     def find_list(self, model: Any) -> Tool | None:
-        """Return the tool that lists a model, None if the caller has none."""
         for tool in self.tools.values():
             name = tool.related.find_list(model)
             return self.tools.get(name) if name else None
@@ -83,7 +82,6 @@ class Completion:
         self.chosen = chosen
 
     def complete_field(self, field: Any) -> Mapping[str, Any]:
-        """Complete what a serializer field of a prompt takes."""
         field = getattr(field, "child_relation", None) or getattr(field, "child", None) or field
         if isinstance(field, serializers.RelatedField):
             rows: Any = vars(field).get("queryset")
@@ -95,7 +93,6 @@ class Completion:
         return self.complete_choices(BOOLEANS) if is_boolean else NOTHING
 
     def complete_variable(self, tool: Tool, name: str) -> Mapping[str, Any]:
-        """Complete a variable of the URI template of a tool."""
         found = (each for each in tool.arguments.arguments if each.parameter.name == name)
         if (argument := next(found, None)) is None:
             return NOTHING
@@ -158,7 +155,6 @@ class CompletionCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether there are prompts or resources."""
         prompts, resources = map(self.server.find_capability, ("prompts", "resources"))
         return resources is not None or prompts.is_on
 
@@ -180,11 +176,6 @@ class CompletionCapability(Capability):
     def ask(
         self, completion: Completion, ref: Mapping[str, Any], name: str, context: RequestContext
     ) -> Mapping[str, Any]:
-        """Return what completes an argument of the prompt, or of the template, that ``ref`` names.
-
-        Raises:
-            InvalidParams: if there is no such prompt, template or argument.
-        """
         prompts, resources = map(self.server.find_capability, ("prompts", "resources"))
         if ref.get("type") == "ref/prompt" and prompts is not None:
             prompt = prompts.find_prompt(ref.get("name"))

@@ -127,11 +127,7 @@ class ResourcesCapability(Capability):
         return self.read(uri, context)
 
     def read(self, uri: str, context: RequestContext) -> dict[str, Any]:
-        """Return the members of a result with the contents of a resource.
-
-        Raises:
-            ProtocolError: if there is no such resource for the caller.
-        """
+        """Return the members of a result with the contents of a resource."""
         found = self.find(uri, context)
         if isinstance(found, Document):
             members: dict[str, Any] = {"contents": self.read_document(found, context)}
@@ -144,11 +140,7 @@ class ResourcesCapability(Capability):
         return members | ({"_meta": found.hints.result_meta} if found.options.untrusted else {})
 
     def find(self, uri: str, context: RequestContext) -> Document | RouteResource:
-        """Return what a URI identifies, whether or not the caller may read it.
-
-        Raises:
-            ResourceNotFound: if it identifies nothing.
-        """
+        """Return what a URI identifies, whether or not the caller may read it."""
         page: Document | None = self.pages.find_page(uri, context) if self.pages else None
         if page is not None:
             return page
@@ -235,11 +227,6 @@ class Reading:
         self.dispatcher.recognize = None
 
     def get_contents(self) -> list[dict[str, Any]]:
-        """Return the contents of the resource.
-
-        Raises:
-            ProtocolError: if there are none for the caller.
-        """
         started, caller = time.perf_counter(), self.context.caller
         call = CallState(self.resource, {"uri": self.uri}, caller, self.context)
         outcome = self.dispatcher.dispatch(call)

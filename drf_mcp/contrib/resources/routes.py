@@ -123,7 +123,6 @@ class RouteResource(Tool):
         return cls(tool.name, one.endpoint, one.options, tool.related, one, uris)
 
     def at(self, match: ResolverMatch, query: str) -> RouteResource | None:
-        """Return the resource of a match of the URLconf, None if it is another's."""
         route = self.endpoint.route
         if match.func is not route.callback or match.route != route.match_route:
             return None

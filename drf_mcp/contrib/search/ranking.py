@@ -179,7 +179,6 @@ class FieldRanking:
                 holders[name] = rarity * (self.k1 + 1) * frequency / (frequency + self.k1)
 
     def find(self, text: str) -> list[str]:
-        """Return the names of the tools with a word of a question, the best first."""
         question = self.language.read(text)
         words, asks = [self.correct(near) for near in question.words[:MOST_WORDS]], question.asks
         if asks == GUESS and words:
@@ -242,7 +241,6 @@ class FieldRanking:
     # --- Words that no tool has --------------------------------------------------------------
 
     def find_near(self, text: str) -> list[str]:
-        """Return the names of the tools with words spelled like those of a question."""
         spelled = map(self.find_spelling, self.language.split(text)[:MOST_SPELLINGS])
         scores = self.get_scores([{word: 1.0} for word in spelled if word])
         return sorted(scores, key=lambda name: -scores[name])

@@ -77,7 +77,6 @@ class ToolIndex:
 
     @classmethod
     def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:
-        """Return the ranking of some tools, made by the first who asks for it."""
         ranking: FieldRanking = registry.keep("ranking", tools, rank_tools)
         return ranking
 
@@ -90,7 +89,6 @@ class ToolIndex:
         return Visibility(self.caller).find_first((self.tools[name] for name in names), most)
 
     def find_named(self, query: str) -> list[str]:
-        """Return the names of tools that a query consists of; none if it has other words."""
         words = NAMES.findall(query)
         # A name of one word, in company, may be that word, or as an argument.
         is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)

@@ -74,8 +74,6 @@ class ToolSearchView(ServerToolView):
 
 
 class SearchTool(ServerTool):
-    """Finds tools."""
-
     selects = False
     is_sliced = True
 
@@ -86,11 +84,6 @@ class RunTool(RedirectingTool):
     naming = "name"
 
     def read(self, arguments: Any) -> tuple[str, Any]:
-        """Return the name of the tool to run, and its arguments.
-
-        Raises:
-            ArgumentsRefused: where they cannot be read.
-        """
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, OBJECTS):
             raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
@@ -114,7 +107,6 @@ class RunTool(RedirectingTool):
 
 
 def make_tool(name: str, **options: Any) -> Tool:
-    """Return one of the three tools, with further options."""
     # Made once, in the project's own language, whichever caller asks first.
     with override_language():
         if name == SEARCH:
@@ -179,7 +171,6 @@ class ToolSearch:
 
     @property
     def hint(self) -> str:
-        """The sentences of the instructions."""
         return _(
             "Few of them are listed: %(search)s finds the others, and without a query what there "
             "is. Run a tool by its name, with its own arguments in `%(arguments)s`: %(read)s runs "
@@ -188,7 +179,6 @@ class ToolSearch:
 
     @property
     def listed(self) -> list[Tool]:
-        """What is listed: the tools that search and run others, and those that are pinned."""
 
         def find_pinned(tools: Mapping[str, Tool]) -> list[Tool]:
             return [
@@ -293,7 +283,6 @@ class RedirectedOutcome:
         self.name = name
 
     def locate(self, outcome: Outcome) -> Outcome:
-        """Return the outcome in terms of the arguments that were sent."""
 
         def go_without(exc: Exception) -> dict[str, Any]:
             text = "The answer of %s cannot be fitted to what was sent"

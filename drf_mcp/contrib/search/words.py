@@ -208,7 +208,6 @@ class SearchLanguage:
         return said + [" ".join(stems[place] for place in phrase) for phrase in phrases if phrase]
 
     def read(self, text: str) -> SearchQuestion:
-        """Return what a question says."""
         asks: dict[str, float] = {READ: 1.0} if "?" in text else {}
         found: list[Mapping[str, float]] = []
         for clause in CLAUSES.split(APOSTROPHES.sub("", text)):
@@ -277,7 +276,6 @@ def split_raw(text: str) -> list[str]:
 
 
 def read_synonyms(code: str) -> list[str]:
-    """Return the groups of the kept list of a language, which has one in English and German."""
     kept = Path(__file__).with_name(f"synonyms_{code}.txt")
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     return [line for line in lines if not line.startswith("#")]
@@ -290,5 +288,4 @@ def get_language(code: str) -> SearchLanguage:
 
 
 def split_words(text: str, code: str = "en") -> list[str]:
-    """Return the stems of the words of a text."""
     return get_language(code).split(text)

@@ -163,7 +163,6 @@ class SkillsCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether there are skills."""
         return bool(self.get_skills())
 
     def get_skills(self) -> Sequence[Skill]:

@@ -146,11 +146,6 @@ def sign_value(name: str, text: str) -> str:
 
 
 def find_row_topics(model: type[Model], values: Mapping[str, Any]) -> list[str]:
-    """Return the topics of a row: by the fields by which resources show it.
-
-    Args:
-        values: those of the row, by the column's attribute.
-    """
     models = {model._meta.concrete_model, *model._meta.get_parent_list()}
     return [
         write_row_topic((shown, field), values[field.attname])
@@ -187,7 +182,6 @@ def find_servers(resolver: URLResolver) -> list[Any]:
 
 
 def find_column(label: str, name: str) -> Column | None:
-    """Return the column of a field of a model, None for what is no column."""
     model = apps.get_model(label)._meta.concrete_model
     assert model is not None
     meta: Any = model._meta

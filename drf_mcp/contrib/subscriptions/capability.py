@@ -59,7 +59,6 @@ class SubscriptionsCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether clients can listen."""
         return self.server.is_live and get_bus() is not None
 
     def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
@@ -140,7 +139,6 @@ class SubscriptionsCapability(Capability):
         return write_row_topic(column, value)
 
     def hash_document(self, uri: str, context: RequestContext) -> str | None:
-        """Return the hash of a document, a file of a skill or a page, None where there is none."""
         if self.resources is None:
             return None
         try:
@@ -150,11 +148,6 @@ class SubscriptionsCapability(Capability):
             return None
 
     def read_task(self, task_id: str, context: RequestContext) -> Any:
-        """Return a task of the caller as ``tasks/get`` does, None where there is none.
-
-        Raises:
-            InternalError: if reading it fails.
-        """
         tasks = self.server.find_capability(TASKS_EXTENSION)
         if tasks is None or not tasks.is_on:
             return None
@@ -166,11 +159,6 @@ class SubscriptionsCapability(Capability):
         return self.server.find_capability("resources")
 
     def is_readable(self, uri: str, context: RequestContext) -> bool:
-        """Return whether the caller can read a resource, by reading it.
-
-        Raises:
-            InternalError: if reading it fails.
-        """
         if (resources := self.resources) is None:
             return False
         read = context.for_params("resources/read", {"uri": uri})
@@ -188,11 +176,6 @@ def ask(read: Callable[[], Any]) -> Any:
 
 
 def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
-    """Return the strings of a filter, each once.
-
-    Raises:
-        InvalidParams: if they are not a list of strings, or more than 100.
-    """
     texts = wanted.get(member, [])
     is_list = isinstance(texts, list) and all(isinstance(each, str) for each in texts)
     if not is_list or len(texts) > MAX_URIS:

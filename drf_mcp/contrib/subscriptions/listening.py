@@ -45,11 +45,7 @@ class StreamSlots:
         self.lock = threading.Lock()
 
     def take(self, owner: str, most: int, stream: Any) -> Callable[[], Any]:
-        """Count a stream until it is deleted, read or unread, or what this returns is called.
-
-        Raises:
-            Refused: if the owner has as many streams as they may have (HTTP 429).
-        """
+        """Count a stream until it is deleted, read or unread, or what this returns is called."""
         with self.lock:
             if self.taken[owner] >= most:
                 text = _("%(count)d streams of yours are open. End one of them, then listen again.")

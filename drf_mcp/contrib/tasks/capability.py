@@ -56,11 +56,7 @@ class Deferral:
         self.principal = principal
 
     def defer(self) -> None:
-        """End the call here, to be made again by a worker.
-
-        Raises:
-            Throttled: if the caller has too many tasks.
-        """
+        """End the call here, to be made again by a worker."""
         TaskStore().check_quota(self.principal)
         self.is_deferred = True
         raise Deferred
@@ -121,11 +117,6 @@ class TasksCapability(Capability):
     # --- tools/call ------------------------------------------------------------------------------
 
     def prepare(self, call: CallState) -> None:
-        """Give a call what makes a task of it, or is running it.
-
-        Raises:
-            MissingClientCapability: if the tool takes no call that waits.
-        """
         run = getattr(call.caller.request, "mcp_task", None)
         if run is not None:
             run.prepare(call)
@@ -145,7 +136,6 @@ class TasksCapability(Capability):
         return None
 
     def create(self, call: CallState) -> TaskCreated:
-        """Return the result that announces a task, which a worker is going to run."""
         context, caller = call.sent, call.caller
         exchange, deferral = get_exchange(call), DEFERRAL.get(call)
         assert context is not None
@@ -226,7 +216,6 @@ class TasksCapability(Capability):
         return {**self.store.describe(row), "status": FAILED, "error": error}
 
     def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
-        """Return whether the caller has the rights that the result was made under."""
         terms = row.terms
         try:
             answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])

@@ -73,11 +73,6 @@ class Credential:
         return hashed if known and hashed.find_auth(user) == auth else None
 
     def put_on(self, request: Any) -> None:
-        """Have a request be the caller's, as REST framework's test client does.
-
-        Raises:
-            CallerGone: if the user or the credential is no longer there, or no longer valid.
-        """
         user = None
         if self.user is not None:
             user = look_up(*self.user)
@@ -92,7 +87,6 @@ class Credential:
             request._force_auth_token = auth
 
     def find_auth(self, user: Any) -> Any:
-        """Return the row of the credential, None if it is gone."""
         assert self.auth is not None
         label, key = self.auth
         model = apps.get_model(label)

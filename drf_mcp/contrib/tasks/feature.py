@@ -75,7 +75,6 @@ class TasksFeature(Feature):
 
 
 def expire_tasks() -> int:
-    """Delete the tasks whose time is over, and return their number."""
     from drf_mcp.contrib.tasks.task_store import TaskStore
 
     return TaskStore().expire()

@@ -151,7 +151,6 @@ class Run:
 
     @classmethod
     def begin(cls, task_id: str) -> Run | None:
-        """Return the run of a task that waits for a worker, None if there is none."""
         row = TaskStore().begin(task_id)
         return None if row is None else cls(row)
 
@@ -164,11 +163,9 @@ class Run:
         INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
     def note_terms(self, outcome: Outcome, call: CallState) -> None:
-        """Keep the rights that the result is read by."""
         self.terms = StoredAnswer(call.caller, call.tool, **outcome.call).note_terms()
 
     def perform(self) -> None:
-        """Make the call, and keep what came of it."""
         # What stays of a worker that has to end, and of an async view that was cancelled.
         answer: Mapping[str, Any] | None = None
         # Middleware may leave the language of its caller to the next task of the thread.
@@ -180,7 +177,6 @@ class Run:
                 self.keep(answer)
 
     def get_answer(self) -> Mapping[str, Any]:
-        """Return the ``result`` or the ``error`` of the call."""
         try:
             request = make_request(self.row.request, self.row.owner)
         except CallerGone:
@@ -208,9 +204,6 @@ def make_request(kept: Mapping[str, Any], principal: str) -> WSGIRequest:
     Args:
         kept: ``params`` of the message, ``environ`` and ``credential``.
         principal: who called, as the caller's credential said.
-
-    Raises:
-        CallerGone: if the caller is no longer let in.
     """
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": kept["params"]}
     body = json.dumps(message).encode()

@@ -58,19 +58,9 @@ class TaskStore:
         return self.rows.filter(task_id=row.task_id, **conditions)
 
     def expire(self) -> int:
-        """Delete the rows whose time is over, and return their number."""
         return int(self.rows.filter(expires__lte=django_timezone.now()).delete()[0])
 
     def create(self, owner: str, tool: str, request: Any, input_requests: Any) -> Any:
-        """Return the row of a new task.
-
-        Args:
-            owner: the principal of the caller.
-            tool: the name of the tool.
-            request: what the call is made from again, a JSON value.
-            input_requests: what was asked and answered before the task: ``answers`` and
-                ``memory`` by the key of the question, and the ``number`` of rounds.
-        """
         now = django_timezone.now()
         return self.rows.create(
             task_id=secrets.token_urlsafe(24),
@@ -99,7 +89,6 @@ class TaskStore:
             raise Throttled(wait, text % {"count": self.max_kept})
 
     def find(self, task_id: Any, owner: str) -> Any:
-        """Return the row of a caller's task, None where there is none."""
         found = self.rows.filter(expires__gt=django_timezone.now(), owner=owner)
         row = found.filter(task_id=str(task_id)).first()
         if row is not None and self.end_lapsed(found.filter(pk=row.pk, leased=row.leased)):
@@ -132,7 +121,6 @@ class TaskStore:
     # --- What the worker does ------------------------------------------------------------------
 
     def begin(self, task_id: str) -> Any:
-        """Return the row of a task that waits for a worker, None if there is none."""
         waiting = self.rows.filter(task_id=task_id, status=WORKING, started=None)
         now = django_timezone.now()
         leased = now + timedelta(seconds=LEASE)
@@ -140,7 +128,6 @@ class TaskStore:
         return self.rows.get(task_id=task_id) if has_begun else None
 
     def renew(self, row: Any) -> None:
-        """Say that the worker of a task is alive."""
         leased = django_timezone.now() + timedelta(seconds=LEASE)
         self.of(row, status=WORKING).update(leased=leased)
 
@@ -154,13 +141,11 @@ class TaskStore:
         return count + int(lapsed.update(status=FAILED, answer=error, **ended))
 
     def tell(self, row: Any, message: str) -> None:
-        """Keep how far the work is."""
         running = self.of(row, status=WORKING, is_cancelled=False)
         running.update(message=message, updated=django_timezone.now())
         self.announce(row)
 
     def is_cancelled(self, row: Any) -> bool:
-        """Return whether the client wants the work no more."""
         return bool(self.of(row, is_cancelled=True).exists())
 
     def ask(self, row: Any, questions: Sequence[Question]) -> None:
@@ -187,18 +172,12 @@ class TaskStore:
         answer: Mapping[str, Any] | None = None,
         terms: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keep what came of a task, and no longer what it was called with.
-
-        Args:
-            terms: what has to hold when the answer is read.
-        """
         ended = {"status": status, "answer": answer, "request": {}, "message": "", "leased": None}
         ended["terms"] = terms or {}
         self.of(row, status=WORKING).update(**ended, updated=django_timezone.now())
         self.announce(row)
 
     def note_job(self, row: Any, status: str, message: str) -> None:
-        """Keep what the URL of a job said."""
         if (row.status, row.message) != (status, message):
             row.status, row.message, row.updated = status, message, django_timezone.now()
             noted = {"status": status, "message": message, "updated": row.updated}
@@ -206,7 +185,6 @@ class TaskStore:
             self.announce(row)
 
     def announce(self, row: Any) -> None:
-        """Notify clients that listen for a task."""
         subject_changed.send(type(self), kind="task", key=row.task_id, using=self.rows.db)
 
     # --- What the client does ------------------------------------------------------------------

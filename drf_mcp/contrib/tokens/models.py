@@ -90,7 +90,6 @@ def get_end(last_day: date) -> datetime:
 class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
     @sensitive_variables("key")
     def find(self, key: str) -> AgentToken | None:
-        """Return the token of a key, open or not."""
         found = KEY.match(key)
         if found is None:
             return None
@@ -100,7 +99,6 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
         return token if token and constant_time_compare(token.digest, digest) else None
 
     def in_state(self, state: str) -> AgentTokenQuerySet:
-        """Return the tokens that are "open", "expired" or "revoked"."""
         kept, now = Q(revoked=None), timezone.now()
         conditions = {
             "open": kept & (Q(expires=None) | Q(expires__gt=now)),
@@ -188,7 +186,6 @@ class AgentToken(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the token can still be used."""
         return self.revoked is None and not self.is_expired
 
     def get_fault(self, address: str | None = None) -> str:

@@ -101,17 +101,11 @@ class WaitingFile:
         return cls(stored, name, content_type, measured.count)
 
     def get_reference(self, principal: str) -> str:
-        """Return the text that names the file in arguments of that caller alone."""
         facts = [self.path, self.name, self.content_type, self.size]
         return PREFIX + signing.dumps(facts, salt=make_salt(principal))
 
     @classmethod
     def find(cls, reference: str, principal: str) -> WaitingFile:
-        """Return the file of a reference.
-
-        Raises:
-            ArgumentsRefused: if the reference is another caller's, or is no longer taken.
-        """
         signed, age = reference.removeprefix(PREFIX), mcp_settings.UPLOAD_SECONDS
         try:
             return cls(*signing.loads(signed, salt=make_salt(principal), max_age=age))
@@ -119,7 +113,6 @@ class WaitingFile:
             raise refuse() from None
 
     def open(self) -> UploadedFile[Any]:
-        """Return the file as a view gets one that a form uploads."""
         if not get_storage().exists(self.path):
             raise refuse()
         return StoredUpload(self)
@@ -137,7 +130,6 @@ def refuse() -> ArgumentsRefused:
 
 
 def delete_expired() -> int:
-    """Delete the files that no call may name any more, and return their number."""
     storage, oldest = get_storage(), time.time() - mcp_settings.UPLOAD_SECONDS
     try:
         names = storage.listdir(FOLDER)[1]
