@@ -75,7 +75,14 @@ def get_default_resources(request: HttpRequest) -> list[str]:
     """Return the resources of a token whose client names none: the endpoints."""
     uris = list(find_resources(request))
     # The token for an endpoint opens the endpoints below it.
-    return [uri for uri in uris if not any(is_below(uri, other) for other in uris)]
+    return [
+        uri
+        for uri in uris
+        if not any(
+            validate_resource_as_url_prefix(uri, [other]) and not is_same_resource(uri, other)
+            for other in uris
+        )
+    ]
 
 
 def is_resource(request: HttpRequest, resource: str) -> bool:
@@ -96,19 +103,13 @@ def is_for_endpoint(request: HttpRequest) -> bool:
 
 def opens_address(request: HttpRequest, token: Any) -> bool:
     """Return whether RESOURCE opens an address, which is no endpoint, to a token."""
+    own = [uri for uri, e in find_resources(request).items() if e.view.get_resource()]
+    own += [mcp_settings.RESOURCE] if mcp_settings.RESOURCE else []
     # Tokens of before this app was installed name no resource.
     resources = token.resource or get_default_resources(request)
-    named = [resource for resource in resources if is_named(request, resource)]
+    named = [each for each in resources if any(is_same_resource(uri, each) for uri in own)]
     address = request.build_absolute_uri(request.path)
     return bool(named) and bool(validate_resource_as_url_prefix(address, named))
-
-
-def is_named(request: HttpRequest, resource: str) -> bool:
-    own = mcp_settings.RESOURCE
-    if own and is_same_resource(own, resource):
-        return True
-    every = find_resources(request).items()
-    return any(is_same_resource(uri, resource) for uri, e in every if e.view.get_resource())
 
 
 def is_same_resource(one: str, other: str) -> bool:
@@ -117,10 +118,6 @@ def is_same_resource(one: str, other: str) -> bool:
         validate_resource_as_url_prefix(one, [other])
         and validate_resource_as_url_prefix(other, [one])
     )
-
-
-def is_below(uri: str, other: str) -> bool:
-    return bool(validate_resource_as_url_prefix(uri, [other])) and not is_same_resource(uri, other)
 
 
 class AgentValidator(OAuth2Validator):  # type: ignore[misc]

@@ -182,6 +182,8 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
         # As the toolkit does: connects to the checked addresses, under the name of the host.
         place = _validate_client_id_url(client_id)
         port = place.port or 443
+        path = f"{place.path}?{place.query}" if place.query else place.path
+        headers = {"Host": place.netloc, "Accept": "application/json, application/*+json"}
         failure: HTTPError | None = None
         for address in _resolve_and_validate(place.hostname, port):
             pool = HTTPSConnectionPool(
@@ -194,22 +196,19 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
             )
             pool.ConnectionCls = partial(TrackedConnection, sockets)  # type: ignore[assignment]
             try:
-                return self.ask(pool, place)
+                response = pool.urlopen(
+                    "GET", path, headers=headers, redirect=False, preload_content=False
+                )
+                try:
+                    found: tuple[dict[str, Any], int] = self._read_document(response)
+                    return found
+                finally:
+                    response.close()
             except HTTPError as exc:
                 failure = exc
             finally:
                 pool.close()
         raise CIMDError(f"The document could not be read: {failure}")
-
-    def ask(self, pool: HTTPSConnectionPool, place: Any) -> tuple[dict[str, Any], int]:
-        path = f"{place.path}?{place.query}" if place.query else place.path
-        headers = {"Host": place.netloc, "Accept": "application/json, application/*+json"}
-        response = pool.urlopen("GET", path, headers=headers, redirect=False, preload_content=False)
-        try:
-            found: tuple[dict[str, Any], int] = self._read_document(response)
-            return found
-        finally:
-            response.close()
 
 
 def expire_documents() -> int:
@@ -225,5 +224,4 @@ def expire_documents() -> int:
     source = model.RegistrationSource.CIMD
     old = model.objects.filter(registration_source=source, updated__lte=now - UNUSED_FOR)
     unused = old.filter(*(~Exists(rows) for rows in used))
-    count: int = unused.delete()[1].get(model._meta.label, 0)
-    return count
+    return int(unused.delete()[1].get(model._meta.label, 0))

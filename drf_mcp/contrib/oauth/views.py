@@ -312,48 +312,35 @@ class ConsentPreview:
         return list(found.values())
 
     def find(self, endpoint: FoundEndpoint) -> Iterator[Tool]:
-        view = endpoint.view
-        request = self.make_request(endpoint)
-        view.setup(request, *endpoint.args, **endpoint.kwargs)
-        caller = Caller(request, view, [self.make_authentication()], view.get_permissions())
-        view.caller, server = caller, view.get_server()
-        capability = next(c for c in server.capabilities if c.name == "tools")
-        context = RequestContext(Message(None, "tools/list"), ERA, caller)
-        try:
-            caller.narrowings += tuple(view.get_narrowings())
-            yield from PreviewVisibility(caller).of(capability.get_offered_tools(context).values())
-        except (APIException, Refused):
-            # The endpoint refuses such a token, or there is no such toolset.
-            return
-
-    def make_request(self, endpoint: FoundEndpoint) -> HttpRequest:
-        request = copy.copy(self.request)
+        view, user, request = endpoint.view, self.request.user, copy.copy(self.request)
         script = request.path.removesuffix(request.path_info)
         request.method = "POST"
         request.path_info, request.path = endpoint.path, f"{script}{endpoint.path}"
         request.META = {**request.META, "HTTP_AUTHORIZATION": "Bearer preview"}
-        return request
-
-    def make_authentication(self) -> PreviewAuthentication:
-        token = get_access_token_model()(
-            user=self.request.user,
-            scope=" ".join(self.scopes),
-            expires=timezone.now() + timedelta(minutes=1),
-        )
-        return PreviewAuthentication(self.request.user, token)
+        expires = timezone.now() + timedelta(minutes=1)
+        token = get_access_token_model()(user=user, scope=" ".join(self.scopes), expires=expires)
+        view.setup(request, *endpoint.args, **endpoint.kwargs)
+        caller = Caller(request, view, [PreviewAuthentication(user, token)], view.get_permissions())
+        view.caller, server = caller, view.get_server()
+        context = RequestContext(Message(None, "tools/list"), ERA, caller)
+        try:
+            caller.narrowings += tuple(view.get_narrowings())
+            offered = server.tools_capability.get_offered_tools(context)
+            yield from PreviewVisibility(caller).of(offered.values())
+        except (APIException, Refused):
+            # The endpoint refuses such a token, or there is no such toolset.
+            return
 
     @property
     def reading(self) -> list[Tool]:
         return [tool for tool in self.tools if tool.annotations["readOnlyHint"]]
 
     @property
-    def writing(self) -> list[Tool]:
-        return [tool for tool in self.tools if not tool.annotations["readOnlyHint"]]
-
-    @property
     def changing(self) -> list[Tool]:
-        return [tool for tool in self.writing if not tool.annotations["destructiveHint"]]
+        hints = ("readOnlyHint", "destructiveHint")
+        return [t for t in self.tools if not any(t.annotations[hint] for hint in hints)]
 
     @property
     def destroying(self) -> list[Tool]:
-        return [tool for tool in self.writing if tool.annotations["destructiveHint"]]
+        writing = (tool for tool in self.tools if not tool.annotations["readOnlyHint"])
+        return [tool for tool in writing if tool.annotations["destructiveHint"]]

@@ -99,16 +99,15 @@ class TasksCapability(Capability):
     @property
     def is_on(self) -> bool:
         """Whether the project has workers that calls can be left to, or views that start jobs."""
-        return find_backend() is not None or self.has_jobs
 
-    @property
-    def has_jobs(self) -> bool:
-        tools = self.server.registry.tools(None, self.server.tool_options)
-
-        def find(tools: Mapping[str, Any]) -> bool:
+        def find_jobs(tools: Mapping[str, Any]) -> bool:
             return any(tool.options.task == "job" for tool in tools.values())
 
-        return bool(self.server.registry.keep("tools with jobs", tools, find))
+        if find_backend() is not None:
+            return True
+        registry = self.server.registry
+        tools = registry.tools(None, self.server.tool_options)
+        return bool(registry.keep("tools with jobs", tools, find_jobs))
 
     @property
     def store(self) -> TaskStore:
