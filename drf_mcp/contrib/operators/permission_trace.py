@@ -357,6 +357,9 @@ class WhyReport(ToolReport):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="TOOL", help="the tool, as it is listed")
 
+    def trace(self, tool: Tool, user: Any, narrowings: Sequence[Narrowing]) -> PermissionTrace:
+        return PermissionTrace(tool, user, narrowings=narrowings)
+
     def run(
         self, command: Any, options: Mapping[str, Any], screen: Screen, tools: Mapping[str, Tool]
     ) -> Iterable[str]:

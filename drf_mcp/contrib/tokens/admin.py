@@ -28,6 +28,10 @@ class StateFilter(admin.SimpleListFilter):
         return queryset.in_state(self.value()) if self.value() else queryset
 
 
+def is_superuser(request: HttpRequest) -> bool:
+    return bool(getattr(request.user, "is_superuser", False))
+
+
 @admin.register(AgentToken)
 class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = AgentTokenForm
@@ -41,11 +45,8 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # The holder of a narrow token of a superuser must not widen it.
-        above = obj is not None and obj.user.is_superuser and not self.is_superuser(request)
+        above = obj is not None and obj.user.is_superuser and not is_superuser(request)
         return not above and super().has_change_permission(request, obj)
-
-    def is_superuser(self, request: HttpRequest) -> bool:
-        return bool(getattr(request.user, "is_superuser", False))
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         username: str = get_user_model().USERNAME_FIELD
@@ -70,12 +71,10 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     ) -> Any:
         form_class: Any = super().get_form(request, obj, change, **kwargs)
 
-        refuses_superusers = not self.is_superuser(request)
-
         class Form(form_class):  # type: ignore[misc]
             def clean_user(self) -> Any:
                 user = self.cleaned_data["user"]
-                if user.is_superuser and refuses_superusers:
+                if user.is_superuser and not is_superuser(request):
                     message = _("Only a superuser makes tokens for a superuser.")
                     raise ValidationError(message, "superuser")
                 return user

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -24,13 +23,6 @@ from drf_mcp.tools import Tool, registry
 from drf_mcp.transports.in_process import LocalEndpoint
 
 
-@dataclass(frozen=True)
-class Row:
-    token: AgentToken
-    # How many of the user's tools it opens.
-    count: int
-
-
 class TokensPart(PagePart):
     """Leads to the page of tokens, and makes one for a client that is being connected.
 
@@ -42,12 +34,10 @@ class TokensPart(PagePart):
         return {url: _("Tokens")} if url else {}
 
     def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
-        url = self.find_url()
-        if not url or not authorization:
-            return []
-        expires = get_last_day().isoformat()
+        url, expires = self.find_url(), get_last_day().isoformat()
         card = {"url": url, "authorization": authorization, "expires": expires}
-        return [{"template": "drf_mcp_tokens/connect.html", **card}]
+        is_shown = url and authorization
+        return [{"template": "drf_mcp_tokens/connect.html", **card}] if is_shown else []
 
     def find_url(self) -> str:
         user = getattr(self.page.request, "user", None)
@@ -121,15 +111,16 @@ class TokensView(SessionPage):
     def show(
         self, form: OwnTokenForm, made: AgentToken | None = None, key: str = ""
     ) -> HttpResponse:
+        own = [tool for tool in form.tools_of_user if not tool.endpoint.is_built_in]
+        rows = []
+        for token in self.get_queryset():
+            opened = filter(token.narrowing.allows, own)
+            rows.append({"token": token, "count": sum(1 for _tool in opened)})
         context = {
             "template": "drf_mcp_tokens/tokens.html",
             "form": form,
             "made": made,
             "key": key,
-            "rows": [self.get_row(token, form.tools_of_user) for token in self.get_queryset()],
+            "rows": rows,
         }
         return self.show_page(context, 200 if form.is_valid() or not form.is_bound else 400)
-
-    def get_row(self, token: AgentToken, tools: Collection[Tool]) -> Row:
-        allows = token.narrowing.allows
-        return Row(token, sum(allows(tool) for tool in tools if not tool.endpoint.is_built_in))

@@ -21,15 +21,10 @@ from drf_mcp.transports.in_process import LocalEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
 COLUMNS = (
-    gettext_noop("TOKEN"),
-    gettext_noop("USER"),
-    gettext_noop("NAME"),
-    gettext_noop("OPENS"),
-    gettext_noop("VALID UNTIL"),
-    gettext_noop("LAST USED"),
-    gettext_noop("STATE"),
+    *(gettext_noop("TOKEN"), gettext_noop("USER"), gettext_noop("NAME"), gettext_noop("OPENS")),
+    *(gettext_noop("VALID UNTIL"), gettext_noop("LAST USED"), gettext_noop("STATE")),
 )
-STATES = (gettext_noop("open"), gettext_noop("revoked"), gettext_noop("expired"))
+OPEN, REVOKED, EXPIRED = gettext_noop("open"), gettext_noop("revoked"), gettext_noop("expired")
 
 
 class Command(MCPCommand):
@@ -105,8 +100,9 @@ class Command(MCPCommand):
         return {"key": token.shown_key, "user": user, **facts, "state": self.get_state(token)}
 
     def get_state(self, token: AgentToken) -> str:
-        opened, revoked, expired = STATES
-        return opened if token.is_open else revoked if token.revoked else expired
+        if token.is_open:
+            return OPEN
+        return REVOKED if token.revoked else EXPIRED
 
     def get_row(self, token: AgentToken) -> tuple[str, ...]:
         facts = [" ".join(token.tools) or _("all tools")]
@@ -142,17 +138,14 @@ class Command(MCPCommand):
         self.write_data(trace.as_data(), lines, options)
 
     def get_token(self, text: str) -> AgentToken:
-        prefix = self.read_prefix(text)
+        # A whole token, its beginning as it is listed, or its prefix.
+        found = KEY.match(f"{text}_")
+        prefix = found["prefix"] if found else text
         token = AgentToken.objects.filter(prefix=prefix).first()
         if token is None:
             known = AgentToken.objects.in_state("open").values_list("prefix", flat=True)
             raise UsageError.unknown("token", prefix, known)
         return token
-
-    def read_prefix(self, text: str) -> str:
-        # A whole token, its beginning as it is listed, or its prefix.
-        found = KEY.match(f"{text}_")
-        return found["prefix"] if found else text
 
     def read_end(self, text: str | None) -> datetime | None:
         if text is None:
