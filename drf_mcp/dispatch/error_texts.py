@@ -2,17 +2,15 @@
 
 REST framework's own bodies are objects of lists by field; a project's exception
 handler may write anything. Many list objects that each tell of one error: ``{"attr", "detail",
-"code"}``, JSON:API's ``{"source": {"pointer"}, "detail", "code"}``, RFC 9457's ``{"pointer",
-"detail"}`` and pydantic's ``{"loc", "msg", "type"}``.
+"code"}``, RFC 9457's ``{"pointer", "detail"}`` and pydantic's ``{"loc", "msg", "type"}``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import dropwhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.functional import cached_property
 from django.utils.translation import gettext
@@ -21,18 +19,16 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
 from drf_mcp.codes import CAUSES, HANDLING, Category
-from drf_mcp.json_text import JSONPointer
+from drf_mcp.json_text import OBJECTS, JSONPointer
 
 Path = tuple[str | int, ...]
 TEXT_KEYS = ("detail", "message", "msg", "title")
 CODE_KEYS = ("code", "type")
 # Members of an error object that hold a path as dotted names, ``lines.0.quantity``.
 NAME_KEYS = ("attr", "field")
-PLACE_KEYS = frozenset({"loc", "source", "pointer", *NAME_KEYS})
+PLACE_KEYS = frozenset({"loc", "pointer", *NAME_KEYS})
 # The first member of a ``loc``: the part of the request that holds the value.
 REQUEST_PARTS = ("body", "query", "path")
-# JSON:API puts these around the fields of a document.
-DOCUMENT_PARTS = ("attributes", "relationships")
 # pydantic's codes for which REST framework has another word.
 PYDANTIC_CODES = {"missing": "required"}
 INDEX = re.compile(r"\[(\d+)\]")
@@ -45,32 +41,24 @@ FACTS = frozenset({"type", "code", "status", "status_code", "error_code", "insta
 VALIDATING = frozenset({400, 422})
 
 
-@dataclass(frozen=True)
-class ErrorText:
-    """One text of an error body.
+class ErrorText(NamedTuple):
+    """One text of an error body, and the names and indexes that lead to it.
 
-    Attributes:
-        path: the names and indexes that lead to the text.
-        text: the text, an ErrorDetail where the view's own exception survived.
-        document_path: the same place in a document of JSON:API, with the parts around its fields.
+    It is an ErrorDetail where the view's own exception survived.
     """
 
     path: Path
     text: str
-    document_path: Path = ()
-
-    @property
-    def has_code(self) -> bool:
-        return isinstance(self.text, ErrorDetail)
 
     @property
     def code(self) -> str:
         return str(getattr(self.text, "code", None) or "invalid")
 
     def is_problem(self, status: int) -> bool:
+        has_code = isinstance(self.text, ErrorDetail)
         if status not in VALIDATING:
-            return status < 500 and bool(self.path) and self.has_code
-        if self.has_code:
+            return status < 500 and bool(self.path) and has_code
+        if has_code:
             return bool(self.path) or self.code not in CAUSES
         # A single word under such a name is a code or an address, and no sentence.
         is_fact = self.path[-1:] and self.path[-1] in FACTS and len(self.text.split()) == 1
@@ -85,123 +73,99 @@ class ErrorBody:
 
     @cached_property
     def texts(self) -> list[ErrorText]:
-        return list(self._find_texts(self.data, ()))
+        return list(find_error_texts(self.data))
 
     @property
     def sentence(self) -> str:
-        return str(self._find_sentence(self.data))
+        return str(find_sentence(self.data))
 
     @property
     def context(self) -> dict[str, Any]:
-        contexts = (getattr(entry.text, "context", None) for entry in self.texts)
-        return {name: value for context in contexts if context for name, value in context.items()}
+        found: dict[str, Any] = {}
+        for entry in self.texts:
+            found.update(getattr(entry.text, "context", None) or ())
+        return found
 
     def get_exception_code(self, status: int) -> str:
         validating = status in VALIDATING
-        # A validation error's texts about the arguments are in lists, those of others alone.
-        alone = list(self.data.values()) if isinstance(self.data, (dict, Mapping)) else []
         for entry in self.texts:
-            if entry.has_code and not (validating and unwrap_path(entry.path)):
-                if not validating or entry.code in CAUSES:
-                    return entry.code
-                if any(entry.text is value for value in alone):
-                    return entry.code
+            if not isinstance(entry.text, ErrorDetail) or (validating and unwrap_path(entry.path)):
+                continue
+            if not validating or entry.code in CAUSES:
+                return entry.code
+            # A validation error's texts about the arguments are in lists, those of others alone.
+            alone = self.data.values() if isinstance(self.data, OBJECTS) else ()
+            if any(entry.text is value for value in alone):
+                return entry.code
         return ""
 
-    def _find_texts(self, data: Any, path: Path) -> Iterator[ErrorText]:
-        if isinstance(data, str):
-            if data.strip():
-                yield ErrorText(path, data)
-        elif isinstance(data, (list, tuple)):
-            for index, item in enumerate(data):
-                text = item if isinstance(item, str) else ErrorObject.read_unplaced(item)
-                if text is None:
-                    yield from self._find_texts(item, (*path, index))
-                else:
-                    yield from self._find_texts(text, path)
-        elif isinstance(data, (dict, Mapping)):
-            whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
-            error = None if PLACE_KEYS.isdisjoint(data) else ErrorObject(data)
-            if error and error.path is not None and error.text is not None:
-                path = tuple(p for p in error.path if p not in whole)
-                yield ErrorText(path, error.text, error.document_path)
-                return
-            for key, value in data.items():
-                # An argument may be called "detail" too; its own errors are in a list.
-                is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
-                yield from self._find_texts(value, path if is_general else (*path, key))
 
-    def _find_sentence(self, data: Any) -> str:
-        parts: Iterable[Any] = ()
-        if isinstance(data, Mapping):
-            parts = (data.get(key) for key in MESSAGE_KEYS)
-        elif isinstance(data, (list, tuple)):
-            parts = data
-        found = next(filter(None, map(self._find_sentence, parts)), "")
-        return found or next((entry.text for entry in self._find_texts(data, ())), "")
+def find_error_texts(data: Any, path: Path = ()) -> Iterator[ErrorText]:
+    if isinstance(data, str):
+        if data.strip():
+            yield ErrorText(path, data)
+    elif isinstance(data, (list, tuple)):
+        for index, item in enumerate(data):
+            text = item if isinstance(item, str) else None
+            # REST framework's own ``get_full_details`` writes objects of text and code.
+            if isinstance(item, OBJECTS) and isinstance(item.get("code"), str):
+                text = read_error(item) if find_place(item) is None else None
+            if text is None:
+                yield from find_error_texts(item, (*path, index))
+            else:
+                yield from find_error_texts(text, path)
+    elif isinstance(data, OBJECTS):
+        whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
+        place = None if PLACE_KEYS.isdisjoint(data) else find_place(data)
+        if place is not None and (text := read_error(data)) is not None:
+            yield ErrorText(tuple(part for part in place if part not in whole), text)
+            return
+        for key, value in data.items():
+            # An argument may be called "detail" too; its own errors are in a list.
+            is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
+            yield from find_error_texts(value, path if is_general else (*path, key))
 
 
-class ErrorObject:
-    """An object of an error body with one error, in one of the common forms."""
+def find_sentence(data: Any) -> str:
+    parts: Iterable[Any] = ()
+    if isinstance(data, Mapping):
+        parts = (data.get(key) for key in MESSAGE_KEYS)
+    elif isinstance(data, (list, tuple)):
+        parts = data
+    found = next(filter(None, map(find_sentence, parts)), "")
+    return found or next((entry.text for entry in find_error_texts(data)), "")
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data = data
 
-    @classmethod
-    def read_unplaced(cls, data: Any) -> ErrorDetail | None:
-        # REST framework's own ``get_full_details`` writes them.
-        if not isinstance(data, (dict, Mapping)) or not isinstance(data.get("code"), str):
-            return None
-        error = cls(data)
-        return error.text if error.path is None else None
-
-    @cached_property
-    def path(self) -> Path | None:
-        data = self.data
-        loc, source = data.get("loc"), data.get("source")
-        if isinstance(loc, (list, tuple)):
-            path = tuple(part if isinstance(part, int) else str(part) for part in loc)
-            return path[1:] if path[:1] and path[0] in REQUEST_PARTS else path
-        if isinstance(source, Mapping) and isinstance(source.get("pointer"), str):
-            fields = self._read_pointer(source["pointer"])[len(self.document_path[:1]) :]
-            return fields[1:] if fields[:1] and fields[0] in DOCUMENT_PARTS else fields
-        if isinstance(source, Mapping) and isinstance(source.get("parameter"), str):
-            return (source["parameter"],)
-        if isinstance(data.get("pointer"), str):
-            return self._read_pointer(data["pointer"])
-        # Null is the request as a whole.
-        names = [data[key] or "" for key in NAME_KEYS if key in data]
-        if not names or not isinstance(names[0], str):
-            return None
-        return self._read_names(INDEX.sub(r".\1", names[0]).split("."))
-
-    @property
-    def document_path(self) -> Path:
-        source = self.data.get("source")
-        pointer = source.get("pointer") if isinstance(source, Mapping) else None
-        path = self._read_pointer(pointer) if isinstance(pointer, str) else ()
-        return path if path[:1] == ("data",) else ()
-
-    @cached_property
-    def text(self) -> ErrorDetail | None:
-        data = self.data
-        texts = [data[key] for key in TEXT_KEYS if isinstance(data.get(key), str)]
-        text = next((text for text in texts if text.strip()), None)
-        if text is None:
-            return None
-        # Codes are words. A type may be a URL as well, and a number says nothing.
-        codes = [data[key] for key in CODE_KEYS if isinstance(data.get(key), str)]
-        words = (code for code in codes if code.replace("-", "_").isidentifier())
-        code = next(words, str(getattr(text, "code", None) or "invalid"))
-        return ErrorDetail(text, PYDANTIC_CODES.get(code, code))
-
-    def _read_pointer(self, pointer: str) -> Path:
+def find_place(data: Mapping[str, Any]) -> Path | None:
+    """Return the path that an error object names, in one of the common forms; None for none."""
+    loc, pointer = data.get("loc"), data.get("pointer")
+    if isinstance(loc, (list, tuple)):
+        path = tuple(part if isinstance(part, int) else str(part) for part in loc)
+        return path[1:] if path[:1] and path[0] in REQUEST_PARTS else path
+    if isinstance(pointer, str):
         # RFC 9457 writes a pointer as the fragment of a URI.
-        path = pointer.removeprefix("#") if "/" in pointer else f"/{pointer}"
-        return self._read_names(JSONPointer(path).path)
+        text = pointer.removeprefix("#") if "/" in pointer else f"/{pointer}"
+        names: Iterable[str] = JSONPointer(text).path
+    else:
+        # Null is the request as a whole.
+        named = [data[key] or "" for key in NAME_KEYS if key in data]
+        if not named or not isinstance(named[0], str):
+            return None
+        names = INDEX.sub(r".\1", named[0]).split(".")
+    return tuple(int(name) if name.isdecimal() else name for name in names if name)
 
-    def _read_names(self, names: Iterable[str]) -> Path:
-        return tuple(int(name) if name.isdecimal() else name for name in names if name)
+
+def read_error(data: Mapping[str, Any]) -> ErrorDetail | None:
+    """Return the text of an error object with its code, None where it has no text."""
+    texts = [data[key] for key in TEXT_KEYS if isinstance(data.get(key), str)]
+    text = next((text for text in texts if text.strip()), None)
+    if text is None:
+        return None
+    # Codes are words. A type may be a URL as well, and a number says nothing.
+    codes = [data[key] for key in CODE_KEYS if isinstance(data.get(key), str)]
+    words = (code for code in codes if code.replace("-", "_").isidentifier())
+    code = next(words, str(getattr(text, "code", None) or "invalid"))
+    return ErrorDetail(text, PYDANTIC_CODES.get(code, code))
 
 
 def unwrap_path(path: Path) -> Path:
@@ -266,13 +230,10 @@ CODE_REMEDIES = {
 }
 
 
-@dataclass(frozen=True)
-class Advice:
-    """What to do about a failure.
+class Advice(NamedTuple):
+    """What to do about a failure: one sentence in English, and whether a call can mend it.
 
-    Attributes:
-        english: one sentence.
-        recoverable: False where no call can mend it; None as the category says.
+    None is what the category says.
     """
 
     english: str

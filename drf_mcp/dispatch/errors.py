@@ -6,7 +6,6 @@ that a project's own exception handler is respected whatever its bodies look lik
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
@@ -301,9 +300,6 @@ class ErrorMapper:
     def locate(self, entry: ErrorText) -> ErrorText:
         # The path from an argument on, without the names of wrappers.
         arguments, path = self.arguments, entry.path
-        document = arguments.pointer(entry.document_path[:1]) if entry.document_path else ""
-        if document and arguments.received(document) is not MISSING:
-            return ErrorText(entry.document_path, entry.text)
         for start, name in enumerate(path):
             # An index below a name of the view's counts its own items, not those of the body.
             is_nested = isinstance(name, int) and start and unwrap_path(path[:start])
@@ -312,7 +308,7 @@ class ErrorMapper:
         rest = unwrap_path(path)
         if arguments.pointer(rest):
             return ErrorText(rest, entry.text)
-        if not rest or not entry.has_code:
+        if not rest or not isinstance(entry.text, ErrorDetail):
             return ErrorText((), entry.text)
         # Names that lead to no argument still tell a reader what the text is about.
         named = f"{'.'.join(map(str, rest))}: {entry.text}"
@@ -340,68 +336,42 @@ EXCEPTION_STATUSES: dict[type[BaseException], int] = {
 }
 
 
-class DatabaseRule(enum.Enum):
-    """What a driver's error code says was broken: the message, and what to do, in English."""
-
-    UNIQUE = (
-        gettext_noop("A value that has to be unique is taken."),
-        gettext_noop(
-            "Read which objects exist: use the one that has these values, or send other values."
-        ),
-    )
-    REFERENCE = (
-        gettext_noop("A reference between objects would be broken."),
-        gettext_noop(
-            "Check that every object that the arguments identify exists, and that nothing refers to"
-            " an object that would be deleted; then decide whether to call again."
-        ),
-    )
-
-    @classmethod
-    def from_exception(cls, exc: IntegrityError) -> DatabaseRule | None:
-        cause: Any = exc.__cause__
-        if cause is None:
-            return None
-        code: Any = cause.args[0] if cause.args else None
-        if isinstance(code, int):
-            return MYSQL_CODES.get(code)
-        if hasattr(code, "full_code"):
-            return ORACLE_CODES.get(code.code)
-        sqlstate = getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)
-        if sqlstate is not None:
-            return SQLSTATES.get(sqlstate)
-        if hasattr(cause, "sqlite_errorcode"):
-            return SQLITE_CODES.get(cause.sqlite_errorcode)
-        if type(cause).__module__ == "sqlite3":
-            return SQLITE_TEXTS.get(str(code).partition(":")[0])
-        return None
+# What a driver's error code says was broken: the message, and what to do, in English.
+UNIQUE = (
+    gettext_noop("A value that has to be unique is taken."),
+    gettext_noop(
+        "Read which objects exist: use the one that has these values, or send other values."
+    ),
+)
+REFERENCE = (
+    gettext_noop("A reference between objects would be broken."),
+    gettext_noop(
+        "Check that every object that the arguments identify exists, and that nothing refers to"
+        " an object that would be deleted; then decide whether to call again."
+    ),
+)
+# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, and what SQLite
+# says on Python 3.10, whose driver does not give the code; MySQL's ER_DUP_ENTRY; ORA-00001. Then
+# restrict and foreign key violations, rows that are referred to, and references to no row.
+BROKEN_RULES: Mapping[Any, tuple[str, str]] = {
+    **dict.fromkeys(("23505", 1555, 2067, 2579, 1062, 1), UNIQUE),
+    "UNIQUE constraint failed": UNIQUE,
+    **dict.fromkeys(("23001", "23503", 787, 1216, 1217, 1451, 1452, 2291, 2292), REFERENCE),
+    "FOREIGN KEY constraint failed": REFERENCE,
+}
 
 
-# Restrict, foreign key and unique violation (PostgreSQL, appendix A).
-SQLSTATES = {
-    "23001": DatabaseRule.REFERENCE,
-    "23503": DatabaseRule.REFERENCE,
-    "23505": DatabaseRule.UNIQUE,
-}
-# SQLITE_CONSTRAINT_FOREIGNKEY, _PRIMARYKEY, _UNIQUE and _ROWID.
-SQLITE_CODES = {
-    787: DatabaseRule.REFERENCE,
-    1555: DatabaseRule.UNIQUE,
-    2067: DatabaseRule.UNIQUE,
-    2579: DatabaseRule.UNIQUE,
-}
-# What SQLite says on Python 3.10, whose driver does not give the code.
-SQLITE_TEXTS = {
-    "FOREIGN KEY constraint failed": DatabaseRule.REFERENCE,
-    "UNIQUE constraint failed": DatabaseRule.UNIQUE,
-}
-# ER_DUP_ENTRY, then rows that are referred to and references to no row.
-MYSQL_CODES = {
-    1062: DatabaseRule.UNIQUE,
-    **dict.fromkeys((1216, 1217, 1451, 1452), DatabaseRule.REFERENCE),
-}
-# ORA-00001, ORA-02291 and ORA-02292.
-ORACLE_CODES = {1: DatabaseRule.UNIQUE, 2291: DatabaseRule.REFERENCE, 2292: DatabaseRule.REFERENCE}
+def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
+    cause: Any = exc.__cause__
+    code: Any = cause.args[0] if cause is not None and cause.args else None
+    if hasattr(code, "full_code"):
+        code = code.code
+    elif not isinstance(code, int):
+        names = ("sqlstate", "pgcode", "sqlite_errorcode")
+        known = next(filter(None, (getattr(cause, name, None) for name in names)), None)
+        is_old = known is None and type(cause).__module__ == "sqlite3"
+        code = str(code).partition(":")[0] if is_old else known
+    return BROKEN_RULES.get(code)
 
 
 def find_violation(
@@ -422,8 +392,8 @@ def find_violation(
                 "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
                 " then call again."
             ) % {"rows": names}
-    elif isinstance(exc, IntegrityError) and (rule := DatabaseRule.from_exception(exc)):
-        message, remediation = map(_, rule.value)
+    elif isinstance(exc, IntegrityError) and (rule := find_broken_rule(exc)):
+        message, remediation = map(_, rule)
     else:
         return None
     return Failure("CONFLICT", Category.CONFLICT, message, remediation)

@@ -23,8 +23,8 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import (
+    REFERENCE,
     ArgumentLocator,
-    DatabaseRule,
     ErrorMapper,
     get_exception_status,
 )
@@ -231,7 +231,7 @@ def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
 
 def name_missing_rows(failure: Failure, tool: Tool, content: bytes) -> Failure:
     """Return the failure of a broken reference with the arguments whose rows do not exist."""
-    if failure.message != _(DatabaseRule.REFERENCE.value[0]):
+    if failure.message != _(REFERENCE[0]):
         return failure
     # The connection may be unusable, and a body need not be JSON.
     none: tuple[Problem, ...] = ()

@@ -67,17 +67,6 @@ KEEPING = {
     "list": lambda exc: [exc.detail],
     "problem": lambda exc: {"type": "about:blank", "title": "Invalid", **exc.detail},
     "standardised": lambda exc: {"type": "validation_error", "errors": entries(exc)},
-    "JSON:API": lambda exc: {
-        "errors": [
-            {
-                "status": "400",
-                "code": entry["code"],
-                "detail": entry["detail"],
-                "source": {"pointer": f"/data/attributes/{entry['attr']}"},
-            }
-            for entry in entries(exc)
-        ]
-    },
     "field and message": lambda exc: [
         {"field": entry["attr"], "message": entry["detail"], "code": entry["code"]}
         for entry in entries(exc)
@@ -277,13 +266,6 @@ PLACES = {
     "in brackets": ({"field": "lines[0].n"}, "/body/lines/0/n"),
     "pointer": ({"pointer": "#/lines/0/n"}, "/body/lines/0/n"),
     "escaped pointer": ({"pointer": "/a~1b"}, "/body/a~1b"),
-    "attribute of a document": (
-        {"source": {"pointer": "/data/attributes/lines/0/n"}},
-        "/body/lines/0/n",
-    ),
-    "relationship": ({"source": {"pointer": "/data/relationships/owner"}}, "/body/owner"),
-    "document": ({"source": {"pointer": "/data"}}, "/body"),
-    "parameter": ({"source": {"parameter": "owner"}}, "/body/owner"),
     "null": ({"attr": None}, "/body"),
     "no field": ({"attr": "non_field_errors"}, "/body"),
     "no field of a line": ({"attr": "lines.0.non_field_errors"}, "/body/lines/0"),
@@ -294,15 +276,6 @@ PLACES = {
 def test_an_error_object_points_at_the_place_it_names(serve, place, pointer):
     result = refused(serve, {"code": "min_value", "detail": "Too small.", **place})
     assert [(p["pointer"], p["code"]) for p in result.problems] == [(pointer, "min_value")]
-
-
-@pytest.mark.parametrize("part", ["attributes", "relationships"])
-def test_an_error_of_a_document_points_into_the_document_that_was_sent(serve, part):
-    place = f"/data/{part}/owner"
-    errors = [{"code": "required", "detail": "Missing.", "source": {"pointer": place}}]
-    view = answering(lambda request: Response({"errors": errors}, status=400), "POST")
-    result = serve(view).call(body={"data": {"type": "things", "attributes": {}}})
-    assert [p["pointer"] for p in result.problems] == [f"/body{place}"]
 
 
 @pytest.mark.parametrize(
