@@ -92,8 +92,10 @@ def check_routes(project: Project) -> Iterator[CheckMessage]:
 
 
 def find_registrations(project: Project) -> Iterator[str]:
+    endpoints = project.rest_endpoints
     for registration in project.registry.registrations:
-        if any(map(registration.selects, project.rest_endpoints)):
+        selects = registration.options.selects
+        if any(registration.is_for(e) and selects(e.action_or_method) for e in endpoints):
             continue
         if registration.view_class is not None:
             yield f"{locate_view(registration.view_class)} is registered"

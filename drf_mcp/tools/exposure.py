@@ -27,10 +27,6 @@ class ToolChoice:
     named: bool = False
     tool_class: type[Tool] = Tool
 
-    @property
-    def update_key(self) -> tuple[str, Any]:
-        return self.endpoint.route.path, self.endpoint.route.callback
-
     def matches(self, patterns: Collection[str]) -> bool:
         if not patterns:
             return False
@@ -51,9 +47,6 @@ class Registration:
             )
         self.view_class: type[APIView] | None = view_class if is_view else None
         self.options = options
-
-    def selects(self, endpoint: Endpoint) -> bool:
-        return self.is_for(endpoint) and self.options.selects(endpoint.action_or_method)
 
     def is_for(self, endpoint: Endpoint) -> bool:
         if self.router is None:
@@ -124,7 +117,11 @@ class Exposure:
     def merge_view_options(self, endpoint: Endpoint, action: str | None) -> ToolOptions:
         options = ToolOptions()
         for view_options in reversed(list(self.get_view_options(endpoint))):
-            options = view_options.get_tool_options(action).over(options)
+            own = view_options.tool
+            # The option is about one object, and of all actions `retrieve` alone reads one.
+            if own.many and action != "retrieve":
+                own = replace(own, many=None)
+            options = own.over(options)
         return options
 
     def get_choice(self, endpoint: Endpoint) -> ToolChoice | None:
@@ -146,21 +143,25 @@ class Exposure:
         self, choices: Sequence[ToolChoice], patterns: Iterable[str] = ()
     ) -> list[ToolChoice]:
         # PATCH does what PUT does, and a further tool costs tokens.
+        def get_route(choice: ToolChoice) -> tuple[str, Any]:
+            return choice.endpoint.route.path, choice.endpoint.route.callback
+
         changes = {
-            choice.update_key: choice
+            get_route(choice): choice
             for choice in choices
             if choice.endpoint.standard_action == "partial_update"
         }
         every = [*patterns, *mcp_settings.INCLUDE]
-
-        def is_repeated(choice: ToolChoice) -> bool:
-            change = changes.get(choice.update_key)
-            if change is None or choice.named or choice.endpoint.standard_action != "update":
-                return False
+        kept = []
+        for choice in choices:
+            is_update = choice.endpoint.standard_action == "update" and not choice.named
+            change = changes.get(get_route(choice)) if is_update else None
             # A pattern that fits both does not name the PUT.
-            return not any(choice.matches([p]) and not change.matches([p]) for p in every)
-
-        return [choice for choice in choices if not is_repeated(choice)]
+            if change is None or any(
+                choice.matches([each]) and not change.matches([each]) for each in every
+            ):
+                kept.append(choice)
+        return kept
 
     def renders_only_html(self, endpoint: Endpoint) -> bool:
         renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -136,7 +136,7 @@ class ToolOptions:
             if isinstance(KINDS[name], ListOf):
                 options[name] = tuple(value)
         made = cls(**options, features=own)
-        HeaderParameters(made.declared_schema)
+        find_header_parameters(made.declared_schema)
         return made
 
     @property
@@ -182,18 +182,19 @@ KINDS: Mapping[str, Kind] = {
 def check_options(own: Mapping[str, Any]) -> None:
     """Check the options that installed apps bring; raises ImproperlyConfigured."""
     brought = features.tool_options
-    if unknown := sorted(own.keys() - brought.keys()):
-        raise ImproperlyConfigured(refuse_option(unknown, [*KINDS, *brought]))
+    unknown = sorted(own.keys() - brought.keys())
+    for name in unknown:
+        if app := find_app("tool_options", name):
+            raise ImproperlyConfigured(
+                f"The tool option {name} is of an app: add {app!r} to INSTALLED_APPS."
+            )
+    if unknown:
+        known = ", ".join([*KINDS, *brought])
+        raise ImproperlyConfigured(
+            f"Unknown tool option {', '.join(unknown)}. The options are: {known}."
+        )
     kinds = {name: option.kind for name, option in brought.items()}
     refuse_wrong_values(kinds, own, "Options of a tool")
-
-
-def refuse_option(unknown: Sequence[str], known: Sequence[str]) -> str:
-    missing = {name: app for name in unknown if (app := find_app("tool_options", name))}
-    if missing:
-        name, app = next(iter(missing.items()))
-        return f"The tool option {name} is of an app: add {app!r} to INSTALLED_APPS."
-    return f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
 
 
 @dataclass(frozen=True)
@@ -219,11 +220,6 @@ class ViewOptions:
 
     def selects(self, action: str) -> bool:
         return (self.actions is None or action in self.actions) and action not in self.exclude
-
-    def get_tool_options(self, action: str | None) -> ToolOptions:
-        if action == "retrieve" or not self.tool.many:
-            return self.tool
-        return dataclasses.replace(self.tool, many=None)
 
 
 def mcp_tool(**options: Any) -> Callable[[Target], Target]:
@@ -278,45 +274,46 @@ DATA = frozenset({"default", "const", "enum", "examples", "example", "required"}
 Path: TypeAlias = tuple[str, ...]
 
 
-class HeaderParameters(dict[Path, str]):
-    # The headers by the paths of their arguments. Clients refuse a tool with a wrong header.
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        super().__init__()
-        for path, member in self.walk(schema, ()):
-            if KEYWORD not in member:
-                continue
-            name = member[KEYWORD]
-            if fault := self.find_fault(path, member):
-                place = ".".join(path) if path else "a schema that is no property"
-                raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {fault}.")
-            self[path or ()] = name
+def find_header_parameters(schema: Mapping[str, Any]) -> dict[Path, str]:
+    """Return the headers by the paths of their arguments.
 
-    def find_fault(self, path: Path | None, schema: Mapping[str, Any]) -> str:
-        name = schema[KEYWORD]
+    Raises:
+        ImproperlyConfigured: on a header for which clients refuse the tool, or that shows a secret.
+    """
+    found: dict[Path, str] = {}
+    for path, member in walk_schema(schema, ()):
+        if KEYWORD not in member:
+            continue
+        name, fault = member[KEYWORD], ""
         if not path:
-            return "only a property that is reached through properties alone has a header"
-        if not isinstance(name, str) or not TOKEN.fullmatch(name):
-            return "the name of a header consists of ASCII letters, digits and hyphens"
-        if schema.get("type") not in TYPES:
-            return f"only the types {', '.join(TYPES)} have headers"
-        if name.lower() in (other.lower() for other in self.values()):
-            return "another argument has a header of this name"
-        words = (path[-1], name.replace("-", "_"))
-        if any(map(sounds_secret, words)) or schema.get("writeOnly") is True:
-            return "proxies and logs see headers, which are no place for a secret"
-        return ""
+            fault = "only a property that is reached through properties alone has a header"
+        elif not isinstance(name, str) or not TOKEN.fullmatch(name):
+            fault = "the name of a header consists of ASCII letters, digits and hyphens"
+        elif member.get("type") not in TYPES:
+            fault = f"only the types {', '.join(TYPES)} have headers"
+        elif name.lower() in (other.lower() for other in found.values()):
+            fault = "another argument has a header of this name"
+        elif member.get("writeOnly") is True or any(
+            map(sounds_secret, (path[-1], name.replace("-", "_")))
+        ):
+            fault = "proxies and logs see headers, which are no place for a secret"
+        if fault:
+            place = ".".join(path) if path else "a schema that is no property"
+            raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {fault}.")
+        found[path or ()] = name
+    return found
 
-    def walk(
-        self, schema: Any, path: Path | None
-    ) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
-        if not isinstance(schema, Mapping):
-            return
-        yield path, schema
-        for keyword, value in schema.items():
-            if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
-                on_path = path is not None and keyword == "properties"
-                for name, member in value.items():
-                    yield from self.walk(member, (*(path or ()), name) if on_path else None)
-            elif keyword not in DATA:
-                for member in value if isinstance(value, (list, tuple)) else (value,):
-                    yield from self.walk(member, None)
+
+def walk_schema(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+    # The path is None where more than properties leads to a schema.
+    if not isinstance(schema, Mapping):
+        return
+    yield path, schema
+    for keyword, value in schema.items():
+        if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
+            on_path = path is not None and keyword == "properties"
+            for name, member in value.items():
+                yield from walk_schema(member, (*(path or ()), name) if on_path else None)
+        elif keyword not in DATA:
+            for member in value if isinstance(value, (list, tuple)) else (value,):
+                yield from walk_schema(member, None)

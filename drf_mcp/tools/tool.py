@@ -34,7 +34,7 @@ from drf_mcp.tools.arguments.fields import DeclaredArguments, FieldsArgument
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import ToolHints
-from drf_mcp.tools.options import HeaderParameters, ToolOptions
+from drf_mcp.tools.options import ToolOptions, find_header_parameters
 from drf_mcp.tools.related_tools import ArgumentSources
 
 READ_ONLY_METHODS = frozenset({"GET"})
@@ -178,7 +178,7 @@ class Tool:
 
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
-        return HeaderParameters(self.input_schema) if self.options.mirrors else {}
+        return find_header_parameters(self.input_schema) if self.options.mirrors else {}
 
     @functools.cached_property
     @override_language()

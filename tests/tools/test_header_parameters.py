@@ -25,7 +25,7 @@ from drf_mcp.exceptions import HeaderMismatch
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
-from drf_mcp.tools.options import HeaderParameters
+from drf_mcp.tools.options import find_header_parameters
 from drf_mcp.transports.in_process import InProcessClient
 from tests.agents import Agent
 
@@ -103,7 +103,7 @@ def test_any_other_header_is_taken(subtests):
     for schema, names in RIGHT.values():
         with subtests.test(schema=schema, names=names):
             assert find_invalid_x_mcp_header(schema) is None
-            assert HeaderParameters(schema) == names == x_mcp_header_map(schema)
+            assert find_header_parameters(schema) == names == x_mcp_header_map(schema)
             mcp_tool(input_schema=schema)
 
 
