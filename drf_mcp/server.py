@@ -177,7 +177,7 @@ class Server:
         """
         decoded: Item | list[Item]
         try:
-            decoded = jsonrpc.decode(body, mcp_settings.MAX_BATCH_MESSAGES)
+            decoded = jsonrpc.decode(body)
         except ProtocolError as exc:
             decoded = exc
         if isinstance(decoded, list):

@@ -79,8 +79,6 @@ SETTINGS: dict[str, Setting] = {
     # Largest request body; a larger one is answered 413. DATA_UPLOAD_MAX_MEMORY_SIZE limits it
     # too.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
-    # Most messages in a batch of revision 2025-03-26; a larger batch is refused whole.
-    "MAX_BATCH_MESSAGES": Setting(20, Number()),
     # Whether a browser that opens the endpoint sees the tools. None: while DEBUG is on. See
     # docs/page.md.
     "BROWSABLE_PAGE": Setting(None, Flag(none=True)),
@@ -119,8 +117,6 @@ SETTINGS: dict[str, Setting] = {
     # Largest file in an argument. Its base64 has to fit into MAX_BODY_BYTES as well. See
     # docs/files.md.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
-    # Most bytes of the arguments in a URL; about what HTTP servers take. See docs/security.md.
-    "MAX_QUERY_LENGTH": Setting(8190, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
     # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all.

@@ -142,7 +142,7 @@ class StrictDecoder(json.JSONDecoder):
 
 
 def decode(
-    body: bytes, max_batch: int = MAX_BATCH
+    body: bytes,
 ) -> Message | ClientResponse | list[Message | ClientResponse | ProtocolError]:
     """Read one message, or a batch, in which each malformed item is the error that answers it.
 
@@ -164,9 +164,9 @@ def decode(
             return Message.from_json(value)
         if not value:
             raise InvalidRequest(_("A batch must hold at least one message."))
-        if len(value) > max_batch:
+        if len(value) > MAX_BATCH:
             reason = _("A batch may hold at most %(most)d messages; this one holds %(count)d.")
-            raise InvalidRequest(reason % {"most": max_batch, "count": len(value)})
+            raise InvalidRequest(reason % {"most": MAX_BATCH, "count": len(value)})
         return list(map(decode_item, value))
     except ProtocolError as exc:
         exc.id = read_id(value)

@@ -88,7 +88,7 @@ class StdioConnection:
         try:
             if isinstance(line, ProtocolError):
                 raise line
-            decoded = jsonrpc.decode(line, mcp_settings.MAX_BATCH_MESSAGES)
+            decoded = jsonrpc.decode(line)
         except ProtocolError as exc:
             decoded = exc
         if isinstance(decoded, Message):

@@ -758,7 +758,7 @@ MUTANTS = (
     Mutant(
         "arguments for which no URL has room",
         "tools/arguments/base.py",
-        "        if length > mcp_settings.MAX_QUERY_LENGTH:",
+        "        if length > MAX_QUERY_LENGTH:",
         "        if False:",
         ("tools/test_long_urls.py",),
     ),

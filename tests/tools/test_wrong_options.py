@@ -46,7 +46,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("max_result_tokens", -1),
     ("max_result_tokens", 999),
     ("max_error_tokens", "2000"),
-    ("max_error_tokens", True),
+    ("max_result_tokens", True),
     ("condition", False),
     ("tags", "internal"),
     ("tags", None),

@@ -76,12 +76,11 @@ def test_a_request_with_the_id_of_an_answered_one_can_be_cancelled_again(connect
     assert len(written) == 1
 
 
-def test_a_batch_that_is_too_large_is_refused_whole(connection, written, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_BATCH_MESSAGES": 2}
+def test_a_batch_that_is_too_large_is_refused_whole(connection, written):
     answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
-    answer(connection, b"[" + b",".join(message("ping", n) for n in range(3)) + b"]")
+    answer(connection, b"[" + b",".join(message("ping", n) for n in range(21)) + b"]")
     assert (written[1]["id"], written[1]["error"]["code"]) == (None, -32600)
-    assert "at most 2 messages" in written[1]["error"]["message"]
+    assert "at most 20 messages" in written[1]["error"]["message"]
 
 
 def test_a_user_who_is_gone_is_refused(written):

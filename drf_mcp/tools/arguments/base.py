@@ -15,7 +15,6 @@ from drf_mcp.introspection.types import ANY, Body, EndpointSchema, Parameter, Pl
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.outcomes import MISSING, Problem
-from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import (
     ANSWER,
     BODY,
@@ -38,6 +37,8 @@ from drf_mcp.tools.arguments.errors import (
 from drf_mcp.tools.arguments.layout import ArgumentLayout, Values, get_free_name
 from drf_mcp.tools.arguments.uploads import read_files
 
+# About what HTTP servers take.
+MAX_QUERY_LENGTH = 8190
 EXTRA_QUERY = gettext_noop("Further query parameters, as name: value.")
 
 
@@ -84,7 +85,7 @@ class Arguments(ArgumentLayout):
         for argument, value in parts[PATH]:
             kwargs[argument.parameter.name] = value
             length += len(value) if type(value) is str else 0
-        if length > mcp_settings.MAX_QUERY_LENGTH:
+        if length > MAX_QUERY_LENGTH:
             raise self.refuse_length(parts[PATH] + parts[QUERY], length)
         for argument, value in parts[CONTROL]:
             if value is not None:
@@ -147,7 +148,7 @@ class Arguments(ArgumentLayout):
     def refuse_length(self, values: Values, length: int) -> ArgumentsRefused:
         # Servers answer a longer URL with 414 (RFC 9110, 15.5.15). The longest argument is named.
         longest = max(values, key=lambda each: len(write_query([each])))[0]
-        facts = {"name": longest.name, "length": length, "limit": mcp_settings.MAX_QUERY_LENGTH}
+        facts = {"name": longest.name, "length": length, "limit": MAX_QUERY_LENGTH}
         problem = Problem(
             code="max_length",
             message=_("The URL of the request would have %(length)d bytes of arguments.") % facts,
