@@ -267,7 +267,7 @@ MUTANTS = (
     Mutant(
         "the number of messages in a batch",
         "protocol/jsonrpc.py",
-        "        if len(value) > max_batch:",
+        "        if len(value) > MAX_BATCH:",
         "        if False:",
         ("server/test_batches.py",),
     ),
