@@ -2,7 +2,7 @@
 
 Where a view authenticates as the endpoint does, only the view authenticates: REST framework sets
 ``user`` and ``auth`` on the `ToolRequest`, which then asks the endpoint's permissions. Where a view
-with the same authentication classes has steps of its own before, a `PreAuthenticator`
+with the same authentication classes has steps of its own before, `pre_authenticate`
 authenticates for it. Everywhere else the endpoint authenticates first, and the view again.
 """
 

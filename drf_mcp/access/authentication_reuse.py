@@ -93,30 +93,26 @@ class UnreadBody(BaseParser):
         return QueryDict()
 
 
-class PreAuthenticator:
-    """Authenticates the request of a view before any code of the view runs."""
-
-    def __init__(self, request: Any) -> None:
-        self.request = request
-        self.body = UnreadBody()
-        authenticators = [each() for each in request.caller.authentication_classes]
-        self.drf_request: Any = Request(request, parsers=[self.body], authenticators=authenticators)
-        self.names = {*vars(self.drf_request), *REQUEST_IDENTITY}
-
-    def find_authenticators(self) -> list[BaseAuthentication] | None:
-        """Return authenticators that repeat what was found."""
-        before, drf_request = dict(vars(self.request)), self.drf_request
-        drf_request.user  # noqa: B018 - reading it authenticates
-        # Until it authenticates, the view sees the user that middleware set; and it may change
-        # ``META``, from which Django makes ``headers`` and ``GET`` again.
-        for name in ("user", "auth", "headers", "GET"):
-            vars(self.request).pop(name, None)
-            if name in before:
-                vars(self.request)[name] = before[name]
-        if self.body.was_read or not self.names.issuperset(vars(drf_request)):
-            return None
-        for each in drf_request.authenticators:
-            is_successful = each is drf_request.successful_authenticator
-            found = (drf_request.user, drf_request.auth) if is_successful else None
-            each.authenticate = lambda request, found=found: found
-        return list(drf_request.authenticators)
+def pre_authenticate(request: Any) -> list[BaseAuthentication] | None:
+    """Authenticate the request of a view, before its code runs, and return what repeats that."""
+    # None where the view has to authenticate itself: an authenticator read the body, or set an
+    # attribute on REST framework's request.
+    body = UnreadBody()
+    authenticators = [each() for each in request.caller.authentication_classes]
+    drf_request: Any = Request(request, parsers=[body], authenticators=authenticators)
+    names = {*vars(drf_request), *REQUEST_IDENTITY}
+    before = dict(vars(request))
+    drf_request.user  # noqa: B018 - reading it authenticates
+    # Until it authenticates, the view sees the user that middleware set; and it may change
+    # ``META``, from which Django makes ``headers`` and ``GET`` again.
+    for name in ("user", "auth", "headers", "GET"):
+        vars(request).pop(name, None)
+        if name in before:
+            vars(request)[name] = before[name]
+    if body.was_read or not names.issuperset(vars(drf_request)):
+        return None
+    for each in drf_request.authenticators:
+        is_successful = each is drf_request.successful_authenticator
+        found = (drf_request.user, drf_request.auth) if is_successful else None
+        each.authenticate = lambda request, found=found: found
+    return list(drf_request.authenticators)

@@ -17,7 +17,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_texts
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
-from drf_mcp.browsable.tool_card import ERA, FormFields, ToolCard
+from drf_mcp.browsable.tool_card import ERA, ToolCard, find_field_facts
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext
@@ -107,7 +107,7 @@ class BrowsablePage(Frame):
             "sections": [each for part in self.parts for each in part.get_sections(card.tool)],
             "facts": {
                 **card.form,
-                "fields": FormFields(card.tool, {c.tool.name: c.tool for c in cards}).get_facts(),
+                "fields": find_field_facts(card.tool, {c.tool.name: c.tool for c in cards}),
                 "example": card.tool.hints.call,
                 "endpoint": self.endpoint_url,
                 "rest": own_origin

@@ -160,75 +160,68 @@ class ToolCard:
         }
 
 
-class FormFields:
-    """What the form needs of a tool's arguments that their schema does not say."""
+def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
+    """Return by pointer what the form needs of arguments that their schema does not say.
 
-    def __init__(self, tool: Tool, tools: Mapping[str, Tool]) -> None:
-        self.tool = tool
-        self.tools = tools
-
-    def get_facts(self) -> dict[str, Facts]:
-        listed = (argument for argument in self.tool.arguments.arguments if argument.listed)
-        return {
-            pointer: facts
-            for argument in listed
-            for pointer, facts in self.walk(argument, argument.parameter.schema, ())
-        }
+    Args:
+        tools: the tools that the caller sees, by name; one may find the objects of an argument.
+    """
 
     def walk(
-        self, argument: Argument, schema: Any, place: Place, finder: str = ""
+        argument: Argument, schema: Any, place: Place, finder: str = ""
     ) -> Iterator[tuple[str, Facts]]:
         known = FieldSchema.of(schema)
         # The schema of a list of keys may name the finder.
         finder = known.meaning.finder or finder
-        pointer = argument.pointer + "".join(f"/{JSONPointer.escape(name)}" for name in place)
-        facts = self.get_field_facts(argument, known, place, finder)
-        yield pointer, {name: fact for name, fact in facts.items() if fact not in (None, "", False)}
-        for name, member in known.get("properties", {}).items():
-            yield from self.walk(argument, member, (*place, name))
-        if "items" in known:
-            yield from self.walk(argument, known["items"], (*place, ANY), finder)
-
-    def get_field_facts(
-        self, argument: Argument, schema: FieldSchema, place: Place, finder: str
-    ) -> Facts:
         handling = argument.parameter.handling
         upload = handling.uploads.get(place)
-        return {
+        facts = {
             "location": argument.location,
-            "format": schema.format_name,
-            "decimal": schema.kind is not None and schema.kind.words == DECIMAL.words,
+            "format": known.format_name,
+            "decimal": known.kind is not None and known.kind.words == DECIMAL.words,
             # A portable schema has no type null, and each form encodes null in its own way.
             "null": handling.forms.get(place) == "null",
             "upload": upload is not None,
             "image": upload is not None and upload.image,
             "secret": place in handling.secrets or (not place and argument.parameter.write_only),
-            "example": None if place else self.tool.hints.find_value(argument.pointer),
-            "finder": self.get_finder(argument, place, finder),
+            "example": None if place else tool.hints.find_value(argument.pointer),
+            "finder": describe_finder(tool, tools, argument, place, finder),
         }
+        # A star stands for the items of a list.
+        pointer = argument.pointer + "".join(f"/{JSONPointer.escape(name)}" for name in place)
+        yield pointer, {name: fact for name, fact in facts.items() if fact not in (None, "", False)}
+        for name, member in known.get("properties", {}).items():
+            yield from walk(argument, member, (*place, name))
+        if "items" in known:
+            yield from walk(argument, known["items"], (*place, ANY), finder)
 
-    def get_finder(self, argument: Argument, place: Place, name: str) -> Facts | None:
-        if argument.location == PATH and place in ((), (ANY,)):
-            before = self.tool.endpoint.route.path.partition(f"{{{argument.parameter.name}}}")[0]
-            name = self.tool.related.by_path.get(before.rstrip("/"), name)
-        finder = self.tools.get(name)
-        if finder is None:
-            return None
-        relation = argument.parameter.handling.relations.get(place)
-        key = relation.key if relation else getattr(finder.endpoint.view_class, "lookup_field", "")
-        model = self.tool.related.find_model(finder.endpoint)
-        named = model is not None and key in ("", "pk")
-        arguments = finder.arguments.arguments
-        return {
-            "tool": name,
-            "key": model._meta.pk.name if named else key,
-            "search": next((a.pointer for a in arguments if a.parameter.role == "search"), ""),
-            # The path arguments of the list that the form has too.
-            "given": [
-                [theirs.pointer, own.pointer]
-                for theirs in arguments
-                for own in self.tool.arguments.arguments
-                if theirs.name == own.name and theirs.location == own.location == PATH
-            ],
-            "mirrored": [[list(path), header] for path, header in finder.mirrored.items()],
-        }
+    listed = (argument for argument in tool.arguments.arguments if argument.listed)
+    return dict(pair for each in listed for pair in walk(each, each.parameter.schema, ()))
+
+
+def describe_finder(
+    tool: Tool, tools: Mapping[str, Tool], argument: Argument, place: Place, name: str
+) -> Facts | None:
+    if argument.location == PATH and place in ((), (ANY,)):
+        before = tool.endpoint.route.path.partition(f"{{{argument.parameter.name}}}")[0]
+        name = tool.related.by_path.get(before.rstrip("/"), name)
+    finder = tools.get(name)
+    if finder is None:
+        return None
+    relation = argument.parameter.handling.relations.get(place)
+    key = relation.key if relation else getattr(finder.endpoint.view_class, "lookup_field", "")
+    model = tool.related.find_model(finder.endpoint)
+    arguments = finder.arguments.arguments
+    return {
+        "tool": name,
+        "key": model._meta.pk.name if model is not None and key in ("", "pk") else key,
+        "search": next((a.pointer for a in arguments if a.parameter.role == "search"), ""),
+        # The path arguments of the list that the form has too.
+        "given": [
+            [theirs.pointer, own.pointer]
+            for theirs in arguments
+            for own in tool.arguments.arguments
+            if theirs.name == own.name and theirs.location == own.location == PATH
+        ],
+        "mirrored": [[list(path), header] for path, header in finder.mirrored.items()],
+    }

@@ -27,7 +27,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication_reuse import PreAuthenticator, is_bare
+from drf_mcp.access.authentication_reuse import is_bare, pre_authenticate
 from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
@@ -390,7 +390,7 @@ class BareCallback:
     def __call__(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
         # Before any code of the view runs.
         try:
-            authenticators = PreAuthenticator(request).find_authenticators()
+            authenticators = pre_authenticate(request)
         except APIException as exc:
             # The dispatcher knows why, and says it in the place of this response.
             return HttpResponse(status=exc.status_code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar, final
 
@@ -92,32 +92,22 @@ def cut_page(
 ) -> tuple[Sequence[Item], str | None]:
     """Return a page of a list, and the cursor of the next page (server/utilities/pagination).
 
-    The cursor is None on the last page.
-
     Args:
-        items: everything that is listed.
-        params: the params of the request, with its ``cursor``.
-        size: the number of items of a page; None for one page.
         key: returns what identifies an item.
         see: takes the index of the first item and the largest number of items, and returns the
             items that the caller sees; None if the caller sees all.
-
-    Raises:
-        InvalidParams: on a cursor that no page gave.
     """
-    start = 0 if params.get("cursor") is None else _find_start(params["cursor"], map(key, items))
+    start, cursor = 0, params.get("cursor")
+    if cursor is not None:
+        try:
+            start = list(map(key, items)).index(base64.urlsafe_b64decode(cursor).decode()) + 1
+        except (TypeError, ValueError, binascii.Error):
+            raise InvalidParams(_("Invalid cursor.")) from None
     most = None if size is None else size + 1
     seen = items[start:][:most] if see is None else see(start, most)
     if size is None or len(seen) <= size:
         return seen, None
     return seen[:size], base64.urlsafe_b64encode(key(seen[size - 1]).encode()).decode()
-
-
-def _find_start(cursor: Any, keys: Iterable[str]) -> int:
-    try:
-        return list(keys).index(base64.urlsafe_b64decode(cursor).decode()) + 1
-    except (TypeError, ValueError, binascii.Error):
-        raise InvalidParams(_("Invalid cursor.")) from None
 
 
 class MessageObserver:
@@ -166,20 +156,23 @@ class RequestContext:
         message = Message(self.message.id, "tools/call", params)
         return replace(self, message=message, headers=None)
 
+    @property
+    def declared(self) -> Mapping[str, Any] | None:
+        """The capabilities that the client declared in this request, None in another era."""
+        declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
+        return declared if self.era.asks_for_input and isinstance(declared, Mapping) else None
+
     def check_capabilities(self, required: Mapping[str, Any]) -> None:
         """Raise MissingClientCapability unless the client declared what is required."""
-        declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
-        if not self.era.asks_for_input or not isinstance(declared, Mapping):
+        declared = self.declared
+        if declared is None:
             return
         if missing := {n: options for n, options in required.items() if n not in declared}:
             self.caller.authenticate()
             raise MissingClientCapability(missing)
 
     def has_extension(self, name: str) -> bool:
-        declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
-        if not self.era.asks_for_input or not isinstance(declared, Mapping):
-            return False
-        extensions = declared.get("extensions")
+        extensions = (self.declared or {}).get("extensions")
         return isinstance(extensions, Mapping) and isinstance(extensions.get(name), Mapping)
 
     def check_headers(self, parameters: Mapping[tuple[str, ...], str]) -> None:

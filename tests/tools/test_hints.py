@@ -17,7 +17,7 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.browsable.tool_card import FormFields
+from drf_mcp.browsable.tool_card import find_field_facts
 from drf_mcp.management.tool_list import find_example_call, write_call
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
@@ -302,6 +302,6 @@ def test_a_schema_of_an_option_may_have_examples(tool_of):
 
 
 def test_the_form_of_the_page_has_the_example(tool_of):
-    facts = FormFields(tool_of(furniture(examples=[SOFA])), {}).get_facts()
+    facts = find_field_facts(tool_of(furniture(examples=[SOFA])), {})
     examples = {pointer[1:]: known["example"] for pointer, known in facts.items()}
     assert examples == SOFA
