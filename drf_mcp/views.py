@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -268,21 +267,25 @@ class MCPView(View):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         body = read_body(request)
-        if not is_stream_wanted(request, body):
+
+        def respond() -> HttpResponse:
             reply = self.server.handle_body(body, MetaHeaders(request.META), self.caller)
             return make_response(reply)  # type: ignore[no-any-return]
-        stream = open_stream(request, partial(self.handle_streamed, body))
+
+        def respond_later() -> HttpResponse:
+            # Outside of `dispatch`, which answers what is raised.
+            with catch() as caught:
+                return respond()
+            exc = caught.exception
+            if isinstance(exc, APIException):
+                return self.access_error_response(exc)
+            return self.crash_response(exc)
+
+        if not is_stream_wanted(request, body):
+            return respond()
+        stream = open_stream(request, respond_later)
         self.caller.channel = stream.channel
         return stream.get_response()  # type: ignore[return-value]
-
-    def handle_streamed(self, body: bytes) -> HttpResponse:
-        with catch() as caught:
-            reply = self.server.handle_body(body, MetaHeaders(self.request.META), self.caller)
-            return make_response(reply)  # type: ignore[no-any-return]
-        exc = caught.exception
-        if isinstance(exc, APIException):
-            return self.access_error_response(exc)
-        return self.crash_response(exc)
 
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any

@@ -158,13 +158,12 @@ def find_view_quota(view: Any) -> RateLimit | None:
     # A view that chooses its throttles itself may ask a database which.
     if type(view).get_throttles is not APIView.get_throttles:
         return None
-    throttles = [made() for made in view.throttle_classes if asks_no_database(made)]
-    return get_tightest(find_quota(throttle, view.request, view) for throttle in throttles)
-
-
-def asks_no_database(throttle: type) -> bool:
-    # REST framework's own rate and key come from settings, its history from a cache.
-    steps = (getattr(throttle, name, None) for name in ("__init__", "get_rate", "get_cache_key"))
-    return all(
-        getattr(step, "__module__", "") == SimpleRateThrottle.__module__ for step in steps
-    ) and not hasattr(throttle.cache, "cache_model_class")  # type: ignore[attr-defined]
+    quotas = []
+    for throttle_class in view.throttle_classes:
+        # REST framework's own rate and key come from settings, its history from a cache.
+        steps = ("__init__", "get_rate", "get_cache_key")
+        modules = {getattr(getattr(throttle_class, n, None), "__module__", "") for n in steps}
+        is_stock = modules == {SimpleRateThrottle.__module__}
+        if is_stock and not hasattr(throttle_class.cache, "cache_model_class"):
+            quotas.append(find_quota(throttle_class(), view.request, view))
+    return get_tightest(quotas)

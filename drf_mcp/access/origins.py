@@ -46,7 +46,12 @@ def admits(origin: str, request: HttpRequest) -> bool:
     if origin in mcp_settings.ALLOWED_ORIGINS:
         return True
     place = read_origin(origin)
-    if place is None or not names_host(place[1]):
+    if place is None or not place[1]:
+        return False
+    # ``"*"`` in ALLOWED_HOSTS names no host: the name of any host may point to this server.
+    host = f"[{place[1]}]" if ":" in place[1] else place[1]
+    named = [pattern for pattern in settings.ALLOWED_HOSTS if pattern != "*"]
+    if not validate_host(host, named or (DEBUG_HOSTS if settings.DEBUG else [])):
         return False
     # Browsers know their own origin, even behind a proxy that hides scheme and port from Django.
     is_same = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
@@ -59,11 +64,3 @@ def read_origin(origin: str) -> tuple[str, str, int | None] | None:
         return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme)
     except ValueError:
         return None
-
-
-def names_host(host: str) -> bool:
-    # ``"*"`` in ALLOWED_HOSTS names no host: the name of any host may point to this server.
-    if ":" in host:
-        host = f"[{host}]"
-    named = [pattern for pattern in settings.ALLOWED_HOSTS if pattern != "*"]
-    return bool(host) and validate_host(host, named or (DEBUG_HOSTS if settings.DEBUG else []))

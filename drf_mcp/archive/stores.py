@@ -95,7 +95,15 @@ class Entry:
         while block := list(islice(remaining, count)):
             starts.append((length, len(rows)))
             rows += [item.pop("row", None) for item in block]
-            text, canonical_text = encode_block(block)
+            # Members are sorted in the items and as they are in their values.
+            ordered = [
+                item if (*item,) == CANONICAL_ORDER else {name: item[name] for name in sorted(item)}
+                for item in block
+            ]
+            text = json.dumps(ordered, separators=(",", ":"))[1:-1]
+            # Without inner objects and escaped characters both forms are the same.
+            is_canonical = text.count("{") == len(block) and "\\u" not in text
+            canonical_text = text if is_canonical else canonical_json(block)[1:-1]
             mark = "," if length else "["
             texts += (mark, text)
             length += 1 + len(text)
@@ -138,19 +146,6 @@ class Entry:
 
 STORED = {member.name for member in fields(Entry)} - {"archive_id", "starts", "seconds"}
 COMPARED = ("owner", "tool", "content_hash", "kwargs", "query_string", "terms", "rows")
-
-
-def encode_block(items: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """Return items as JSON without the brackets, in ASCII and in canonical form."""
-    # Members are sorted in the items and as they are in their values.
-    ordered = [
-        item if (*item,) == CANONICAL_ORDER else {name: item[name] for name in sorted(item)}
-        for item in items
-    ]
-    text = json.dumps(ordered, separators=(",", ":"))[1:-1]
-    # Without inner objects and escaped characters both forms are the same.
-    is_canonical = text.count("{") == len(items) and "\\u" not in text
-    return text, text if is_canonical else canonical_json(items)[1:-1]
 
 
 class Archive:

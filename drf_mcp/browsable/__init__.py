@@ -14,22 +14,14 @@ from drf_mcp.settings import mcp_settings
 TEXTS = "texts"
 
 
-def is_page_on(shown: bool | None) -> bool:
-    """Return whether there is a page at all.
-
-    None takes the value of BROWSABLE_PAGE, and if that is None, of DEBUG.
-    """
-    for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
-        shown = default if shown is None else shown
-    return bool(shown)
-
-
 def wants_texts(request: HttpRequest) -> bool:
     return request.GET.get("show") == TEXTS
 
 
 def wants_page(request: HttpRequest, shown: bool | None = None) -> bool:
     """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
+    for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
+        shown = default if shown is None else shown
     # Only browsers name HTML in the Accept header; for scripts they do not.
     kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-    return is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
+    return bool(shown) and (("text", "html") in kinds or wants_texts(request))

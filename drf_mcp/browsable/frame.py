@@ -155,7 +155,15 @@ class Frame:
             **account,
         }
         response = render(self.request, self.template_name, context, status=status)
-        response["Content-Security-Policy"] = self.get_content_security_policy()
+        # STATIC_URL may name another host.
+        addresses = (urlsplit(static(path)) for path in STATIC_FILES)
+        hosts = {f"{url.scheme or 'https'}://{url.netloc}" for url in addresses if url.netloc}
+        own = " ".join(["'self'", *sorted(hosts)])
+        response["Content-Security-Policy"] = (
+            f"default-src 'none'; script-src {own}; style-src {own}; img-src {own} data:; "
+            "media-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+            "base-uri 'none'"
+        )
         response["Referrer-Policy"] = "same-origin"
         response["X-Content-Type-Options"] = "nosniff"
         patch_vary_headers(response, ["Accept", "Cookie"])
@@ -172,17 +180,6 @@ class Frame:
         # Findings, row counts and the number of hidden tools are for staff.
         user = getattr(self.request, "user", None)
         return settings.DEBUG or bool(getattr(user, "is_staff", False))
-
-    def get_content_security_policy(self) -> str:
-        # STATIC_URL may name another host.
-        addresses = (urlsplit(static(path)) for path in STATIC_FILES)
-        hosts = {f"{url.scheme or 'https'}://{url.netloc}" for url in addresses if url.netloc}
-        own = " ".join(["'self'", *sorted(hosts)])
-        return (
-            f"default-src 'none'; script-src {own}; style-src {own}; img-src {own} data:; "
-            "media-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-            "base-uri 'none'"
-        )
 
     def get_server_context(self) -> Context:
         info = self.server.get_server_info()

@@ -142,21 +142,17 @@ class ToolCard:
             "bodyType": bodies.content_type.partition(";")[0],
             "bodyExpected": bodies.expected,
             "arguments": [
-                self.get_request_part(argument)
+                {
+                    "pointer": argument.pointer,
+                    "location": argument.location,
+                    "name": argument.parameter.name,
+                    "whole": argument.whole,
+                    "comma": argument.parameter.multiple == "comma",
+                    "upload": () in argument.parameter.handling.uploads,
+                }
                 for argument in tool.arguments.arguments
                 if argument.listed
             ],
-        }
-
-    def get_request_part(self, argument: Argument) -> dict[str, Any]:
-        parameter = argument.parameter
-        return {
-            "pointer": argument.pointer,
-            "location": argument.location,
-            "name": parameter.name,
-            "whole": argument.whole,
-            "comma": parameter.multiple == "comma",
-            "upload": () in parameter.handling.uploads,
         }
 
 
