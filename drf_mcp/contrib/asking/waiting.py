@@ -115,8 +115,12 @@ class WaitingGuard(Guard):
         assert context is not None
         assert channel is not None
         revision = context.era.revision
-        can_ask = all(exchange.can_ask(each) and can_show(each, revision) for each in questions)
-        if exchange.round == MOST_ROUNDS or not can_ask:
+        if exchange.round == MOST_ROUNDS or not all(map(exchange.can_ask, questions)):
+            raise NoAnswer()
+        # Forms of an older revision have no input for several values.
+        forms = (question.schema or {} for question in questions if revision < FIRST_WITH_MODES)
+        fields = (field for form in forms for field in form.get("properties", {}).values())
+        if any(field.get("type") == "array" for field in fields):
             raise NoAnswer()
         seconds: int = mcp_settings.ANSWER_TIMEOUT
         news, ids = threading.Event(), [secrets.token_urlsafe(32) for _ in questions]
@@ -151,11 +155,6 @@ class WaitingGuard(Guard):
                 raise NoAnswer()
             found[question.key] = Answer(answer[0])
         return found
-
-
-def can_show(question: Question, revision: str) -> bool:
-    fields = (question.schema or {}).get("properties", {}).values()
-    return revision >= FIRST_WITH_MODES or all(field.get("type") != "array" for field in fields)
 
 
 def get_params(question: Question, question_id: str, revision: str) -> Mapping[str, Any]:

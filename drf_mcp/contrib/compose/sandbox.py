@@ -157,7 +157,14 @@ def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> 
     if isinstance(step, monty.NameLookupSnapshot):
         # Such as `f = orders_list`, whose name the call of f has.
         name = step.variable_name
-        return step.resume(value=refer_to(name)) if name in functions else step.resume()
+        if name not in functions:
+            return step.resume()
+
+        def function() -> None:
+            pass
+
+        function.__name__ = function.__qualname__ = name
+        return step.resume(value=function)
     if not isinstance(step, monty.FunctionSnapshot):
         raise ProgramFailed(_("A program cannot wait for several calls at once."))
     if step.is_os_function:
@@ -167,13 +174,3 @@ def go_on(step: Any, functions: Collection[str], answer: Callable[..., Any]) -> 
     except RaisedInProgram as exc:
         return step.resume({"exception": exc.exception})
     return step.resume({"return_value": value})
-
-
-def refer_to(name: str) -> Callable[[], None]:
-    """Return the value of a function's name until the program calls it."""
-
-    def function() -> None:
-        pass
-
-    function.__name__ = function.__qualname__ = name
-    return function

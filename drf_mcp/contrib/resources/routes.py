@@ -56,7 +56,10 @@ class URISpace:
 
         def write_variable(match: re.Match[str]) -> str:
             kwarg = kwargs.get(match[1])
-            return f"{{+{match[1]}}}" if kwarg and takes_slashes(kwarg) else match[0]
+            converter = kwarg.converter if kwarg else None
+            pattern = converter.regex if converter else kwarg and kwarg.pattern
+            takes_slashes = pattern and re.fullmatch(pattern, "a/b")
+            return f"{{+{match[1]}}}" if takes_slashes else match[0]
 
         written = VARIABLE.sub(write_variable, quote(path.strip("/"), safe=PLAIN + "{}"))
         # A variable's name has letters, digits and underscores; others can be sent all the same.
@@ -88,11 +91,6 @@ class URISpace:
                 yield get_resolver(urlconf).resolve(candidate), query
             except (Resolver404, ValueError):
                 continue
-
-
-def takes_slashes(kwarg: PathKwarg) -> bool:
-    pattern = kwarg.converter.regex if kwarg.converter else kwarg.pattern
-    return pattern is not None and bool(re.fullmatch(pattern, "a/b"))
 
 
 JSON = "application/json"

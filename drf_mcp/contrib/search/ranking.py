@@ -34,7 +34,7 @@ MOST_WORDS = 40
 # --- What is known about a tool ---------------------------------------------------------------
 
 
-def describe_tool(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
+def describe_for_search(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
     """Return what `FieldRanking` takes of a tool: more than its definition says."""
     endpoint, name, keywords = tool.endpoint, tool.name, tool.options.keywords or ()
     action = endpoint.standard_action or ""
@@ -124,7 +124,7 @@ class FieldRanking:
     and adds a word's frequencies in them by the fields' weights before they are weighed as one.
 
     Args:
-        tools: by name, each as `describe_tool` describes it, with a ``name`` at least.
+        tools: by name, each as `describe_for_search` describes it, with a ``name`` at least.
         language: of the words.
     """
 

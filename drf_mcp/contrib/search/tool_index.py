@@ -12,7 +12,7 @@ from django.utils import translation
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.search import READ, WRITE
-from drf_mcp.contrib.search.ranking import FieldRanking, describe_tool
+from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search
 from drf_mcp.contrib.search.words import SearchLanguage, get_language, split_words
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import Visibility
@@ -39,7 +39,7 @@ SENTENCE = re.compile(r".+?[.!?。](?=\s|$)", re.DOTALL)
 
 
 def write_description(tool: Tool, language: SearchLanguage) -> bytes:
-    return to_bytes(encode_data(describe_tool(tool, language)))
+    return to_bytes(encode_data(describe_for_search(tool, language)))
 
 
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:

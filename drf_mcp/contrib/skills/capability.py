@@ -113,13 +113,12 @@ class Skill(Folder):
 
     def get_entry(self) -> Mapping[str, Any]:
         """Return the members of a Skill entry ("Skill Entries")."""
-        resources = [{"uri": self.get_uri(file), **get_manifest(file)} for file in self.files]
+        resources = []
+        for file in self.files:
+            state = file.stat()
+            manifest = digest_file(file, state.st_mtime_ns, state.st_size)
+            resources.append({"uri": self.get_uri(file), **manifest})
         return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
-
-
-def get_manifest(file: Path) -> Mapping[str, Any]:
-    state = file.stat()
-    return digest_file(file, state.st_mtime_ns, state.st_size)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -110,7 +110,7 @@ class Listener:
         try:
             await sync_to_async(release_connections)()
             # The client gets the confirmation once the bus delivers.
-            await run(self.bus.wait)
+            await run_reading(self.bus.wait)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = self.loop.time() + LIFETIME
             while (left := until - self.loop.time()) > 0:
@@ -123,7 +123,7 @@ class Listener:
                     self.heard.update(dict.fromkeys(read, False))
                 self.has_heard.clear()
                 heard, self.heard = self.heard, {}
-                messages = await run(self.select, heard) if heard else []
+                messages = await run_reading(self.select, heard) if heard else []
                 if messages is None:
                     break
                 for message in messages:
@@ -202,7 +202,7 @@ def release_connections() -> None:
             connection.close()
 
 
-async def run(function: Callable[..., Result], *args: Any) -> Result:
+async def run_reading(function: Callable[..., Result], *args: Any) -> Result:
     try:
         return await sync_to_async(function, thread_sensitive=False, executor=READERS)(*args)
     finally:

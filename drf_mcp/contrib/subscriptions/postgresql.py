@@ -88,15 +88,11 @@ class PostgreSQLBus(LocalBus):
                 logger.warning("The bus of subscriptions lost its connection: %s", exc)
                 time.sleep(RETRY_SECONDS)
 
-    def make_connection(self) -> Any:
+    def receive(self, lost: bool) -> None:
         connection = connections.create_connection(self.alias)
         # Not of a pool, which would give it to requests afterwards.
         options = {n: v for n, v in connection.settings_dict["OPTIONS"].items() if n != "pool"}
         connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
-        return connection
-
-    def receive(self, lost: bool) -> None:
-        connection = self.make_connection()
         try:
             with connection.wrap_database_errors:
                 connection.ensure_connection()

@@ -29,19 +29,16 @@ class CallerGone(Exception):
 
 def keep_environ(request: Any) -> dict[str, str]:
     """Return what the request of a caller says besides its body and its credentials."""
-    kept = {
-        name: value
-        for name, value in request.META.items()
-        if isinstance(value, str) and (name in KEPT or is_harmless(name))
-    }
+    kept = {}
+    for name, value in request.META.items():
+        # Headers of MCP repeat what the body says, and are held against it again.
+        is_harmless = name.startswith("HTTP_MCP_") or not LEFT_OUT.search(name)
+        is_header = name.startswith("HTTP_") and is_harmless
+        if isinstance(value, str) and (name in KEPT or is_header):
+            kept[name] = value
     # An ASGI server's own environment has none of these.
     protocol = {"SERVER_PROTOCOL": "HTTP/1.1", "wsgi.url_scheme": request._get_scheme()}
     return {**protocol, **kept}
-
-
-def is_harmless(name: str) -> bool:
-    # Those of MCP repeat what the body says, and are held against it again.
-    return name.startswith("HTTP_MCP_") or (name.startswith("HTTP_") and not LEFT_OUT.search(name))
 
 
 @dataclass(frozen=True)

@@ -110,15 +110,15 @@ class WaitingFile:
         try:
             return cls(*signing.loads(signed, salt=make_salt(principal), max_age=age))
         except signing.BadSignature:
-            raise refuse() from None
+            raise refuse_reference() from None
 
     def open(self) -> UploadedFile[Any]:
         if not get_storage().exists(self.path):
-            raise refuse()
+            raise refuse_reference()
         return StoredUpload(self)
 
 
-def refuse() -> ArgumentsRefused:
+def refuse_reference() -> ArgumentsRefused:
     accepted = _("a reference of an upload of the last %(minutes)d minutes")
     problem = Problem(
         "invalid",

@@ -9,7 +9,7 @@ from django.db import models
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.contrib.search.ranking import FieldRanking, describe_tool, read_subject
+from drf_mcp.contrib.search.ranking import FieldRanking, describe_for_search, read_subject
 from drf_mcp.contrib.search.tool_index import ToolIndex
 from drf_mcp.contrib.search.words import ASKING, READ, get_language, read_synonyms, split_words
 from drf_mcp.tools import registry
@@ -163,7 +163,7 @@ def test_a_tool_without_a_model_is_known_by_what_it_answers():
 
 
 def test_a_standard_action_is_known_by_its_object_alone():
-    described = describe_tool(registry.tool("customers_orders_create"), ENGLISH)
+    described = describe_for_search(registry.tool("customers_orders_create"), ENGLISH)
     assert described["name"].split() == ["customers", "orders"]
     assert set(described["object"].split()) == {"order", "orders"}
     assert described["own"] == ""
@@ -171,7 +171,7 @@ def test_a_standard_action_is_known_by_its_object_alone():
 
 
 def test_an_action_of_the_projects_own_is_known_by_its_name():
-    described = describe_tool(registry.tool("orders_refund"), ENGLISH)
+    described = describe_for_search(registry.tool("orders_refund"), ENGLISH)
     assert described["own"].split()[0] == "refund"
     assert described["as_question"] == ""
 
