@@ -13,9 +13,10 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
+from drf_mcp.introspection.input_serializer import FIELD_HOOKS
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
-from drf_mcp.introspection.per_user import FIELD_HOOKS, CallerBody
+from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.renaming import Renaming

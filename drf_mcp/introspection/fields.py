@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -213,8 +215,8 @@ class FileDescriber(FieldDescriber):
 
 
 def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
-    # REST framework compares choices as text: floats, which JSON may write as integers, and values
-    # of several types are enumerated as strings.
+    # REST framework compares choices as text: values of several types, and whole floats, which JSON
+    # may write as integers, are enumerated as strings.
     raw = [(v.value if isinstance(v, Enum) else v, label) for v, label in choices.items()]
     named: list[tuple[Any, Any]] = [
         (value if isinstance(value, (bool, int, float)) else str(value), label)
@@ -226,6 +228,8 @@ def describe_choices(choices: Mapping[Any, Any]) -> FieldSchema:
         json_type = "boolean"
     elif kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds):
         json_type = "integer"
+    elif kinds == {float} and not any(value.is_integer() for value in values):
+        json_type = "number"
     else:
         json_type, values = "string", [str(value) for value in values]
     schema = FieldSchema({"type": json_type})
@@ -294,13 +298,24 @@ class JSONDescriber(FieldDescriber):
     get_output_schema = get_input_schema
 
 
+class MethodDescriber(FieldDescriber):
+    field_classes = (fields.SerializerMethodField,)
+
+    def get_output_schema(self) -> Schema:
+        method = getattr(type(self.field.parent), self.field.method_name or "", None)
+        hint = getattr(method, "__annotations__", {}).get("return", Any)
+        written = hint if isinstance(hint, str) else inspect.formatannotation(hint)
+        name = re.sub(r"\b\w+\.", "", written)
+        # Nothing enforces a hint, so that it is in words alone.
+        return {} if name == "Any" else explain({}, _("Meant to be %(value)s") % {"value": name})
+
+
 class OpenDescriber(FieldDescriber):
     field_classes = (
         fields.Field,
         fields.ModelField,
         fields.ReadOnlyField,
         fields.HiddenField,
-        fields.SerializerMethodField,
         serializers.BaseSerializer,
     )
 

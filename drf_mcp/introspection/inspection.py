@@ -72,6 +72,7 @@ class Inspection:
         self.findings: list[Finding] = []
         self.serializers: list[Any] = []  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
+        self.describes_class = False  # serializers are described as their classes declare them
         self.declared_request: Any = UNDECLARED  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.handling import walk_fields
+from drf_mcp.introspection.input_serializer import FIELD_HOOKS, find_own_hooks
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
@@ -18,15 +19,6 @@ from drf_mcp.introspection.types import UNDECLARED, Body
 RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
 # What views override to give different callers different fields.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
-# What serializers override to choose their fields while an instance is made.
-FIELD_HOOKS = (
-    "__init__",
-    "get_fields",
-    "fields",
-    "_writable_fields",
-    "get_field_names",
-    "get_extra_kwargs",
-)
 FAILED: Body | None = None
 
 
@@ -55,14 +47,27 @@ class CallerBody:
         failed = body.kind == "open" and len(findings) > known
         if not failed and not inspection.attempt(lambda: asks_for_caller(inspection), GUARD, False):
             return body
-        other, further = inspection.privileged, len(inspection.privileged.findings)
-        privileged = attempt(other.place, lambda: self.describe_renamed(other), "", [], FAILED)
-        if privileged is None or (privileged.kind == "open" and len(other.findings) > further):
-            return body
+        if (other := self.describe_as(inspection.privileged)) is not None:
+            if not failed:
+                return body.union(other)
+            del findings[known:]
+            return other
         if not failed:
-            return body.union(privileged)
-        del findings[known:]
-        return privileged
+            return body
+        # What no instance shows, the class declares. Code of its own that chooses fields is a gap.
+        of_class = inspection.again()
+        of_class.describes_class = True
+        if (other := self.describe_as(of_class)) is None:
+            return body
+        if not any(find_own_hooks(type(each)) for each in of_class.serializers):
+            del findings[known:]
+        return other
+
+    def describe_as(self, inspection: Inspection) -> Body | None:
+        known = len(inspection.findings)
+        body = attempt(inspection.place, lambda: self.describe_renamed(inspection), "", [], FAILED)
+        is_gap = body is not None and body.kind == "open" and len(inspection.findings) > known
+        return None if is_gap else body
 
     def describe_renamed(self, inspection: Inspection) -> Body:
         body = self.describe(inspection)

@@ -22,7 +22,7 @@ from drf_mcp.introspection.handling import (
     find_handling,
     make_file_parameter,
 )
-from drf_mcp.introspection.input_serializer import InputSerializer
+from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
@@ -275,6 +275,9 @@ class SerializerBody:
                 words = _("The field '%(name)s' may read other members of the body, too.")
                 inspection.find(words % {"name": name}, NAME_MEMBERS)
         found = inspection.attempt(lambda: find_further_keys(self.serializer), GUARD, none)
+        if inspection.describes_class:
+            serializer_class: Any = type(self.serializer)
+            found = [*found, *filter(None, find_added_names(serializer_class))]
         known = {field.name for field in fields}
         for key in dict.fromkeys((*found, *keys.names)):
             if key not in known:

@@ -9,13 +9,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from rest_framework import relations, serializers, validators
 from rest_framework.fields import HiddenField
+from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import FieldDescriber, make_array
 from drf_mcp.introspection.inspection import find_hidden_fields
 from drf_mcp.introspection.model_fields import describe_input, describe_stored, find_model_field
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.text import get_model_name, join_values
+from drf_mcp.introspection.text import clean_text, get_model_name, join_values
 from drf_mcp.introspection.types import AnyField, Schema
 
 DEEPEST = 10
@@ -68,6 +69,9 @@ def describe_uniqueness(serializer: Any) -> dict[str, str]:
                 others = join_values(other for other in validator.fields if other != name)
                 words = _("Unique together with %(names)s") if others else _("Unique")
                 rules.setdefault(name, []).append(words % {"names": others})
+        elif isinstance(validator, BaseUniqueForValidator):
+            words = clean_text(validator.message).format(date_field=validator.date_field)
+            rules.setdefault(validator.field, []).append(words)
     return {name: join_sentences(*words) for name, words in rules.items()}
 
 

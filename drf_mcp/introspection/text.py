@@ -189,6 +189,7 @@ def describe_intention(schema: Any) -> str:
     schema = FieldSchema.of(schema)
     if schema.get("type") == "array":
         return describe_array(describe_intention(schema.get("items")))
-    if names := join_values(schema.get("properties", ())):
+    names = join_values(schema.get("properties", ()))
+    if names and schema.types[:1] in ([], ["object"]):
         return _("an object with %(names)s") % {"names": names}
     return describe_accepted(schema) or schema.meaning.intention

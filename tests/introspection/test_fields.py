@@ -110,7 +110,7 @@ CASES = {
     "choice of integers": Case(f.ChoiceField([(1, "Low"), (2, "High")]), {"type": "integer", "enum": [1, 2]}, {}, [1], [3], [1, 9]),
     "choice of booleans": Case(f.ChoiceField([(True, "Yes"), (False, "No")]), {"type": "boolean", "enum": [True, False]}, {}, [True]),
     "choice of several types": Case(f.ChoiceField([1, "a", None]), {"type": "string", "enum": ["1", "a"]}, {}, ["1", "a"], ["b"]),
-    "choice of floats": Case(f.ChoiceField([0.5, 1.5]), {"type": "string", "enum": ["0.5", "1.5"]}, {}, ["0.5"], ["2.5"]),
+    "choice of floats": Case(f.ChoiceField([0.5, 1.5]), {"type": "number", "enum": [0.5, 1.5]}, {}, [0.5], [2.5]),
     "choice of whole floats": Case(f.ChoiceField([1.0, 2.0]), {"type": "string", "enum": ["1.0", "2.0"]}, {}, ["1.0"], ["3.0"]),
     "grouped choice": Case(f.ChoiceField([("Group", [("a", "A"), ("b", "B")])]), {"type": "string", "enum": ["a", "b"]}, {}, ["b"], ["Group"]),
     "choice or blank": Case(f.ChoiceField(["a"], allow_blank=True), {"type": "string", "enum": ["a"]}, {}, ["a"], ["b"]),
@@ -153,7 +153,7 @@ OPEN_INPUT = {
 }
 # Stored values may be no choices.
 OPEN_OUTPUT = {*OPEN_INPUT, fields.ChoiceField, fields.FilePathField}
-OPEN_OUTPUT -= {relations.StringRelatedField}
+OPEN_OUTPUT -= {fields.SerializerMethodField, relations.StringRelatedField}
 
 
 def test_every_class_is_described_or_known_to_be_open():
@@ -403,6 +403,37 @@ def test_subclass_that_reads_input_its_own_way_is_meant_to_be_what_its_describer
     words = "Meant to be an object with amount."
     assert DescribedField(Price()).input_schema == {"description": words}
     assert DescribedField(Price()).output_schema["type"] == ["object", "null"]
+
+
+# Methods
+
+
+def method_schema(**namespace: Any) -> Any:
+    """Return the output schema of a serializer method field."""
+    own = type("Own", (f.Serializer,), {"value": f.SerializerMethodField(), **namespace})
+    return DescribedField(own().fields["value"]).output_schema
+
+
+class Point:
+    """Nothing that JSON knows."""
+
+
+def test_a_hint_is_told_in_words_alone():
+    for hint, words in (
+        (int | None, "Meant to be int | None."),
+        (list[Point], "Meant to be list[Point]."),
+        ("dict[str, int]", "Meant to be dict[str, int]."),
+    ):
+
+        def get_value(self, row):
+            return row.value
+
+        get_value.__annotations__["return"] = hint
+        assert method_schema(get_value=get_value) == {"description": words}
+
+
+def test_method_without_a_hint_is_open():
+    assert method_schema(get_value=lambda self, row: 1) == {}
 
 
 # Fields that need something of their own

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import models
 from jsonschema import Draft202012Validator
 from rest_framework import serializers
-from rest_framework.validators import UniqueTogetherValidator
+from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.portable import write_portable
@@ -327,14 +327,18 @@ def test_validators_of_the_serializer_are_told():
     class Own(serializers.Serializer):
         a = serializers.CharField()
         b = serializers.CharField()
+        day = serializers.DateField()
 
         class Meta:
             validators = [
                 UniqueTogetherValidator(User.objects.all(), ["a", "b"]),
+                UniqueForDateValidator(User.objects.all(), "a", "day"),
             ]
 
     properties = DescribedField(Own()).input_schema["properties"]
-    assert properties["a"]["description"] == "Unique together with b."
+    assert properties["a"]["description"] == (
+        'Unique together with b. This field must be unique for the "day" date.'
+    )
     assert properties["b"]["description"] == "Unique together with a."
 
 
