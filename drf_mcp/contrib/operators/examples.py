@@ -36,7 +36,7 @@ def find_example(tool: Tool, user: Any = None) -> Example:
         if user is None and contain(partial(refuses, trace), lambda exc: True):
             continue
         # The first who sees a row for the call, else the first who may make it.
-        has_row = not tool.endpoint.route.kwargs or find_row(trace, {}) is not None
+        has_row = not tool.endpoint.route.kwargs or find_seen_row(trace, {}) is not None
         chosen = (caller, trace) if has_row else chosen or (caller, trace)
         if has_row:
             break
@@ -44,7 +44,9 @@ def find_example(tool: Tool, user: Any = None) -> Example:
         return Example(arguments, None)
     caller, trace = chosen
     if tool.options.input_schema is None:
-        arguments = contain(lambda: fill(tool, caller, trace), lambda exc: tool.hints.call)
+        arguments = contain(
+            lambda: fill_arguments(tool, caller, trace), lambda exc: tool.hints.call
+        )
     return Example(arguments, "" if caller is None else str(caller.get_username()))
 
 
@@ -52,7 +54,7 @@ def refuses(trace: PermissionTrace) -> bool:
     return trace.allows is False
 
 
-def find_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
+def find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
     """Return a row that the caller of a trace sees, None for none."""
     trace.view.kwargs = dict(kwargs)
     rows = contain(lambda: trace.view.get_queryset().all(), lambda exc: ())
@@ -63,7 +65,7 @@ def find_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
     return None
 
 
-def fill(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
+def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
     """Return the arguments of a call, with the keys of rows that the user sees."""
     filled: dict[str, Any] = json.loads(json.dumps(tool.hints.call))
     kwargs, places = {}, []
@@ -77,12 +79,12 @@ def fill(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:
         for place, relation in argument.parameter.handling.relations.items():
             # A row of the list that the caller sees, else any.
             finder = tool.related.by_model.get(relation.model._meta.concrete_model)
-            row = finder and find_row(PermissionTrace(registry.tool(finder), user), {})
+            row = finder and find_seen_row(PermissionTrace(registry.tool(finder), user), {})
             key = getattr(row or relation.model._default_manager.first(), relation.key, None)
             if key is not None:
                 key = key if isinstance(key, int) else str(key)
                 group[argument.name] = put(group[argument.name], place, key)
-    row, view = find_row(trace, kwargs), trace.view
+    row, view = find_seen_row(trace, kwargs), trace.view
     lookup = getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", None)
     for argument, group in places:
         if argument.parameter.name == lookup and row is not None:

@@ -151,7 +151,7 @@ class LockFileError(Exception):
     """A lock file is missing or cannot be read."""
 
 
-def find_members(schema: Any, path: str = "") -> Entry:
+def list_members(schema: Any, path: str = "") -> Entry:
     """Return the members of a JSON Schema by their paths, such as ``lines[].quantity``."""
     found: Entry = {}
     schema = schema if isinstance(schema, Mapping) else {}
@@ -167,10 +167,10 @@ def find_members(schema: Any, path: str = "") -> Entry:
             if enum := list(place.get("enum", choices)):
                 entry["enum"] = enum
         own = f"{path}.{name}" if path else name
-        found |= {own: entry, **find_members(member, own)}
+        found |= {own: entry, **list_members(member, own)}
     # The rows of a list without pages are members too.
     if isinstance(schema.get("items"), Mapping):
-        found |= find_members(schema["items"], f"{path}[]")
+        found |= list_members(schema["items"], f"{path}[]")
     return found
 
 
@@ -179,8 +179,8 @@ def write_entry(tool: Tool) -> Entry:
     return {
         "request": f"{tool.endpoint.method} {tool.endpoint.route.path}",
         "permissions": name_permissions(tool),
-        "arguments": find_members(tool.input_schema),
-        "answers": find_members(tool.schema.output),
+        "arguments": list_members(tool.input_schema),
+        "answers": list_members(tool.schema.output),
         "size": ToolCost(tool).bytes,
     }
 

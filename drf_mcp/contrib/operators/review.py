@@ -41,7 +41,7 @@ class FindingsReport(ToolReport):
             cause, findings = causes[name], [*group]
             places = PLACES % {"count": len({finding.place for finding in findings})}
             saves = sum(finding.saves for finding in findings)
-            facts = [places, *([count_tokens(saves)] if saves else [])]
+            facts = [places, *([write_tokens(saves)] if saves else [])]
             heading = f"{number}. {_(cause.title)} ({', '.join(facts)})"
             yield from map(style.MIGRATE_HEADING, screen.wrap(heading))
             yield from screen.wrap(_(cause.why), 3)
@@ -103,11 +103,11 @@ def write_subjects(findings: Sequence[LintFinding]) -> str:
     text = ", ".join([first, *(subject.removeprefix(owner) for subject in others)])
     facts = [TOOL_COUNT % {"count": len(tools)}] if len(tools) > 1 else []
     if saves := sum(finding.saves for finding in findings):
-        facts.append(count_tokens(saves))
+        facts.append(write_tokens(saves))
     return f"{text} ({', '.join(facts)})" if facts else text
 
 
-def count_tokens(tokens: int) -> str:
+def write_tokens(tokens: int) -> str:
     return _("%(tokens)s tokens") % {"tokens": group_digits(tokens)}
 
 

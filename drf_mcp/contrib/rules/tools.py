@@ -44,18 +44,15 @@ class ProposalView(ServerToolView):
         tool = call.server.registry.tools().get(row.tool)
         is_offered = tool is not None and call.caller.find_narrowing(tool) is None
         if is_offered and row.answer is not None:
-            facts["answer"] = self.read_answer(row, call.caller, tool)
+            facts["answer"] = row.answer
+            try:
+                # What came of the call, if its caller has the rights that it was made under.
+                if terms := row.terms:
+                    kwargs, query = terms["kwargs"], terms["query_string"]
+                    StoredAnswer(call.caller, tool, kwargs, query).check(terms)
+            except REFUSALS:
+                facts["answer"] = {"error": {"message": _(MADE)}}
         return Response(facts)
-
-    def read_answer(self, row: Any, caller: Any, tool: Any) -> Any:
-        # What came of the call, if its caller has the rights that it was made under.
-        try:
-            if terms := row.terms:
-                stored = StoredAnswer(caller, tool, terms["kwargs"], terms["query_string"])
-                stored.check(terms)
-        except REFUSALS:
-            return {"error": {"message": _(MADE)}}
-        return row.answer
 
     def post(self, request: Request) -> Response:
         sent = ProposalId(data=request.data)

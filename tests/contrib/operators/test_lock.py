@@ -7,7 +7,7 @@ import copy
 import pytest
 from rest_framework import serializers
 
-from drf_mcp.contrib.operators.lock import LockFile, compare_tools, find_members
+from drf_mcp.contrib.operators.lock import LockFile, compare_tools, list_members
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.portable import write_portable
 
@@ -125,7 +125,7 @@ def test_members_are_found_at_any_depth():
             "open": {},
         }
     }
-    assert find_members(schema) == {
+    assert list_members(schema) == {
         "lines": {"type": "array"},
         "lines[].product": {"type": "string", "required": True},
         "address": {"type": "object"},
@@ -139,13 +139,13 @@ def test_choices_that_the_schema_has_in_words_are_kept():
     field = serializers.ChoiceField(range(60))
     written = write_portable(DescribedField(field).input_schema)
     many = {"type": "array", "items": written}
-    members = find_members({"properties": {"one": written, "many": many}})
+    members = list_members({"properties": {"one": written, "many": many}})
     assert members["one"]["enum"] == members["many"]["enum"] == list(range(60))
 
 
 def test_rows_of_a_list_that_comes_without_a_page_are_members():
     schema = {"type": "array", "items": {"properties": {"id": {"type": "integer"}}}}
-    assert find_members(schema) == {"[].id": {"type": "integer"}}
+    assert list_members(schema) == {"[].id": {"type": "integer"}}
 
 
 @pytest.mark.slow
