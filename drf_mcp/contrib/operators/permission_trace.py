@@ -231,6 +231,24 @@ class PermissionTrace:
             return False
         return None if None in decisions else True
 
+    def as_data(self) -> dict[str, Any]:
+        """Return the decision and its steps as JSON."""
+        steps = [asdict(step) for step in self.steps]
+        return {"allows": self.allows, "verdict": self.verdict, "steps": steps}
+
+    def list_lines(self, screen: Screen) -> Iterator[str]:
+        """Yield the decision and its steps as lines of a screen."""
+        style = screen.style
+        colours = {True: style.SUCCESS, False: style.ERROR, None: style.WARNING}
+        yield from map(colours[self.allows], screen.wrap(self.verdict))
+        yield ""
+        marks = {allows: _(mark) for allows, mark in MARKS.items()}
+        width = max(map(len, marks.values())) + 1
+        for step in self.steps:
+            mark = colours[step.allows](f"{marks[step.allows]:<{width}}")
+            yield f"{mark}{step.label}: {step.name}"
+            yield from screen.wrap(f"{step.says}. {step.need}", width)
+
     @property
     def verdict(self) -> str:
         facts = {"who": self.who, "tool": self.tool.name}
@@ -349,19 +367,11 @@ class WhyReport(ToolReport):
             raise UsageError(_("Name who calls with --as."))
         tool = command.find_tool(options["name"], command.endpoint)
         user = command.find_user_or_anonymous(options["username"])
-        trace = PermissionTrace(tool, user, command.endpoint)
+        trace = self.trace(tool, user, command.endpoint)
         if options["json"]:
-            steps = [asdict(step) for step in trace.steps]
-            data = {"allows": trace.allows, "verdict": trace.verdict, "steps": steps}
-            yield command.format_json(data)
-            return
-        style = screen.style
-        colours = {True: style.SUCCESS, False: style.ERROR, None: style.WARNING}
-        yield from map(colours[trace.allows], screen.wrap(trace.verdict))
-        yield ""
-        marks = {allows: _(mark) for allows, mark in MARKS.items()}
-        width = max(map(len, marks.values())) + 1
-        for step in trace.steps:
-            mark = colours[step.allows](f"{marks[step.allows]:<{width}}")
-            yield f"{mark}{step.label}: {step.name}"
-            yield from screen.wrap(f"{step.says}. {step.need}", width)
+            return [command.format_json(trace.as_data())]
+        return trace.list_lines(screen)
+
+    def trace(self, *args: Any, **kwargs: Any) -> PermissionTrace:
+        """Return every decision about a call: the arguments are those of `PermissionTrace`."""
+        return PermissionTrace(*args, **kwargs)
