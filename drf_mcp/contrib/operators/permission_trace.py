@@ -367,11 +367,7 @@ class WhyReport(ToolReport):
             raise UsageError(_("Name who calls with --as."))
         tool = command.find_tool(options["name"], command.endpoint)
         user = command.find_user_or_anonymous(options["username"])
-        trace = self.trace(tool, user, command.endpoint)
+        trace = PermissionTrace(tool, user, command.endpoint)
         if options["json"]:
             return [command.format_json(trace.as_data())]
         return trace.list_lines(screen)
-
-    def trace(self, *args: Any, **kwargs: Any) -> PermissionTrace:
-        """Return every decision about a call: the arguments are those of `PermissionTrace`."""
-        return PermissionTrace(*args, **kwargs)
