@@ -62,18 +62,15 @@ class MCPCommand(BaseCommand):
     def find_user(self, username: str | None) -> Any:
         if username is None:
             return None
-        users = get_user_model()
+        users: Any = get_user_model()
         try:
             return users._default_manager.get_by_natural_key(username)
         except users.DoesNotExist:
-            raise UsageError.unknown("user", username, self._find_usernames(username)) from None
-
-    def _find_usernames(self, username: str) -> list[str]:
-        # A mistyped name mostly begins as the right one does.
-        users: Any = get_user_model()
-        names = users._default_manager.values_list(users.USERNAME_FIELD, flat=True)
-        alike = names.filter(**{f"{users.USERNAME_FIELD}__istartswith": username[:1]})
-        return [str(name) for name in alike.order_by(users.USERNAME_FIELD)[:MAX_USERS]]
+            # A mistyped name mostly begins as the right one does.
+            field = users.USERNAME_FIELD
+            names = users._default_manager.values_list(field, flat=True).order_by(field)
+            alike = names.filter(**{f"{field}__istartswith": username[:1]})[:MAX_USERS]
+            raise UsageError.unknown("user", username, map(str, alike)) from None
 
     def find_tool(self, name: str, endpoint: LocalEndpoint) -> Tool:
         try:
@@ -82,7 +79,15 @@ class MCPCommand(BaseCommand):
             raise UsageError(exc.message) from exc
 
     def find_tools(self, username: str | None, name: str | None = None) -> Mapping[str, Tool]:
-        tools = self.endpoint.tools if name is None else {name: self._find_offered_tool(name)}
+        if name is None:
+            tools = self.endpoint.tools
+        else:
+            tool = self.find_tool(name, self.endpoint)
+            narrowing = self.endpoint.make_caller().find_narrowing(tool)
+            if narrowing is not None:
+                facts = {"tool": name, "reason": narrowing.get_reason(tool)}
+                raise UsageError(_("%(tool)s is not among the tools: %(reason)s.") % facts)
+            tools = {name: tool}
         if username is None:
             return tools
         try:
@@ -100,14 +105,6 @@ class MCPCommand(BaseCommand):
             message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
             raise UsageError(message % {"user": username, "tool": name, "command": question})
         return visible
-
-    def _find_offered_tool(self, name: str) -> Tool:
-        tool = self.find_tool(name, self.endpoint)
-        narrowing = self.endpoint.make_caller().find_narrowing(tool)
-        if narrowing is not None:
-            facts = {"tool": name, "reason": narrowing.get_reason(tool)}
-            raise UsageError(_("%(tool)s is not among the tools: %(reason)s.") % facts)
-        return tool
 
     def find_user_or_anonymous(self, username: str) -> Any:
         try:
@@ -133,43 +130,38 @@ class MCPCommand(BaseCommand):
         self.stdout.write(self.format_json(value) if options["json"] else "\n".join(lines))
 
 
-class CommandLineArguments:
-    """A tool's arguments as ``key=value`` and as JSON objects; the later of two wins.
+def read_call_arguments(texts: Iterable[str]) -> dict[str, Any]:
+    """Return a tool's arguments, given as ``key=value`` and as JSON objects; the later wins.
 
     A value that is JSON is that value, any other a string; ``a.b=1`` is ``{"a": {"b": 1}}``.
     """
+    arguments: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        *parents, last = name.split(".")
+        if text.lstrip().startswith("{"):
+            try:
+                arguments.update(json.loads(text))
+            except (ValueError, RecursionError) as exc:
+                message = _("The arguments are not JSON: %(error)s") % {"error": exc}
+                raise UsageError(message) from exc
+        elif equals and last and all(parents):
+            place = arguments
+            for depth, parent in enumerate(parents, start=1):
+                place = place.setdefault(parent, {})
+                if not isinstance(place, dict):
+                    message = _("%(name)s is given twice: as a value, and as an object.")
+                    raise UsageError(message % {"name": ".".join(parents[:depth])})
+            try:
+                place[last] = json.loads(value, parse_constant=reject_constant)
+            except (ValueError, RecursionError):
+                place[last] = value
+        else:
+            message = _("%(text)r is neither KEY=VALUE nor a JSON object.")
+            raise UsageError(message % {"text": text[:60]})
+    return arguments
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.values: dict[str, Any] = {}
-        for text in texts:
-            name, equals, value = text.partition("=")
-            if text.lstrip().startswith("{"):
-                try:
-                    self.values.update(json.loads(text))
-                except (ValueError, RecursionError) as exc:
-                    message = _("The arguments are not JSON: %(error)s") % {"error": exc}
-                    raise UsageError(message) from exc
-            elif equals and all(name.split(".")):
-                self.put(name.split("."), self.read_value(value))
-            else:
-                message = _("%(text)r is neither KEY=VALUE nor a JSON object.")
-                raise UsageError(message % {"text": text[:60]})
 
-    def read_value(self, text: str) -> Any:
-        try:
-            return json.loads(text, parse_constant=self.refuse_constant)
-        except (ValueError, RecursionError):
-            return text
-
-    def refuse_constant(self, constant: str) -> None:
-        # Python reads NaN and Infinity, which JSON does not have.
-        raise ValueError(constant)
-
-    def put(self, names: list[str], value: Any) -> None:
-        place = self.values
-        for depth, name in enumerate(names[:-1], start=1):
-            place = place.setdefault(name, {})
-            if not isinstance(place, dict):
-                message = _("%(name)s is given twice: as a value, and as an object.")
-                raise UsageError(message % {"name": ".".join(names[:depth])})
-        place[names[-1]] = value
+def reject_constant(constant: str) -> None:
+    # Python reads NaN and Infinity, which JSON does not have.
+    raise ValueError(constant)

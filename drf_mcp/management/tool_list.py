@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -116,52 +116,42 @@ class ToolList:
         else:
             # The view with the most endpoints is one that agents have use for, not the API's root.
             counted = Counter(endpoint.view_class for endpoint in endpoints)
-            yield from self._show_ways(counted.most_common(1)[0][0])
+            module, _dot, name = locate_view(counted.most_common(1)[0][0]).rpartition(".")
+            yield ""
+            yield self.style.MIGRATE_HEADING(_("Expose all of them, in the settings"))
+            yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
+            yield ""
+            yield self.style.MIGRATE_HEADING(_("Or choose views, in the file mcp.py of an app"))
+            yield "  from drf_mcp import registry"
+            yield f"  from {module} import {name}"
+            yield ""
+            yield f"  registry.register({name})"
         # The app of that report may not be installed.
         if "unexposed" in features.tool_reports:
             yield ""
             each = _("Each of them, and why it is not a tool: %(command)s")
             yield each % {"command": f"{COMMAND} unexposed"}
 
-    def _show_ways(self, view_class: type) -> Iterator[str]:
-        module, _dot, name = locate_view(view_class).rpartition(".")
-        yield ""
-        yield self.style.MIGRATE_HEADING(_("Expose all of them, in the settings"))
-        yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
-        yield ""
-        yield self.style.MIGRATE_HEADING(_("Or choose views, in the file mcp.py of an app"))
-        yield "  from drf_mcp import registry"
-        yield f"  from {module} import {name}"
-        yield ""
-        yield f"  registry.register({name})"
-
     def _list_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
+        hints, arguments = tool.annotations, self._write_arguments(tool)
+        changing = self.style.ERROR if hints["destructiveHint"] else self.style.WARNING
+        colour = self.style.SUCCESS if hints["readOnlyHint"] else changing
         # A long path is cut for the arguments, and these are cut for a long name.
         room = max(self.width - names - MIN_ARGUMENTS_WIDTH, MIN_REQUEST_WIDTH)
         requests = min(requests, room)
         if names + requests > self.width:
-            yield from self._list_block(tool)
+            # Three lines.
+            width = self.width - 4
+            yield f"  {self.style.MIGRATE_LABEL(tool.name)}"
+            yield f"    {colour(self._write_request(tool, width))}"
+            if arguments:
+                yield f"    {self.screen.fit(arguments, width)}"
             return
         request = self._write_request(tool, requests - 2)
         name, request = f"{tool.name:<{names - 2}}", f"{request:<{requests}}"
         room = self.width - len(name + request) - 2
-        arguments = self.screen.fit(self._write_arguments(tool), room) if room > 0 else ""
-        coloured = self.style.MIGRATE_LABEL(name) + self._colour(tool)(request)
-        yield f"  {coloured}{arguments}".rstrip()
-
-    def _list_block(self, tool: Tool) -> Iterator[str]:
-        width = self.width - 4
-        yield f"  {self.style.MIGRATE_LABEL(tool.name)}"
-        yield f"    {self._colour(tool)(self._write_request(tool, width))}"
-        arguments = self._write_arguments(tool)
-        if arguments:
-            yield f"    {self.screen.fit(arguments, width)}"
-
-    def _colour(self, tool: Tool) -> Callable[[str], str]:
-        hints = tool.annotations
-        if hints["readOnlyHint"]:
-            return self.style.SUCCESS  # type: ignore[no-any-return]
-        return self.style.ERROR if hints["destructiveHint"] else self.style.WARNING  # type: ignore[no-any-return]
+        arguments = self.screen.fit(arguments, room) if room > 0 else ""
+        yield f"  {self.style.MIGRATE_LABEL(name)}{colour(request)}{arguments}".rstrip()
 
     def _write_request(self, tool: Tool, width: int = 1000) -> str:
         path = tool.endpoint.route.path
@@ -216,18 +206,17 @@ def find_example_call(tool: Tool, user: Any) -> Example:
 
 def write_call(tool: Tool, example: Example) -> str:
     """Return the command line of a call, quoted for a shell."""
-    words = ["python", "manage.py", "mcp_call", tool.name, *write_arguments(example.arguments)]
+    words, arguments = ["python", "manage.py", "mcp_call", tool.name], example.arguments
+    if any(isinstance(value, (dict, list)) for value in arguments.values()) or any(
+        "." in name or "=" in name for name in arguments
+    ):
+        words.append(json.dumps(arguments, ensure_ascii=False, default=str))
+    else:
+        words += [f"{name}={print_value(value)}" for name, value in arguments.items()]
     name = "USERNAME" if example.username is None else example.username
     if name:
         words += [f"--as={name}"] if name.startswith("-") else ["--as", name]
     return shlex.join(words)
-
-
-def write_arguments(arguments: Mapping[str, Any]) -> list[str]:
-    flat = all(not isinstance(value, (dict, list)) for value in arguments.values())
-    if not flat or any("." in name or "=" in name for name in arguments):
-        return [json.dumps(arguments, ensure_ascii=False, default=str)]
-    return [f"{name}={print_value(value)}" for name, value in arguments.items()]
 
 
 def print_value(value: Any) -> str:

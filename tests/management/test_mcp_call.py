@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.envelopes import PlainEnvelope
-from drf_mcp.management.base import CommandLineArguments
+from drf_mcp.management.base import read_call_arguments
 from example_project.shop.models import Customer, Order
 from tests.agents import REVISIONS
 
@@ -187,14 +187,14 @@ def test_arguments_are_read_as_json_where_they_are_json(subtests):
         ([], {}),
     ]:
         with subtests.test(texts=texts, arguments=arguments):
-            assert CommandLineArguments(texts).values == arguments
+            assert read_call_arguments(texts) == arguments
 
 
 def test_arguments_that_name_nothing_exit_with_2(subtests):
     for texts in [["=1"], ["a..b=1"], [".a=1"], ["a=1", "a.b=2"], ["a"]]:
         with subtests.test(texts=texts):
             with pytest.raises(CommandError) as caught:
-                CommandLineArguments(texts)
+                read_call_arguments(texts)
             assert caught.value.returncode == 2
 
 

@@ -15,7 +15,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
 from drf_mcp.envelopes import Envelope
-from drf_mcp.management.base import DEFAULT_ORIGIN, CommandLineArguments, MCPCommand
+from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, read_call_arguments
 from drf_mcp.management.console import quiet_console
 from drf_mcp.management.screen import UsageError
 from drf_mcp.protocol import REVISIONS
@@ -82,7 +82,7 @@ class Command(MCPCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.endpoint = self.find_endpoint(options)
-        arguments = CommandLineArguments(options["arguments"]).values
+        arguments = read_call_arguments(options["arguments"])
         if options["http"]:
             tool = self.find_tool(options["name"], self.endpoint)
             self.stdout.write(self._write_curl(tool, arguments, options))
@@ -131,20 +131,17 @@ class Command(MCPCommand):
             if any(each["requestedSchema"]["properties"] for each in asked.values()):
                 # Questions with fields are answered as missing arguments.
                 return client.send_for_bytes("tools/call", params)
-            responses = {key: self.ask(each["message"], yes=yes) for key, each in asked.items()}
+            # Translators: the answers that agree, as the question says: y, yes.
+            agreements = ("y", "yes", *pgettext("answers to Go on?", "y yes").split())
+            responses: dict[str, Any] = {}
+            for key, each in asked.items():
+                self.stderr.write(each["message"])
+                agreed = yes or input(_("Go on? [y/N] ")).strip().lower() in agreements
+                agreement = {"action": "accept", "content": {}}
+                responses[key] = agreement if agreed else {"action": "decline"}
             state = {"inputResponses": responses, "requestState": result["requestState"]}
             body = client.send_for_bytes("tools/call", {**own, **state})
         return body
-
-    def ask(self, message: str, *, yes: bool) -> dict[str, Any]:
-        self.stderr.write(message)
-        agreed = yes or self.is_agreement(input(_("Go on? [y/N] ")))
-        return {"action": "accept", "content": {}} if agreed else {"action": "decline"}
-
-    def is_agreement(self, answer: str) -> bool:
-        # Translators: the answers that agree, as the question says: y, yes.
-        own = pgettext("answers to Go on?", "y yes")
-        return answer.strip().lower() in ("y", "yes", *own.split())
 
     def show_progress(self, params: Mapping[str, Any]) -> None:
         # On one line, which the next notification writes over.
@@ -178,36 +175,29 @@ class Command(MCPCommand):
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
             raise UsageError(_("This call has no HTTP request."))
-        return request.to_curl(options["http"], *self._find_credential(options["username"]))
-
-    def _find_credential(self, username: str | None) -> tuple[str | None, str | None]:
-        # The Authorization header, or the user whose password curl asks for.
+        username, scheme = options["username"], find_authorization_scheme()
         if username is None:
-            return None, None
-        scheme = find_authorization_scheme()
-        return (None, username) if scheme == BASIC else (f"{scheme} {TOKEN}", None)
+            return request.to_curl(options["http"], None, None)
+        if scheme == BASIC:
+            # curl asks for the password.
+            return request.to_curl(options["http"], None, username)
+        return request.to_curl(options["http"], f"{scheme} {TOKEN}", None)
 
     def print_result(self, result: dict[str, Any]) -> None:
-        texts = [block["text"] for block in result["content"] if block["type"] == "text"]
         if "structuredContent" in result:
             self.stdout.write(self.format_json(result["structuredContent"]))
-        else:
-            self.stdout.write("\n".join(map(self.indent, texts)))
         for block in result["content"]:
             if block["type"] != "text":
-                self.stderr.write(f"+ {self.summarize(block)}", self.style.NOTICE)
-
-    def indent(self, text: str) -> str:
-        # The errors of PlainEnvelope are text that is no JSON.
-        try:
-            return self.format_json(json.loads(text))
-        except ValueError:
-            return text
-
-    def summarize(self, block: dict[str, Any]) -> str:
-        resource = block.get("resource", block)
-        size = len(resource.get("data") or resource.get("blob") or resource.get("text") or "")
-        words = [block["type"], resource.get("mimeType", ""), resource.get("uri", "")]
-        length = ngettext("%(count)d character", "%(count)d characters", size)
-        words += [length % {"count": size}] if size else []
-        return " ".join(filter(None, words))
+                resource = block.get("resource", block)
+                size = len(resource.get("data") or resource.get("blob") or resource.get("text", ""))
+                words = ["+", block["type"], resource.get("mimeType"), resource.get("uri")]
+                if size:
+                    length = ngettext("%(count)d character", "%(count)d characters", size)
+                    words.append(length % {"count": size})
+                self.stderr.write(" ".join(filter(None, words)), self.style.NOTICE)
+            elif "structuredContent" not in result:
+                try:
+                    self.stdout.write(self.format_json(json.loads(block["text"])))
+                except ValueError:
+                    # The errors of PlainEnvelope are text that is no JSON.
+                    self.stdout.write(block["text"])

@@ -16,7 +16,6 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.transports.client_configs import (
     BASIC,
     CLIENTS,
-    ClientConfig,
     ServerCommand,
     find_authorization_scheme,
     find_challenge,
@@ -60,7 +59,11 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chosen, target = self._find_config_classes(options["client"]), self._find_target(options)
+        client = options["client"]
+        if client not in CLIENTS and client != ALL:
+            raise UsageError.unknown("client", client, [*CLIENTS, ALL], complete=True)
+        chosen = CLIENTS.values() if client == ALL else [CLIENTS[client]]
+        target = self._find_target(options)
         server_name = options["name"] or mcp_settings.SERVER_NAME
         configs = [config_class(server_name, **target) for config_class in chosen]
         if options["json"]:
@@ -70,13 +73,6 @@ class Command(MCPCommand):
         for config in configs:
             self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)
             self.stdout.write(config.text)
-
-    def _find_config_classes(self, name: str) -> list[type[ClientConfig]]:
-        if name == ALL:
-            return list(CLIENTS.values())
-        if name not in CLIENTS:
-            raise UsageError.unknown("client", name, [*CLIENTS, ALL], complete=True)
-        return [CLIENTS[name]]
 
     def _find_target(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["stdio"]:

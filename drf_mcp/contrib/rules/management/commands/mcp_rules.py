@@ -11,7 +11,7 @@ from drf_mcp.contrib.rules.values import ViewRefused
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.features import CallState
-from drf_mcp.management.base import CommandLineArguments, MCPCommand
+from drf_mcp.management.base import MCPCommand, read_call_arguments
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
@@ -53,7 +53,7 @@ class Command(MCPCommand):
     def test(self, options: dict[str, Any]) -> None:
         tool = self.find_tool(options["name"], self.endpoint)
         user = self.find_user(options["username"])
-        arguments = CommandLineArguments(options["arguments"]).values
+        arguments = read_call_arguments(options["arguments"])
         call = CallState(tool, arguments, self.endpoint.make_caller(user))
         call.dispatcher = Dispatcher()
         try:
