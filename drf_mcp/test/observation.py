@@ -51,23 +51,20 @@ class Observed:
     enveloped: Any = None
 
     def keep_stable(self, again: Observed) -> Observed:
-        return Observed(
-            keep_stable_value(self.status, again.status),
-            keep_stable_value(self.data, again.data),
-            keep_stable_value(self.blocks, again.blocks),
-            keep_stable_value(self.writes, again.writes),
-        )
+        names = ("status", "data", "blocks", "writes")
+        pairs = ((getattr(self, name), getattr(again, name)) for name in names)
+        return Observed(*(keep_stable_value(value, other) for value, other in pairs))
 
     def compare(self, what: str, expected: Observed) -> None:
-        if not is_equal(expected.status, self.status):
-            raise_difference(what, "status", self.status, expected.status)
         failed = isinstance(expected.status, int) and expected.status >= FAILED
-        if not failed and not any(is_equal(expected.data, d) for d in (self.data, self.enveloped)):
-            raise_difference(what, "data", self.data, expected.data)
-        if not failed and not is_equal(expected.blocks, self.blocks):
-            raise_difference(what, "content", self.blocks, expected.blocks)
-        if not is_equal(expected.writes, self.writes):
-            raise_difference(what, "writes", self.writes, expected.writes)
+        parts = [("status", self.status, expected.status), ("writes", self.writes, expected.writes)]
+        if not failed:
+            parts.insert(1, ("content", self.blocks, expected.blocks))
+            if not is_equal(expected.data, self.enveloped):
+                parts.insert(1, ("data", self.data, expected.data))
+        for part, called, wanted in parts:
+            if not is_equal(wanted, called):
+                raise_difference(what, part, called, wanted)
 
 
 def keep_stable_value(value: Any, again: Any) -> Any:

@@ -96,7 +96,11 @@ class ParityCheck:
         failed = response.status_code >= FAILED
         uri = response.wsgi_request.build_absolute_uri()
         content = Content() if failed else ContentReader(response, uri).read()
-        data = FieldSelection(self.get_fields()).select(to_json_value(content.data))
+        try:
+            fields = registry.tool(self.tool).bind(self.arguments).fields
+        except (ArgumentsRefused, UnknownTool):
+            fields = ()
+        data = FieldSelection(fields).select(to_json_value(content.data))
         return Observed(response.status_code, data, to_json_value(content.blocks), [])
 
     def send(self) -> None:
@@ -110,12 +114,6 @@ class ParityCheck:
             replace_control = known.arguments.replace_control
             confirmed = replace_control(self.arguments, CONFIRMATION, asked[CONFIRMATION])
             self.client.call_tool(self.tool, confirmed)
-
-    def get_fields(self) -> tuple[str, ...]:
-        try:
-            return registry.tool(self.tool).bind(self.arguments).fields
-        except (ArgumentsRefused, UnknownTool):
-            return ()
 
     def call(self, http: Observed) -> Observed:
         CapturingEnvelope.seen.clear()
