@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connections, router
@@ -19,7 +20,7 @@ from drf_mcp.json_text import hash_json
 # How many questions to one caller may be open at once: each holds a thread.
 MOST_OPEN = 20
 # Seconds between two looks for answers that other processes were given.
-INTERVAL = 1.0
+INTERVAL = 0.5
 
 
 class OpenQuestions:
@@ -99,11 +100,17 @@ def close_connections() -> None:
 
 
 class WaitingCalls:
-    """The calls of this process that wait, by the questions that they ask."""
+    """The calls of this process that wait, by the questions that they ask.
+
+    While there are any, one thread looks for answers that other processes were given: a call that
+    waits holds no connection.
+    """
 
     def __init__(self) -> None:
         self.by_question: dict[str, threading.Event] = {}
         self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        self.is_idle = threading.Event()
 
     @contextlib.contextmanager
     def adding(self, ids: Sequence[str], news: threading.Event, most: int | None) -> Iterator[bool]:
@@ -121,16 +128,40 @@ class WaitingCalls:
             is_admitted = most is None or len(set(self.by_question.values())) < most
             if is_admitted:
                 self.by_question.update(dict.fromkeys(ids, news))
+                self.is_idle.clear()
+                if self.thread is None:
+                    self.thread = threading.Thread(target=self.look, daemon=True)
+                    self.thread.start()
         try:
             yield is_admitted
         finally:
             with self.lock:
                 for question_id in ids:
                     self.by_question.pop(question_id, None)
+                if not self.by_question:
+                    self.is_idle.set()
 
     def wake(self, question_id: str) -> None:
         if news := self.by_question.get(question_id):
             news.set()
+
+    def look(self) -> None:
+        while True:
+            self.is_idle.wait(INTERVAL)
+            with self.lock:
+                ids = list(self.by_question)
+                if not ids:
+                    self.thread = None
+                    break
+            # The next look may find a database again that was away.
+            for question_id in contain(partial(read_answers, ids), forget_connections):
+                self.wake(question_id)
+        connections.close_all()
+
+
+def forget_connections(exc: Exception) -> Mapping[str, Any]:
+    connections.close_all()
+    return {}
 
 
 WAITING = WaitingCalls()
@@ -147,14 +178,11 @@ def wait_for_answers(
         seconds: for how long the call waits.
     """
     deadline = time.monotonic() + seconds
-    while not channel.is_cancelled and (left := deadline - time.monotonic()) > 0:
-        # Another process may have been given the answer.
-        news.wait(min(left, INTERVAL))
+    while not channel.is_cancelled and news.wait(deadline - time.monotonic()):
         news.clear()
-        # The next look may find a database again that was away.
-        answers: Mapping[str, Any] = contain(lambda: read_answers(ids), lambda exc: {})
-        close_connections()
+        answers = read_answers(ids)
         # A call that was cancelled, and a client that cannot ask after all, answer no more.
         if len(answers) == len(ids) or [] in answers.values():
             return answers
+        close_connections()
     return None

@@ -61,6 +61,9 @@ def served(settings, transactional_db):
     registry.reload()
     views.PAID.clear()
     yield
+    # The thread that looks for answers ends with the last call that waits.
+    if thread := open_questions.WAITING.thread:
+        thread.join(5)
     assert not PendingQuestion.objects.exists()
     connections.close_all()
 
@@ -183,7 +186,7 @@ def test_an_answer_that_comes_too_late_is_dropped(settings):
 
 
 def test_an_answer_that_another_process_took_is_found(monkeypatch):
-    """The other process cannot wake the call, which looks for the answer."""
+    """The other process cannot wake the call: a thread of its own looks for the answer."""
     monkeypatch.setattr(open_questions, "INTERVAL", 0.02)
     host = Host()
     call = iter(host.begin("refunds_create", {}))
