@@ -30,7 +30,7 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
         if precondition.model is not None and hasattr(tool.endpoint.view_class, "get_object"):
             names = [field.name for field in precondition.model._meta.concrete_fields]
             fault = f"{precondition.model.__name__} has no field {precondition.name!r}."
-            fault += suggest(precondition.name, names)
+            fault += say_nearest(precondition.name, names)
         yield Error(
             f"if_match= of {name} at {tool.endpoint.place}: {fault}",
             hint="Name a field of the model that each save changes, or write if_match=True"
@@ -39,7 +39,7 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
         )
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def say_nearest(name: str, known: Iterable[str]) -> str:
     nearest = find_nearest(name, known)
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
@@ -49,7 +49,7 @@ def check_undo(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         undo = tool.options.undo
         if undo and undo not in project.tools and not tool.reads:
-            fault = f"names {undo!r}, which is no tool.{suggest(undo, project.tools)}"
+            fault = f"names {undo!r}, which is no tool.{say_nearest(undo, project.tools)}"
             yield Error(
                 f"undo= of {name} at {tool.endpoint.place} {fault}",
                 hint="Name the tool that takes a call back. See docs/writes.md.",
