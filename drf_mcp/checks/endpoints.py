@@ -38,6 +38,17 @@ def check_deployment(project: Project) -> Iterator[CheckMessage]:
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",
         )
+    # 0 says that a tool has none on purpose.
+    own = [tool for tool in project.tools.values() if not tool.endpoint.is_built_in]
+    unlimited = [tool.name for tool in own if tool.options.time_limit is None]
+    if project.endpoints and unlimited and not mcp_settings.TIME_LIMIT:
+        yield Warning(
+            f"Calls have no limit of time, such as those of {unlimited[0]}: a slow one holds a "
+            "worker.",
+            hint="Set DRF_MCP['TIME_LIMIT'] to some seconds, or time_limit of the tools. See "
+            "docs/limits.md.",
+            id="drf_mcp.W032",
+        )
     for endpoint in project.endpoints:
         if endpoint.is_open:
             yield Warning(

@@ -16,6 +16,7 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.jwt import JWTAuthentication
+from drf_mcp.tools import mcp_tool
 from drf_mcp.views import MCPView
 
 HERE = "tests.checks.middleware"
@@ -92,6 +93,28 @@ def test_each_endpoint_is_asked_for_its_own_permissions(found, serve):
 
 
 # --- Without limits -----------------------------------------------------------------------
+
+
+class Slow(APIView):
+    def get(self, request):
+        return Response({})
+
+
+@pytest.mark.slow
+def test_tools_without_a_limit_of_time_are_told_of_before_deploying(found, serve):
+    slow = mcp_tool()(type("Slow", (Slow,), {}))
+    meant = mcp_tool(time_limit=0)(type("Meant", (Slow,), {}))
+    views = [path("meant/", meant.as_view()), path("slow/", slow.as_view())]
+    serve(path("", include("drf_mcp.urls")), *views)
+    (warning,) = found("drf_mcp.W032", deploy=True)
+    assert "such as those of slow:" in warning.msg
+    assert found("drf_mcp.W032") == []
+    serve(path("", include("drf_mcp.urls")), *views, TIME_LIMIT=30)
+    assert found("drf_mcp.W032", deploy=True) == []
+    serve(path("", include("drf_mcp.urls")), *views[:1])
+    assert found("drf_mcp.W032", deploy=True) == []
+    serve(*views)
+    assert found("drf_mcp.W032", deploy=True) == []
 
 
 @pytest.mark.slow
