@@ -108,14 +108,6 @@ class Instructions:
         self.tools = {tool.name: tool for tool in tools}
         self.retrieval_tool = retrieval_tool if retrieval_tool in self.tools else ""
 
-    def get_text(self) -> str:
-        """Return the text, "" without a tool, in 2,048 characters at most."""
-        if not self.groups:
-            return ""
-        hints = " ".join([*self.hints, *self.get_hints()])
-        room = MAX_LENGTH - len(hints) - 1
-        return f"{self.describe_groups(room)}\n{hints}".strip()
-
     @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The actions of each noun; a tool without an action in its name is a noun."""
@@ -127,31 +119,37 @@ class Instructions:
                 groups.setdefault(noun, []).extend([action] if action and noun != name else [])
         return groups
 
-    def describe_groups(self, room: int) -> str:
-        """Return nouns with their actions, else nouns alone, as many as there is room for."""
+    def get_text(self) -> str:
+        """Return the text, "" without a tool, in 2,048 characters at most.
+
+        It names nouns with their actions, else nouns alone, as many as there is room for.
+        """
+        if not self.groups:
+            return ""
+        hints = " ".join([*self.hints, *self.get_hints()])
+        room = MAX_LENGTH - len(hints) - 1
         groups = {noun: actions for noun, actions in self.groups.items() if actions}
         if alone := [noun for noun in self.groups if noun not in groups]:
             groups[_("Others")] = alone
         lines = (f"{noun}: {', '.join(members)}" for noun, members in groups.items())
-        whole = "\n".join([_("Tools by what they are about:"), *lines])
-        if len(whole) <= room:
-            return whole
-        room -= len(self.name_nouns([], len(self.groups)))
-        lengths = accumulate(len(noun) + 2 for noun in self.groups)
-        nouns = [noun for noun, length in zip(self.groups, lengths, strict=True) if length <= room]
-        return self.name_nouns(nouns, len(self.groups) - len(nouns))
-
-    def name_nouns(self, nouns: Iterable[str], rest: int) -> str:
-        count = len(self.tools)
-        some = ngettext(
-            "%(count)d tool, about: %(nouns)s, and %(rest)d more.",
-            "%(count)d tools, about: %(nouns)s, and %(rest)d more.",
-            count,
-        )
-        every = ngettext(
-            "%(count)d tool, about: %(nouns)s.", "%(count)d tools, about: %(nouns)s.", count
-        )
-        return (some if rest else every) % {"count": count, "nouns": ", ".join(nouns), "rest": rest}
+        text = "\n".join([_("Tools by what they are about:"), *lines])
+        if len(text) > room:
+            count = len(self.tools)
+            some = ngettext(
+                "%(count)d tool, about: %(nouns)s, and %(rest)d more.",
+                "%(count)d tools, about: %(nouns)s, and %(rest)d more.",
+                count,
+            )
+            every = ngettext(
+                "%(count)d tool, about: %(nouns)s.", "%(count)d tools, about: %(nouns)s.", count
+            )
+            room -= len(some % {"count": count, "nouns": "", "rest": len(self.groups)})
+            ends = accumulate(len(noun) + 2 for noun in self.groups)
+            nouns = [noun for noun, end in zip(self.groups, ends, strict=True) if end <= room]
+            rest = len(self.groups) - len(nouns)
+            facts = {"count": count, "nouns": ", ".join(nouns), "rest": rest}
+            text = (some if rest else every) % facts
+        return f"{text}\n{hints}".strip()
 
     def get_hints(self) -> Iterator[str]:
         """Yield sentences about several tools."""
