@@ -41,15 +41,15 @@ class CategoryAdvice:
     """What a caller can do about a category of failure.
 
     Attributes:
-        severity: the severity of a failure.
+        advice: the sentence for a failure without a remediation, in English.
         recoverable: True if the caller can get past it, by a corrected, a later
             or a newly authenticated call.
-        advice: the sentence for a failure without a remediation, in English.
+        severity: the severity of a failure.
     """
 
-    severity: Severity
-    recoverable: bool
     advice: str
+    recoverable: bool = True
+    severity: Severity = Severity.ERROR
 
     @property
     def remediation(self) -> str:
@@ -61,44 +61,31 @@ class CategoryAdvice:
 
 HANDLING: Mapping[Category, CategoryAdvice] = {
     Category.VALIDATION: CategoryAdvice(
-        Severity.ERROR,
-        True,
         gettext_noop(
             "The same call would be refused again: first change what the message speaks of."
-        ),
+        )
     ),
     Category.AUTHENTICATION: CategoryAdvice(
-        Severity.ERROR, True, gettext_noop("Send valid credentials, then call again.")
+        gettext_noop("Send valid credentials, then call again.")
     ),
     Category.AUTHORIZATION: CategoryAdvice(
-        Severity.ERROR,
-        False,
-        gettext_noop("Do not repeat the call; ask for the permission it needs."),
+        gettext_noop("Do not repeat the call; ask for the permission it needs."), False
     ),
     Category.NOT_FOUND: CategoryAdvice(
-        Severity.ERROR,
-        True,
-        gettext_noop("Look up which identifiers exist, then call again with one of them."),
+        gettext_noop("Look up which identifiers exist, then call again with one of them.")
     ),
     Category.CONFLICT: CategoryAdvice(
-        Severity.ERROR,
-        True,
-        gettext_noop("Read the current state before deciding whether to call again."),
+        gettext_noop("Read the current state before deciding whether to call again.")
     ),
-    Category.RATE_LIMIT: CategoryAdvice(
-        Severity.ERROR, True, gettext_noop("Wait, then call again.")
-    ),
+    Category.RATE_LIMIT: CategoryAdvice(gettext_noop("Wait, then call again.")),
     Category.FEATURE_FLAG: CategoryAdvice(
-        Severity.ERROR,
-        False,
-        gettext_noop("Do not repeat the call; ask for the feature to be enabled."),
+        gettext_noop("Do not repeat the call; ask for the feature to be enabled."), False
     ),
     Category.INTERNAL: CategoryAdvice(
-        Severity.CRITICAL,
-        True,
         gettext_noop("Try again later; if it fails again, report the request id."),
+        severity=Severity.CRITICAL,
     ),
-    Category.UNAVAILABLE: CategoryAdvice(Severity.ERROR, True, gettext_noop("Try again later.")),
+    Category.UNAVAILABLE: CategoryAdvice(gettext_noop("Try again later.")),
 }
 
 # The standard codes of failures; projects have further codes.
