@@ -58,14 +58,18 @@ class IdempotencyGuard(Guard):
     order: ClassVar[int] = 500
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        key, owner = self.get_key(call), call.caller.principal
+        key = self.get_key(call)
         seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
         # A trial changes nothing that could have an answer.
-        if is_dry_run(call) or not seconds or not owner:
+        if is_dry_run(call) or not seconds:
             return proceed(call)
         if key and takes_header(call.tool):
             # The view does the same over HTTP.
             call.bound = replace(call.bound, headers={KeyHeader.meta: KeyHeader.write(key)})
+            return proceed(call)
+        # Asked last: the answer authenticates, which such a call leaves to its view.
+        owner = call.caller.principal
+        if not owner:
             return proceed(call)
         values = dict(self.find_values(call))
         change = IntendedChange(owner, key, call.tool.name, values, seconds)
