@@ -67,16 +67,18 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
 }
 
 
+class ItemId(serializers.Field[Any, Any, Any, Any]):
+    """The id of an item, any text: a key of the project's rows, which `CharField` may refuse."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return str(data)
+
+
 class RetrievalSerializer(serializers.Serializer[Any]):
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
     query = serializers.CharField(required=False, max_length=1000)
-    # Keys of the project's rows are ids.
-    ids = serializers.ListField(
-        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
-        required=False,
-        max_length=MAX_IDS,
-    )
+    ids = serializers.ListField(child=ItemId(), required=False, max_length=MAX_IDS)
     offset = serializers.IntegerField(min_value=0, default=0)
     limit = serializers.IntegerField(min_value=1, default=None)
     canonical = serializers.BooleanField(default=False)

@@ -68,7 +68,8 @@ class SizeReport(FindingsReport):
         yield style.MIGRATE_HEADING(_("Limits of known clients"))
         for limit in CLIENT_LIMITS:
             excesses = [*limit.find_excesses(lint.all_tools)]
-            line = f"  {limit.client}: {excesses[-1] if excesses else _('fits')}"
+            verdict = excesses[-1] if excesses else _("fits")
+            line = f"  {limit.client}: {verdict}"
             yield from map(style.WARNING, screen.wrap(line, 2)) if excesses else [line]
         yield ""
         yield from screen.wrap(write_sums(lint))
