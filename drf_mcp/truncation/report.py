@@ -15,6 +15,7 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.truncation.metadata import OmittedMetadata, summarise
 from drf_mcp.truncation.rows import (
+    CONTAINERS,
     OmittedEntries,
     Path,
     Reduction,
@@ -119,7 +120,7 @@ class Reporter:
         if isinstance(whole, dict):
             for key in islice(whole, start, None):
                 yield self._make_item((*path, key), self._name((*path, key)))
-        elif all(map(is_short_scalar, islice(whole, start, None))):
+        elif are_short_scalars(whole[start:]):
             item = self._make_item((*path, start), omitted.name)
             yield {**item, "length": omitted.count, "value": whole[start:]}
         else:
@@ -203,7 +204,8 @@ class Reporter:
         return _("Next: %(call)s within %(seconds)d seconds.") % facts
 
 
-def is_short_scalar(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) <= MAX_VALUE_LENGTH
-    return not isinstance(value, (dict, list))
+def are_short_scalars(values: list[Any]) -> bool:
+    kinds = set(map(type, values))
+    if not kinds.isdisjoint(CONTAINERS):
+        return False
+    return str not in kinds or all(len(v) <= MAX_VALUE_LENGTH for v in values if type(v) is str)

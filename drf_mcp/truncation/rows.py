@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 
 from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
 
+CONTAINERS = frozenset({dict, list})
 # A value at this depth is kept or left out as a whole.
 MAX_DEPTH = 64
 # The scalars of a list that are measured at once.
-BLOCK_SIZE = 32
+BLOCK_SIZE, LARGE_BLOCK = 32, 512
 # The entries, inner ones among them, of a value that is measured at once.
 MOST_SMALL = 512
 # A text with more tokens than this can be cut to its beginning, or digested.
@@ -175,31 +176,40 @@ class RowCutter:
         entries: Iterator[tuple[Any, Any]]
         entries = iter(value.items()) if isinstance(value, dict) else enumerate(value)
         used = 0
-        while block := list(islice(entries, BLOCK_SIZE)):
+        # Scalars are measured together, as long as they surely fit: fewer of them where not.
+        waiting, length = list(islice(entries, LARGE_BLOCK)), LARGE_BLOCK
+        while waiting:
+            block, waiting = waiting[:length], waiting[length:]
             members: Any = dict(block) if is_object else [entry for _, entry in block]
-            # Scalars are measured together, as long as they surely fit.
-            if self._is_flat(members):
-                size = self.count(encode_plain(members))
-                if used + size < room:
-                    each, rest = divmod(size, len(block))
-                    for number, (key, entry) in enumerate(block):
-                        yield key, entry, each + (number < rest)
-                    used += size
-                    continue
+            is_flat = self._is_flat(members, LARGE_BLOCK)
+            size = self.count(encode_plain(members)) if is_flat else 0
+            if is_flat and used + size < room:
+                each, rest = divmod(size, len(block))
+                for number, (key, entry) in enumerate(block):
+                    yield key, entry, each + (number < rest)
+                used += size
+                waiting = waiting or list(islice(entries, length))
+                continue
+            if length > BLOCK_SIZE:
+                waiting, length = [*block, *waiting], BLOCK_SIZE
+                continue
+            waiting = waiting or list(islice(entries, length))
             for key, entry in block:
                 size = self.measure(entry, room - used if most is None else most) + 1
                 size += self.count(encode_plain(key)) + 1 if is_object else 0
                 used += size
                 yield key, entry, size
 
-    def _is_flat(self, value: Any) -> bool:
+    def _is_flat(self, value: Any, most: int = BLOCK_SIZE) -> bool:
         # Measured at once, whatever the room.
         members = value.values() if isinstance(value, dict) else value
-        return len(value) <= BLOCK_SIZE and all(
-            member.__class__ is not dict
-            and member.__class__ is not list
-            and not (member.__class__ is str and len(member) > LONG_TEXT_TOKENS)
-            for member in members
+        if len(value) > most:
+            return False
+        kinds = set(map(type, members))
+        if not kinds.isdisjoint(CONTAINERS):
+            return False
+        return str not in kinds or not any(
+            type(each) is str and len(each) > LONG_TEXT_TOKENS for each in members
         )
 
     def _cut_value(self, value: Any, path: Path, room: int, *, is_row: bool = False) -> Any:
