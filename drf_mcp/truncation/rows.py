@@ -121,8 +121,9 @@ class RowCutter:
     def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
         self.count = count
         self.keep_members = keep_members
-        # Objects and lists that were measured as a whole, by id, with their tokens.
-        self._measured: dict[int, tuple[Any, int]] = {}
+        # Objects and lists by id, with their tokens, and whether they have no more; then texts.
+        self._measured: dict[int, tuple[Any, int, bool]] = {}
+        self._texts: dict[str, int] = {}
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
@@ -149,23 +150,26 @@ class RowCutter:
 
         A long text counts as its shortest excerpt.
         """
-        if isinstance(value, str) and self.is_long(value):
-            return MIN_EXCERPT_TOKENS
+        if isinstance(value, str):
+            if value not in self._texts:
+                size = MIN_EXCERPT_TOKENS if self.is_long(value) else None
+                self._texts[value] = self.count(encode_plain(value)) if size is None else size
+            return self._texts[value]
         if not isinstance(value, (dict, list)):
             return self.count(encode_plain(value))
-        known = self._measured.get(id(value))
-        if known is not None:
-            return known[1]
+        _, known, is_exact = self._measured.get(id(value), (None, 0, False))
+        if is_exact or known > most:
+            return known
         is_whole = is_small(value) if isinstance(value, dict) else self._is_flat(value)
         if is_whole or is_digest(value):
-            size = self.count(encode_plain(value))
-            self._measured[id(value)] = (value, size)
-            return size
-        used = 2
-        for _, _, size in self._measure_entries(value, most):
-            used += size
-            if used > most:
-                break
+            used = self.count(encode_plain(value))
+        else:
+            used = 2
+            for _, _, size in self._measure_entries(value, most):
+                used += size
+                if used > most:
+                    break
+        self._measured[id(value)] = (value, used, is_whole or used <= most)
         return used
 
     def _measure_entries(
