@@ -81,7 +81,7 @@ class DescribedField:
             return self.described_class_schema
         # A field that needs a caller to be described is no loss here, where it would be a hint.
         unknown = FieldSchema()
-        return attempt("", lambda: self.intend(self.described_class_schema), "", [], unknown)
+        return attempt("", lambda: self.intend(self.described_class_schema), "", None, unknown)
 
     @property
     def represented_schema(self) -> FieldSchema:

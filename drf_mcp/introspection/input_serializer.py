@@ -149,8 +149,7 @@ class InputSerializer:
         if not hasattr(self.view, "get_serializer_context"):
             return stock
         # One that needs a caller leaves REST framework's own, which most fields can do with.
-        own: dict[str, Any] = {}
-        return {**stock, **attempt("", self.view.get_serializer_context, "", [], own)}
+        return self.inspection.called_quietly(self.view.get_serializer_context) or stock
 
 
 # What serializers override to choose their fields while an instance is made.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache, cached_property
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
+from django.db import DatabaseError, connections
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext, gettext_noop
@@ -61,12 +62,11 @@ class Inspection:
         self.view = view
         # Views remember on themselves what they chose for whom.
         self.untouched = copy.copy(view)
-        if not is_drf_code(type(view), "get_serializer_context"):
-            # A context of the project's own may cost a query, and each serializer asks for it.
-            own = inspect.getattr_static(type(view), "get_serializer_context", None)
-            if inspect.isfunction(own):
-                known = cache(view.get_serializer_context)
-                view.get_serializer_context = lambda: copy.copy(known())
+        own = inspect.getattr_static(type(view), "get_serializer_context", None)
+        if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
+            known = cache(view.get_serializer_context)
+            view.get_serializer_context = lambda: SerializerContext(view, known)
+        self.known: dict[Any, Any] = {}  # what is found out once for whoever may call
         self.method = method.upper()
         self.write = write
         self.findings: list[Finding] = []
@@ -81,7 +81,7 @@ class Inspection:
     def again(self, view: Any = None) -> Inspection:
         view = copy.copy(self.untouched) if view is None else view
         own = Inspection(view, self.method, write=self.write)
-        own.heeds_request = self.heeds_request
+        own.heeds_request, own.known = self.heeds_request, self.known
         return own
 
     def find_handler(self) -> str:
@@ -166,10 +166,11 @@ class Inspection:
             return None
         if getattr(view, "queryset", None) is None and is_drf_code(type(view), "get_queryset"):
             return None
-        found = self.attempt(view.get_queryset, GUARD, None)
-        # A view may refuse an anonymous caller.
-        if not hasattr(found, "model"):
-            found = self.called_quietly(lambda: self.privileged.view.get_queryset())
+        with refused_queries():
+            found = self.attempt(view.get_queryset, GUARD, None)
+            # A view may refuse an anonymous caller.
+            if not hasattr(found, "model"):
+                found = self.called_quietly(lambda: self.privileged.view.get_queryset())
         return found if hasattr(found, "model") else None
 
     def find_rows(self) -> Any:
@@ -192,14 +193,98 @@ class Inspection:
 
     def called_quietly(self, step: Callable[[], Any]) -> Any:
         # A step that may fail without a loss leaves no finding.
-        nothing: Any = None
-        return attempt(self.place, step, "", [], nothing)
+        with contextlib.suppress(Exception):
+            return step()
+        return None
 
     def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
         return attempt(self.place, step, remedy, self.findings, default)
 
     def find(self, message: str, remedy: str) -> None:
         self.findings.append(Finding(self.place, message, gettext(remedy)))
+
+
+class SerializerContext(dict[str, Any]):
+    # What a view adds to REST framework's own context may cost a query: it is asked for once a
+    # serializer reads one of the members that the view adds, which few do while they are described.
+
+    def __init__(self, view: Any, find: Callable[[], Mapping[str, Any]]) -> None:
+        stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
+        super().__init__(**stock, view=view)
+        self.find: Callable[[], Mapping[str, Any]] | None = find
+
+    def complete(self) -> SerializerContext:
+        find, self.find = self.find, None
+        with contextlib.suppress(Exception):  # it may need a caller
+            self.update({**find(), **self} if find is not None else {})
+        return self
+
+    def __missing__(self, name: str) -> Any:
+        self.complete()
+        return dict(self)[name]
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or dict.__contains__(self.complete(), name)
+
+    def __iter__(self) -> Iterator[str]:
+        return dict.__iter__(self.complete())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def copy(self) -> dict[str, Any]:
+        return {**self}
+
+    def keys(self) -> Any:
+        return dict.keys(self.complete())
+
+    def values(self) -> Any:
+        return dict.values(self.complete())
+
+    def items(self) -> Any:
+        return dict.items(self.complete())
+
+
+class RefusedQuery(DatabaseError):
+    """A query that no database was asked."""
+
+
+@contextlib.contextmanager
+def refused_queries() -> Iterator[None]:
+    # A queryset that is made with queries, such as those for a caller's own rows, finds nothing
+    # for the placeholders of a URL.
+    def raise_refusal(*args: Any) -> Any:
+        raise RefusedQuery("Nothing is asked of a database while querysets are described.")
+
+    with wrapped_queries(raise_refusal):
+        yield
+
+
+@contextlib.contextmanager
+def noted_queries() -> Iterator[list[str]]:
+    queries: list[str] = []
+
+    def note(execute: Any, sql: str, *args: Any) -> Any:
+        queries.append(sql)
+        try:
+            return execute(sql, *args)
+        except RefusedQuery:
+            queries.pop()
+            raise
+
+    with wrapped_queries(note):
+        yield queries
+
+
+@contextlib.contextmanager
+def wrapped_queries(wrapper: Callable[..., Any]) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for connection in connections.all():
+            stack.enter_context(connection.execute_wrapper(wrapper))
+        yield
 
 
 def make_superuser() -> Any:

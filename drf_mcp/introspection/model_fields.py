@@ -118,4 +118,4 @@ def find_row_serializer(view: Any) -> Any:
         # An action may have a serializer of its own.
         vars(view).pop("serializer_class", None)
     declared = getattr(view, "serializer_class", None)
-    return attempt("", lambda: view.get_serializer_class(), "", [], declared)
+    return attempt("", lambda: view.get_serializer_class(), "", None, declared)

@@ -130,13 +130,13 @@ def describe_version(versioning: Any) -> Schema:
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
     nothing: Any = None
-    model = attempt("", lambda: find_declared_model(view), "", [], nothing)
+    model = attempt("", lambda: find_declared_model(view), "", None, nothing)
     named = {name: NamedKwarg(view, kwarg, model) for name, kwarg in kwargs.items()}
     return {
-        name: attempt(name, kwarg.get_placeholder, "", [], ZERO)
+        name: attempt(name, kwarg.get_placeholder, "", None, ZERO)
         for name, kwarg in named.items()
         # Without a version the default one counts.
-        if not attempt(name, partial(getattr, kwarg, "is_version"), "", [], False)
+        if not attempt(name, partial(getattr, kwarg, "is_version"), "", None, False)
     }
 
 

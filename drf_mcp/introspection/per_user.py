@@ -13,6 +13,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
 from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.shared_fields import SharedFields
 from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.types import UNDECLARED, Body
 
@@ -37,7 +38,7 @@ class CallerBody:
             return body
         own = self.inspection.again()
         own.heeds_request = False
-        undeclared = attempt(own.place, lambda: self.get_union(own), "", [], Body("none"))
+        undeclared = attempt(own.place, lambda: self.get_union(own), "", None, Body("none"))
         return complete_body(body, undeclared)
 
     def get_union(self, inspection: Inspection) -> Body:
@@ -65,7 +66,9 @@ class CallerBody:
 
     def describe_as(self, inspection: Inspection) -> Body | None:
         known = len(inspection.findings)
-        body = attempt(inspection.place, lambda: self.describe_renamed(inspection), "", [], FAILED)
+        body = attempt(
+            inspection.place, lambda: self.describe_renamed(inspection), "", None, FAILED
+        )
         is_gap = body is not None and body.kind == "open" and len(inspection.findings) > known
         return None if is_gap else body
 
@@ -81,6 +84,8 @@ def asks_for_caller(inspection: Inspection) -> bool:
         return False
     hooks: list[tuple[type, str]] = [(type(inspection.view), name) for name in VIEW_HOOKS]
     for serializer in inspection.serializers:
+        if SharedFields.of(serializer) is not None:
+            continue
         for _, field in walk_fields(serializer):
             if isinstance(field, BaseSerializer):
                 hooks += [(type(field), name) for name in FIELD_HOOKS]

@@ -23,7 +23,7 @@ from drf_mcp.introspection.handling import (
     make_file_parameter,
 )
 from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection, noted_queries
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.serializer_fields import (
@@ -31,6 +31,11 @@ from drf_mcp.introspection.serializer_fields import (
     find_listed,
     find_sendable,
     is_required,
+)
+from drf_mcp.introspection.shared_fields import (
+    SharedFields,
+    find_surroundings,
+    freeze_arguments,
 )
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
@@ -95,7 +100,10 @@ class RequestBody:
         if declared is UNDECLARED:
             body = self.get_undeclared_body()
         elif isinstance(declared, BaseSerializer):
-            own: Any = copy.deepcopy(declared)
+            # The context that it was made with holds a view and a request.
+            made_with = [getattr(declared, "_kwargs", {}).get("context")]
+            made_with += [getattr(getattr(declared, "child", None), "_context", None)]
+            own: Any = copy.deepcopy(declared, {id(each): each for each in made_with})
             own._context = self.serializer.context
             body = self.get_serializer_body(own)
         else:
@@ -211,6 +219,42 @@ class SerializerBody:
         self.takes_json = ViewParsers(inspection.view).json is not None
 
     def get_body(self) -> Body:
+        inspection, findings = self.inspection, self.inspection.findings
+        shared, arguments = SharedFields.of(self.serializer), freeze_arguments(self.serializer)
+        if shared is None or arguments is None:
+            body, further = self.describe()
+        else:
+            made_as = type(self.serializer), arguments, self.serializer.partial, self.takes_json
+            key = (*made_as, *find_surroundings(inspection))
+            made = shared.bodies.get(key)
+            if made is None:
+                before = len(findings)
+                shared.give(self.serializer)
+                with noted_queries() as queries:
+                    made = (*self.describe(), findings[before:])
+                del findings[before:]
+                if not queries:
+                    shared.bodies[key] = made
+            body, further, found = made
+            findings += [replace(finding, place=inspection.place) for finding in found]
+        if body.kind != "object":
+            return body
+        return replace(body, fields=(*body.fields, *self.get_further_keys(body.fields, further)))
+
+    def describe(self) -> tuple[Body, list[str]]:
+        # Return the body, and the keys that the serializer reads in addition to its fields.
+        none: list[str] = []
+        body = self.describe_fields()
+        if body.kind != "object":
+            return body, none
+        for name, field in find_sendable(self.serializer).items():
+            if not is_drf_code(type(field), "get_value"):
+                words = _("The field '%(name)s' may read other members of the body, too.")
+                self.inspection.find(words % {"name": name}, NAME_MEMBERS)
+        find = partial(find_further_keys, self.serializer)
+        return body, self.inspection.attempt(find, GUARD, none)
+
+    def describe_fields(self) -> Body:
         serializer, inspection = self.serializer, self.inspection
         if isinstance(serializer, ListSerializer):
             schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})
@@ -225,8 +269,7 @@ class SerializerBody:
             inspection.find(_("%(serializer)s reads its input itself.") % facts, HANDED_ON_ADVICE)
             if not self.is_built_on_fields():
                 return OPEN
-        fields = tuple(self.get_fields(is_closed=is_closed))
-        return Body("object", fields=(*fields, *self.get_further_keys(fields)))
+        return Body("object", fields=tuple(self.get_fields(is_closed=is_closed)))
 
     def is_built_on_fields(self) -> bool:
         # Its own conversions call those of REST framework somewhere.
@@ -267,15 +310,9 @@ class SerializerBody:
         find = partial(find_handling, field, takes_json=self.takes_json)
         return self.inspection.attempt(find, GUARD, PLAIN)
 
-    def get_further_keys(self, fields: Parameters) -> Iterator[Parameter]:
-        inspection, keys = self.inspection, KeyParameters(self.inspection)
-        none: list[str] = []
-        for name, field in find_sendable(self.serializer).items():
-            if not is_drf_code(type(field), "get_value"):
-                words = _("The field '%(name)s' may read other members of the body, too.")
-                inspection.find(words % {"name": name}, NAME_MEMBERS)
-        found = inspection.attempt(lambda: find_further_keys(self.serializer), GUARD, none)
-        if inspection.describes_class:
+    def get_further_keys(self, fields: Parameters, found: list[str]) -> Iterator[Parameter]:
+        keys = KeyParameters(self.inspection)
+        if self.inspection.describes_class:
             serializer_class: Any = type(self.serializer)
             found = [*found, *filter(None, find_added_names(serializer_class))]
         known = {field.name for field in fields}

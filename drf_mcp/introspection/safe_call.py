@@ -42,7 +42,7 @@ def attempt(
     place: str,
     step: Callable[[], Value],
     remedy: str,
-    findings: list[Finding],
+    findings: list[Finding] | None,
     default: Value,
 ) -> Value:
     try:
@@ -50,12 +50,14 @@ def attempt(
     # Views written for a live request fail in any way when inspected without one, and
     # no endpoint may take the list of tools down with it.
     except Exception as exc:  # noqa: BLE001
+        if findings is None:
+            return default
         # The project's own code is what its author can mend.
-        frames = traceback.extract_tb(exc.__traceback__)
-        own = [frame for frame in frames if is_project_file(frame.filename)]
-        at, line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
-        message = f"{type(exc).__name__}: {line} ({at.filename}:{at.lineno} in {at.name})"
-        source = write_line(at.filename, at.lineno or 1) if own else ""
+        frames = [(f.f_code, number) for f, number in traceback.walk_tb(exc.__traceback__)]
+        own = [each for each in frames if is_project_file(each[0].co_filename)]
+        (code, number), line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
+        message = f"{type(exc).__name__}: {line} ({code.co_filename}:{number} in {code.co_name})"
+        source = write_line(code.co_filename, number or 1) if own else ""
         findings.append(Finding(place, message, gettext(remedy), source))
         return default
 

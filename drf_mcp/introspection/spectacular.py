@@ -91,7 +91,7 @@ class SpectacularAnnotations:
 
     def ask(self, step: Callable[[], Any]) -> Any:
         nothing: Any = None
-        return attempt(type(self.schema).__qualname__, step, "", [], nothing)
+        return attempt(type(self.schema).__qualname__, step, "", None, nothing)
 
     @property
     def is_deprecated(self) -> bool:
@@ -144,7 +144,7 @@ class SpectacularAnnotations:
         is_own = any(home.partition(".")[0] != "drf_spectacular" for home in homes)
         if is_own and hasattr(view, "get_serializer"):
             # A schema class of the project's may make another serializer of the view's.
-            own = attempt(type(view).__qualname__, view.get_serializer, "", [], UNDECLARED)
+            own = attempt(type(view).__qualname__, view.get_serializer, "", None, UNDECLARED)
         schema._get_serializer = lambda: own
         declared = schema.get_request_serializer()
         if isinstance(declared, dict) and any("/" in str(name) for name in declared):

@@ -21,10 +21,10 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core.signals import setting_changed
-from django.db import connections
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
+from drf_mcp.introspection.inspection import noted_queries
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 
@@ -175,15 +175,7 @@ class KeptDescriptions:
         while tool.origin is not None:
             tool = tool.origin
         keys = self._keys.setdefault(tool, set())
-        queries: list[str] = []
-
-        def watch(execute: Any, sql: str, *args: Any) -> Any:
-            queries.append(sql)
-            return execute(sql, *args)
-
-        with contextlib.ExitStack() as stack:
-            for connection in connections.all():
-                stack.enter_context(connection.execute_wrapper(watch))
+        with noted_queries() as queries:
             text = make()
         if queries:
             # What a tool knows already, it uses for its other texts as well.

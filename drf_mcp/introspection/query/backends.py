@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from django.db import DatabaseError
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -17,7 +19,12 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
-from drf_mcp.introspection.source.overrides import asks_who_calls
+from drf_mcp.introspection.source.overrides import (
+    asks_who_calls,
+    find_own,
+    speaks_of_caller,
+)
+from drf_mcp.introspection.source.trees import is_own_member
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema, join_parameters
 
@@ -48,6 +55,7 @@ BACKEND_HOOKS = (
     "get_default_valid_fields",
     DECLARE,
 )
+FILTER_MEMBERS = frozenset({"filters", "form", "field", "fields", "extra", "choices", "queryset"})
 FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
 TERM_HOOKS = (
     "filter_queryset",
@@ -82,10 +90,10 @@ class FilterBackends:
     def depends_on_caller(self) -> bool:
         owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]
         owners += [(backend, BACKEND_HOOKS) for backend in self.view.filter_backends]
+        if any(asks_who_calls(owner, name) for owner, names in owners for name in names):
+            return True
         filterset_class = getattr(self.view, "filterset_class", None)
-        if isinstance(filterset_class, type):
-            owners.append((filterset_class, FILTER_SET_HOOKS))
-        return any(asks_who_calls(owner, name) for owner, names in owners for name in names)
+        return isinstance(filterset_class, type) and chooses_filters(filterset_class)
 
     def get_own_parameters(self) -> Parameters:
         found: list[Parameter] = []
@@ -113,6 +121,21 @@ class FilterBackends:
             for failure in failures
         ]
         return found
+
+
+@functools.cache
+def chooses_filters(filterset_class: Any) -> bool:
+    # Code that speaks of the caller and of no filter chooses rows alone.
+    for name in FILTER_SET_HOOKS:
+        for source in find_own(filterset_class, name):
+            if source.tree is None:
+                return True
+            if any(map(speaks_of_caller, source.nodes)):
+                own = {node.attr for node in source.nodes if is_own_member(node)}
+                further = {each for each in own if not each.startswith("__")} - {"base_filters"}
+                if further or source.uses_any(FILTER_MEMBERS):
+                    return True
+    return False
 
 
 class BackendParameters:
@@ -202,6 +225,14 @@ class FilterSetParameters(BackendParameters):
         return tuple(found)
 
     def get_filter_parameters(self, name: str, item: Any, remedy: str) -> Parameters:
+        # The filters that a class declares are the same for whoever calls.
+        known, key = self.inspection.known, (name, item)
+        if key not in known:
+            known[key] = self.describe_filter(name, item, remedy)
+        found: Parameters = known[key]
+        return found
+
+    def describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
         is_lenient = not getattr(self.backend, "raise_exception", True)
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
         findings: list[Finding] = []
@@ -214,9 +245,17 @@ class FilterSetParameters(BackendParameters):
         return found or (Parameter(name, {"type": "string"}),)
 
     def get_filters(self) -> dict[str, Any]:
-        # Made as for a request: filters may be added, and form fields changed, on the way.
-        filterset = self.backend.get_filterset(
-            self.view.request, self.inspection.queryset, self.view
-        )
+        # Made as for a request: filters may be added, and form fields changed, on the way. What a
+        # database refused once is not asked of it again.
+        known = self.inspection.known
+        if "refused" in known:
+            raise known["refused"]
+        try:
+            filterset = self.backend.get_filterset(
+                self.view.request, self.inspection.queryset, self.view
+            )
+        except DatabaseError as exc:
+            known["refused"] = exc
+            raise
         prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""
         return {f"{prefix}{name}": item for name, item in filterset.filters.items()}
