@@ -381,8 +381,8 @@ class ProtectedRows:
             return None
         kwargs = {name: self.kwargs[name] for name in tool.endpoint.route.kwargs}
 
-        def leave_out(exc: Exception) -> None:
+        def log_failure(exc: Exception) -> None:
             if not isinstance(exc, REFUSALS):
                 logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
 
-        return contain(lambda: ask(Probe(caller, tool, kwargs)), leave_out)
+        return contain(lambda: ask(Probe(caller, tool, kwargs)), log_failure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import compress, islice
 from operator import attrgetter
@@ -68,6 +69,7 @@ DATA = ("perms_map", "authenticated_users_only")
 # --- What decides who sees a tool ---------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class AccessQuestion:
     """What a view asks of a caller before it looks at a row: tools that share it have one answer.
 
@@ -80,19 +82,11 @@ class AccessQuestion:
         method: an HTTP method, "GET" standing for all safe ones where the model does not matter.
     """
 
-    def __init__(
-        self,
-        authentication: tuple[Any, ...] | None = None,
-        is_kept: bool = False,
-        model: Any = None,
-        permissions: tuple[Any, ...] | None = None,
-        method: str = "",
-    ) -> None:
-        self.authentication = authentication
-        self.is_kept = is_kept
-        self.model = model
-        self.permissions = permissions
-        self.method = method
+    authentication: tuple[Any, ...] | None = None
+    is_kept: bool = False
+    model: Any = None
+    permissions: tuple[Any, ...] | None = None
+    method: str = ""
 
 
 # Of tools that every caller sees.
