@@ -27,7 +27,7 @@ from drf_mcp.access.authentication import (
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, find_toolset, narrow_by_header
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
-from drf_mcp.browsable import wants_page
+from drf_mcp.browsable import wants_comparison, wants_page
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
@@ -136,7 +136,9 @@ class MCPView(View):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             # A page has the language of its reader.
-            language = nullcontext() if request.method == "GET" else chosen_language()
+            self.compares = wants_comparison(request, self.browsable_page)
+            is_for_page = request.method == "GET" or self.compares
+            language = nullcontext() if is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.crash_response(exc)
         with language:
@@ -266,6 +268,10 @@ class MCPView(View):
             return page.refuse(self.access_error_response(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if self.compares:
+            from drf_mcp.browsable.comparison import compare_users
+
+            return compare_users(self.server, self.caller)
         body = read_body(request)
 
         def respond() -> HttpResponse:

@@ -52,6 +52,16 @@ def asked(page: Page, url: str) -> None:
     page.get_by_role("dialog").wait_for()
 
 
+def compared(page: Page, url: str) -> None:
+    """The same call as two users."""
+    page.goto(f"{url}?tool=customers_list")
+    page.get_by_text("Compare two users").click()
+    page.get_by_label("As", exact=True).fill("alice")
+    page.get_by_label("and as").fill("bob")
+    page.get_by_role("button", name="Compare").click()
+    page.locator(".sides").wait_for()
+
+
 # File -> the state of the page, the user, the colours, the part from whose top it is taken, and
 # the part that is its end.
 PICTURES: dict[str, tuple[Callable[[Page, str], None], str, str, str, str]] = {
@@ -59,6 +69,7 @@ PICTURES: dict[str, tuple[Callable[[Page, str], None], str, str, str, str]] = {
     "page-error.png": (refused, "alice", "light", ".work", ".work"),
     "page-table.png": (listed, "alice", "light", ".work", ".work"),
     "page-confirm.png": (asked, "alice", "light", "body", "body"),
+    "page-compare.png": (compared, "admin", "light", "[data-compare]", "[data-compare]"),
 }
 # So high that nothing scrolls under the bars at the top and below the form.
 SIZE = {"width": 1120, "height": 2400}

@@ -12,6 +12,14 @@ from django.http import HttpRequest
 from drf_mcp.settings import mcp_settings
 
 TEXTS = "texts"
+# The query of a POST that asks for a comparison; messages of MCP have no query.
+COMPARISON = "show=comparison"
+
+
+def is_page_on(shown: bool | None) -> bool:
+    for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
+        shown = default if shown is None else shown
+    return bool(shown)
 
 
 def wants_texts(request: HttpRequest) -> bool:
@@ -20,8 +28,11 @@ def wants_texts(request: HttpRequest) -> bool:
 
 def wants_page(request: HttpRequest, shown: bool | None = None) -> bool:
     """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
-    for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
-        shown = default if shown is None else shown
     # Only browsers name HTML in the Accept header; for scripts they do not.
     kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-    return bool(shown) and (("text", "html") in kinds or wants_texts(request))
+    return is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
+
+
+def wants_comparison(request: HttpRequest, shown: bool | None = None) -> bool:
+    """Return whether a POST asks to compare users, and the page is ``shown``."""
+    return request.META.get("QUERY_STRING") == COMPARISON and is_page_on(shown)

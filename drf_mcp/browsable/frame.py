@@ -84,6 +84,7 @@ OF_A_TOOL = (
     "values.js",
     "answer.js",
     "trail.js",
+    "compare.js",
     "page.js",
 )
 STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/icon.svg", *map("drf_mcp/{}".format, OF_A_TOOL))

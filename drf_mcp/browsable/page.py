@@ -16,6 +16,7 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_texts
+from drf_mcp.browsable.comparison import is_comparable, may_compare
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, ToolCard, find_field_facts
 from drf_mcp.dispatch.visibility import Visibility
@@ -102,6 +103,7 @@ class BrowsablePage(Frame):
         return {
             "template": "drf_mcp/tool.html",
             "card": card,
+            "compares": may_compare(self.caller) and is_comparable(card.tool),
             "unnamed_host": "" if admits(own_origin, self.request) else self.request.get_host(),
             "cards_of_apps": [each for part in self.parts for each in part.get_cards(card.tool)],
             "sections": [each for part in self.parts for each in part.get_sections(card.tool)],

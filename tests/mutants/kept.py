@@ -337,6 +337,13 @@ MUTANTS = (
         "HIDDEN = frozenset({Category.NOT_FOUND})",
         ("contrib/resources/test_reading.py",),
     ),
+    Mutant(
+        "comparing users on the page",
+        "browsable/comparison.py",
+        '        and getattr(user, "is_superuser", False)\n',
+        "",
+        ("browsable/test_comparison.py",),
+    ),
     # --- Tokens --------------------------------------------------------------------------------
     Mutant(
         "the secret of a token",

@@ -126,6 +126,7 @@
     });
 
     Trail.show(tool, resend);
+    Compare.start(tool, form);
     // A call that may change something is sent by a person who sees it.
     if (asked) tool.reads ? again(asked.args) : form.fill(asked.args);
 

@@ -180,6 +180,24 @@ def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_p
     assert page.evaluate("() => sessionStorage.length") == 0
 
 
+def test_two_users_are_compared_side_by_side(visit, axe):
+    watched = visit("admin", "?tool=customers_list")
+    page = watched.page
+    page.locator("[data-compare] summary").press("Enter")
+    page.get_by_label("As", exact=True).fill("alice")
+    page.get_by_label("and as").fill("bob")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="alice:").wait_for()
+    assert page.get_by_role("heading", name="bob: 22 rows").is_visible()
+    assert "for alice alone: 30 Amara Costa" in page.locator(".difference").inner_text()
+    assert watched.violations(axe) == []
+    page.get_by_label("and as").fill("nobody here")
+    page.keyboard.press("Enter")
+    page.locator(".verdict", has_text="No active user is named nobody here.").wait_for()
+    # The browser itself reports the 400.
+    assert "400" in watched.complaints.pop()
+
+
 def run_program(program: str) -> str:
     """Return what a program printed."""
     command = [sys.executable, "-c", program]
