@@ -70,6 +70,10 @@ class PagePart:
         """Return the contexts of sections at the end of the page of a tool."""
         return ()
 
+    def get_audience(self, tool: Tool) -> str:
+        """Return in one line who may call a tool, "" for nothing."""
+        return ""
+
 
 # In the order of their use. Plain scripts, not modules: a module that another imports has no hash
 # in its name, and one from another host needs headers that hosts of static files seldom send.

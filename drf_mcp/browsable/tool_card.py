@@ -80,6 +80,10 @@ class ToolCard:
         return list(self.tool.annotations.items())
 
     @property
+    def audience(self) -> str:
+        return "; ".join(filter(None, (part.get_audience(self.tool) for part in self.parts)))
+
+    @property
     def chips(self) -> list[tuple[str, str]]:
         hints = self.tool.annotations
         if hints["readOnlyHint"]:

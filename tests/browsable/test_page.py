@@ -18,6 +18,7 @@ from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.permissions import AllowAny, DjangoModelPermissions, IsAuthenticated
 from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
@@ -284,6 +285,13 @@ def test_staff_ask_whether_another_user_may_call_a_tool(browser_of, expose):
     assert "bob may" not in page
 
 
+@pytest.mark.slow
+def test_staff_see_who_may_call_each_tool(browser_of):
+    page = text_of(browser_of("carol").get("/mcp"))
+    assert page.count("For a user with is_staff") == 2
+    assert "For a " not in text_of(browser_of("alice").get("/mcp"))
+
+
 class GroupSerializer(serializers.ModelSerializer):
     """A group."""
 
@@ -298,6 +306,15 @@ class Groups(ModelViewSet):
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
     permission_classes = [DjangoModelPermissions]
+
+
+def test_staff_see_the_permissions_that_a_tool_requires(browser_of, expose):
+    router = SimpleRouter()
+    router.register("groups", Groups)
+    expose(*router.urls, BROWSABLE_PAGE=True)
+    page = text_of(browser_of("carol").get("/mcp"))
+    assert "4 more tools are hidden from you" in page
+    assert "For the permission auth.add_group" in page
 
 
 @pytest.mark.slow

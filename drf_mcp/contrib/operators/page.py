@@ -55,3 +55,10 @@ class OperatorsPart(PagePart):
         found = [*ToolLint(tool).find()] if self.page.is_trusted else []
         template = "drf_mcp_operators/findings_of_tool.html"
         return [{"template": template, "findings": found}] if found else []
+
+    def get_audience(self, tool: Tool) -> str:
+        if not self.page.is_staff:
+            return ""
+        asked = contain(PermissionTrace(tool, None).ask_permissions, lambda exc: [])
+        needs = dict.fromkeys(permission.find_audience() for permission in asked)
+        return "; ".join(filter(None, needs)) or _("anybody")

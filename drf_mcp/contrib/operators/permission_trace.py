@@ -15,6 +15,7 @@ from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
+from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.request import ToolRequest
@@ -161,15 +162,30 @@ class AskedPermission:
 
     def find_missing(self, permission: Any) -> str:
         # REST framework names the permissions that a method requires, not those that are missing.
-        user, method = self.request.user, str(self.request.method)
+        user = self.request.user
         if not user.is_authenticated:
             return _(NEEDS[permissions.IsAuthenticated])
-        model = permission._queryset(self.view).model
-        required = permission.get_required_permissions(method, model)
+        return name_permissions(n for n in self.find_required(permission) if not user.has_perm(n))
+
+    def find_required(self, permission: Any) -> list[str]:
+        method, model = str(self.request.method), permission._queryset(self.view).model
         if isinstance(permission, permissions.DjangoObjectPermissions):
-            required = permission.get_required_object_permissions(method, model)
-        missing = [name for name in required if not user.has_perm(name)]
-        return _("the permission %(names)s") % {"names": join(missing, BOTH)} if missing else ""
+            return permission.get_required_object_permissions(method, model)  # type: ignore[no-any-return]
+        return permission.get_required_permissions(method, model)  # type: ignore[no-any-return]
+
+    def find_audience(self) -> str:
+        """Return whom the permission lets in, "" for everybody."""
+        if lets_all_in(self.permission):
+            return ""
+        if isinstance(self.permission, permissions.DjangoModelPermissions):
+            required = contain(lambda: self.find_required(self.permission), lambda exc: [])
+            return name_permissions(required) or _(NEEDS[permissions.IsAuthenticated])
+        return self.find_needs(self.permission) or self.name
+
+
+def name_permissions(names: Iterable[str]) -> str:
+    found = list(names)
+    return _("the permission %(names)s") % {"names": join(found, BOTH)} if found else ""
 
 
 def join(texts: Iterable[str], joint: str) -> str:
