@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -37,6 +37,10 @@ class ClosedSet:
 
     def takes(self, text: str) -> bool:
         raise NotImplementedError
+
+    def get_candidates(self, text: str) -> Sequence[str]:
+        """Return the values that another value may be a misspelling of."""
+        return self.choices
 
     def ignored(self, text: str) -> list[str]:
         if not self.separator:
@@ -93,6 +97,11 @@ class LongestTexts(ClosedSet):
 
     def takes(self, text: str) -> bool:
         return len(text) <= self.max_length
+
+    def get_candidates(self, text: str) -> Sequence[str]:
+        # A number with hyphens or spaces in it, as people write those of books and cards.
+        bare = re.sub(r"[\W_]+", "", text)
+        return [bare] if bare and self.takes(bare) else []
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ class AskedPermission:
     def find_required(self, permission: Any) -> list[str]:
         method, model = str(self.request.method), permission._queryset(self.view).model
         if isinstance(permission, permissions.DjangoObjectPermissions):
-            return permission.get_required_object_permissions(method, model)  # type: ignore[no-any-return]
+            return permission.get_required_object_permissions(method, model)
         return permission.get_required_permissions(method, model)  # type: ignore[no-any-return]
 
     def find_audience(self) -> str:

@@ -276,7 +276,7 @@ def find_ignored(values: Values) -> list[Problem]:
         several = type(value) is list
         for index, item in enumerate(value if several else (value,)):
             for part in closed.ignored(write_query_text(item)):
-                nearest = next(iter(find_nearest(part, closed.choices)), "")
+                nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
                 words = describe_accepted(closed.get_schema())
                 advice = _("Send %(accepted)s.") % {"accepted": words}
                 problem = Problem(

@@ -106,6 +106,12 @@ def test_a_text_that_is_longer_than_the_column_is_refused(call):
         assert problem["remediation"] == "Send a string of at most 2 characters.", arguments
 
 
+def test_a_text_that_fits_without_its_hyphens_is_meant_so(call):
+    for sent, meant in [("D-E", "'DE'"), (" D.E ", "'DE'"), ("D-EU", None)]:
+        (problem,) = call(country=sent).problems
+        assert (f"Did you mean {meant}?" in problem["remediation"]) is (meant is not None)
+
+
 def test_a_lookup_of_parts_takes_any_text(call):
     assert not call(like="Germany").is_error
 
