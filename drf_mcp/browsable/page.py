@@ -16,9 +16,14 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_texts
-from drf_mcp.browsable.comparison import is_comparable, may_compare
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
-from drf_mcp.browsable.tool_card import ERA, ToolCard, find_field_facts
+from drf_mcp.browsable.tool_card import (
+    ERA,
+    ToolCard,
+    find_field_facts,
+    is_comparable,
+    may_compare,
+)
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext

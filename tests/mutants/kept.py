@@ -339,7 +339,7 @@ MUTANTS = (
     ),
     Mutant(
         "comparing users on the page",
-        "browsable/comparison.py",
+        "browsable/tool_card.py",
         '        and getattr(user, "is_superuser", False)\n',
         "",
         ("browsable/test_comparison.py",),
