@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
@@ -27,7 +27,7 @@ from drf_mcp.access.authentication import (
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, find_toolset, narrow_by_header
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
-from drf_mcp.browsable import wants_comparison, wants_page
+from drf_mcp.browsable import is_for_scripts, wants_page
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
@@ -49,6 +49,9 @@ from drf_mcp.transports.http import (
     open_stream,
     read_body,
 )
+
+if TYPE_CHECKING:
+    from drf_mcp.browsable.page import BrowsablePage
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
 TOOLSET = gettext_noop("the toolset %(names)s")
@@ -136,8 +139,8 @@ class MCPView(View):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             # A page has the language of its reader.
-            self.compares = wants_comparison(request, self.browsable_page)
-            is_for_page = request.method == "GET" or self.compares
+            self.is_for_scripts = is_for_scripts(request, self.browsable_page)
+            is_for_page = request.method == "GET" or self.is_for_scripts
             language = nullcontext() if is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
             return self.crash_response(exc)
@@ -258,20 +261,21 @@ class MCPView(View):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not wants_page(request, self.browsable_page):
             return self.http_method_not_allowed(request)
-        # A server that no browser visits does without the page.
-        from drf_mcp.browsable.page import BrowsablePage
-
-        page = BrowsablePage(self.server, self.caller)
+        page = self.get_page()
         try:
             return page.show()
         except APIException as exc:
             return page.refuse(self.access_error_response(exc), ErrorBody(exc.detail).sentence)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if self.compares:
-            from drf_mcp.browsable.comparison import compare_users
+    def get_page(self) -> BrowsablePage:
+        # A server that no browser visits does without the page.
+        from drf_mcp.browsable.page import BrowsablePage
 
-            return compare_users(self.server, self.caller)
+        return BrowsablePage(self.server, self.caller)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if self.is_for_scripts:
+            return self.get_page().answer()
         body = read_body(request)
 
         def respond() -> HttpResponse:

@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from drf_mcp.settings import mcp_settings
 
 TEXTS = "texts"
-# The query of a POST that asks for a comparison; messages of MCP have no query.
-COMPARISON = "show=comparison"
+# The query of a POST by the scripts of the page begins so; messages of MCP have no query.
+SHOW = "show="
 
 
 def is_page_on(shown: bool | None) -> bool:
@@ -33,6 +33,6 @@ def wants_page(request: HttpRequest, shown: bool | None = None) -> bool:
     return is_page_on(shown) and (("text", "html") in kinds or wants_texts(request))
 
 
-def wants_comparison(request: HttpRequest, shown: bool | None = None) -> bool:
-    """Return whether a POST asks to compare users, and the page is ``shown``."""
-    return request.META.get("QUERY_STRING") == COMPARISON and is_page_on(shown)
+def is_for_scripts(request: HttpRequest, shown: bool | None = None) -> bool:
+    """Return whether a POST is one of the page's own scripts, and the page is ``shown``."""
+    return request.META.get("QUERY_STRING", "").startswith(SHOW) and is_page_on(shown)

@@ -54,6 +54,17 @@ class PagePart:
         """
         return None
 
+    def answer(self, show: str) -> HttpResponse | None:
+        """Return the answer to a POST of the part's own scripts, None for one that is not its own.
+
+        Args:
+            show: the ``show`` of the address.
+
+        Raises:
+            APIException: if the caller is refused.
+        """
+        return None
+
     def get_client_cards(self, authorization: str) -> Sequence[Mapping[str, Any]]:
         """Return the contexts of cards on the page that connects clients.
 

@@ -11,19 +11,14 @@ from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.urls import get_script_prefix
 from rest_framework.authentication import BasicAuthentication, SessionAuthentication
+from rest_framework.exceptions import NotFound
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable import wants_texts
 from drf_mcp.browsable.frame import Context, Frame, ScriptTexts
-from drf_mcp.browsable.tool_card import (
-    ERA,
-    ToolCard,
-    find_field_facts,
-    is_comparable,
-    may_compare,
-)
+from drf_mcp.browsable.tool_card import ERA, ToolCard, find_field_facts
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.capability import RequestContext
@@ -44,6 +39,19 @@ class BrowsablePage(Frame):
         context = self.get_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
+
+    def answer(self) -> HttpResponse:
+        """Return the answer to a POST of the page's own scripts.
+
+        Raises:
+            APIException: if no part of the page answers it, or the part refuses the caller.
+        """
+        show = self.request.GET.get("show", "")
+        answers = (part.answer(show) for part in self.parts)
+        answer = next((each for each in answers if each is not None), None)
+        if answer is None:
+            raise NotFound
+        return answer
 
     def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
         """Return the page that says why the endpoint refuses a browser, and where to sign in.
@@ -108,7 +116,6 @@ class BrowsablePage(Frame):
         return {
             "template": "drf_mcp/tool.html",
             "card": card,
-            "compares": may_compare(self.caller) and is_comparable(card.tool),
             "unnamed_host": "" if admits(own_origin, self.request) else self.request.get_host(),
             "cards_of_apps": [each for part in self.parts for each in part.get_cards(card.tool)],
             "sections": [each for part in self.parts for each in part.get_sections(card.tool)],

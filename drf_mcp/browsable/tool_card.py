@@ -13,10 +13,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from rest_framework.authentication import SessionAuthentication
 from rest_framework.utils.formatting import remove_trailing_string
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
 from drf_mcp.introspection.types import ANY, Place
@@ -227,17 +225,3 @@ def describe_finder(
         ],
         "mirrored": [[list(path), header] for path, header in finder.mirrored.items()],
     }
-
-
-def may_compare(caller: Caller) -> bool:
-    """Return whether an authenticated caller may make the calls of other users."""
-    user = caller.user
-    return bool(
-        isinstance(caller.successful_authenticator, SessionAuthentication)
-        and getattr(user, "is_active", False)
-        and getattr(user, "is_superuser", False)
-    )
-
-
-def is_comparable(tool: Tool) -> bool:
-    return tool.endpoint.method == "GET" and bool(tool.annotations["readOnlyHint"])

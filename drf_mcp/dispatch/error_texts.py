@@ -2,7 +2,8 @@
 
 REST framework's own bodies are objects of lists by field; a project's exception
 handler may write anything. Many list objects that each tell of one error: ``{"attr", "detail",
-"code"}``, RFC 9457's ``{"pointer", "detail"}`` and pydantic's ``{"loc", "msg", "type"}``.
+"code"}``, RFC 9457's ``{"pointer", "detail"}``, JSON:API's ``{"source": {"pointer"}, "detail"}``
+and pydantic's ``{"loc", "msg", "type"}``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ TEXT_KEYS = ("detail", "message", "msg", "title")
 CODE_KEYS = ("code", "type")
 # Members of an error object that hold a path as dotted names, ``lines.0.quantity``.
 NAME_KEYS = ("attr", "field")
-PLACE_KEYS = frozenset({"loc", "pointer", *NAME_KEYS})
+PLACE_KEYS = frozenset({"loc", "pointer", "source", *NAME_KEYS})
+# JSON:API puts these around the fields of a document.
+DOCUMENT = re.compile("^/data(/(attributes|relationships))?")
 # The first member of a ``loc``: the part of the request that holds the value.
 REQUEST_PARTS = ("body", "query", "path")
 # pydantic's codes for which REST framework has another word.
@@ -138,7 +141,11 @@ def find_sentence(data: Any) -> str:
 
 def find_place(data: Mapping[str, Any]) -> Path | None:
     """Return the path that an error object names, in one of the common forms; None for none."""
-    loc, pointer = data.get("loc"), data.get("pointer")
+    loc, pointer, source = data.get("loc"), data.get("pointer"), data.get("source")
+    if isinstance(source, OBJECTS):
+        pointer = source.get("parameter")
+        if isinstance(source.get("pointer"), str):
+            pointer = DOCUMENT.sub("", source["pointer"]) or "/"
     if isinstance(loc, (list, tuple)):
         path = tuple(part if isinstance(part, int) else str(part) for part in loc)
         return path[1:] if path[:1] and path[0] in REQUEST_PARTS else path

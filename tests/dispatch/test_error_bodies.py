@@ -67,6 +67,17 @@ KEEPING = {
     "list": lambda exc: [exc.detail],
     "problem": lambda exc: {"type": "about:blank", "title": "Invalid", **exc.detail},
     "standardised": lambda exc: {"type": "validation_error", "errors": entries(exc)},
+    "JSON:API": lambda exc: {
+        "errors": [
+            {
+                "status": "400",
+                "code": entry["code"],
+                "detail": entry["detail"],
+                "source": {"pointer": f"/data/attributes/{entry['attr']}"},
+            }
+            for entry in entries(exc)
+        ]
+    },
     "field and message": lambda exc: [
         {"field": entry["attr"], "message": entry["detail"], "code": entry["code"]}
         for entry in entries(exc)
@@ -266,6 +277,13 @@ PLACES = {
     "in brackets": ({"field": "lines[0].n"}, "/body/lines/0/n"),
     "pointer": ({"pointer": "#/lines/0/n"}, "/body/lines/0/n"),
     "escaped pointer": ({"pointer": "/a~1b"}, "/body/a~1b"),
+    "attribute of a document": (
+        {"source": {"pointer": "/data/attributes/lines/0/n"}},
+        "/body/lines/0/n",
+    ),
+    "relationship": ({"source": {"pointer": "/data/relationships/owner"}}, "/body/owner"),
+    "document": ({"source": {"pointer": "/data"}}, "/body"),
+    "parameter": ({"source": {"parameter": "owner"}}, "/body/owner"),
     "null": ({"attr": None}, "/body"),
     "no field": ({"attr": "non_field_errors"}, "/body"),
     "no field of a line": ({"attr": "lines.0.non_field_errors"}, "/body/lines/0"),

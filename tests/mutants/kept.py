@@ -339,10 +339,10 @@ MUTANTS = (
     ),
     Mutant(
         "comparing users on the page",
-        "browsable/tool_card.py",
+        "contrib/operators/comparison.py",
         '        and getattr(user, "is_superuser", False)\n',
         "",
-        ("browsable/test_comparison.py",),
+        ("contrib/operators/test_comparison.py",),
     ),
     # --- Tokens --------------------------------------------------------------------------------
     Mutant(

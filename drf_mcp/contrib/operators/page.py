@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from drf_mcp.browsable.frame import PagePart
+from drf_mcp.contrib.operators.comparison import compare_users, is_comparable, may_compare
 from drf_mcp.contrib.operators.lint import Lint, ToolLint
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
 from drf_mcp.exceptions import contain
@@ -52,9 +54,17 @@ class OperatorsPart(PagePart):
         return [card]
 
     def get_sections(self, tool: Tool) -> Sequence[Mapping[str, Any]]:
-        found = [*ToolLint(tool).find()] if self.page.is_trusted else []
-        template = "drf_mcp_operators/findings_of_tool.html"
-        return [{"template": template, "findings": found}] if found else []
+        folder, sections = "drf_mcp_operators", list[Mapping[str, Any]]()
+        if may_compare(self.page.caller) and is_comparable(tool):
+            sections.append({"template": f"{folder}/comparison.html"})
+        if self.page.is_trusted and (found := [*ToolLint(tool).find()]):
+            sections.append({"template": f"{folder}/findings_of_tool.html", "findings": found})
+        return sections
+
+    def answer(self, show: str) -> HttpResponse | None:
+        if show != "comparison":
+            return None
+        return compare_users(self.page.server, self.page.caller)
 
     def get_audience(self, tool: Tool) -> str:
         if not self.page.is_staff:

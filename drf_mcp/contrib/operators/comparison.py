@@ -15,7 +15,6 @@ from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.browsable.tool_card import is_comparable, may_compare
 from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.observability.records import write_record
 from drf_mcp.protocol.constants import (
@@ -25,6 +24,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.settings import chosen_language
+from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.http import read_body
 from drf_mcp.transports.in_process import LocalEndpoint
 
@@ -32,6 +32,20 @@ ANONYMOUS = "anonymous"
 MOST_USERS = 2
 # An audit names the other user as the caller; these headers are the superuser's.
 SENDER = ("REMOTE_ADDR", "HTTP_USER_AGENT", "HTTP_ACCEPT_LANGUAGE")
+
+
+def may_compare(caller: Caller) -> bool:
+    """Return whether an authenticated caller may make the calls of other users."""
+    user = caller.user
+    return bool(
+        isinstance(caller.successful_authenticator, SessionAuthentication)
+        and getattr(user, "is_active", False)
+        and getattr(user, "is_superuser", False)
+    )
+
+
+def is_comparable(tool: Tool) -> bool:
+    return tool.endpoint.method == "GET" and bool(tool.annotations["readOnlyHint"])
 
 
 def compare_users(server: Any, caller: Caller) -> HttpResponse:
