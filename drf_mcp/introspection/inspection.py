@@ -66,7 +66,7 @@ class Inspection:
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
             known = cache(view.get_serializer_context)
             view.get_serializer_context = lambda: SerializerContext(view, known)
-        self.known: dict[Any, Any] = {}  # what is found out once for whoever may call
+        self.known: dict[Any, Any] = {}  # what is found out once for all callers
         self.method = method.upper()
         self.write = write
         self.findings: list[Finding] = []

@@ -1,4 +1,4 @@
-"""The fields of serializers that are the same whoever calls and whichever view asks for them."""
+"""The fields of serializers that are the same for every caller and every view."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SharedFields:
             return False
         if serializer.fields is not vars(serializer).get("fields"):  # a plain property builds anew
             return False
-        return all(map(cls.is_shared, find_parts(serializer)))
+        return all(map(cls.is_shared, find_inner_fields(serializer)))
 
     @classmethod
     def is_shared(cls, part: Any) -> bool:
@@ -102,11 +102,11 @@ class SharedFields:
             fields = vars(row)["fields"] = BindingDict(row)
             for name, field in self.fields.items():
                 fields.fields[name] = copy_field(field, row)
-            for part in find_parts(row):
+            for part in find_inner_fields(row):
                 self.is_shared(part)
 
 
-def find_parts(serializer: Any) -> Iterator[Any]:
+def find_inner_fields(serializer: Any) -> Iterator[Any]:
     for field in find_sendable(serializer).values():
         yield field
         inner = getattr(field, "child_relation", None) or getattr(field, "child", None)

@@ -281,7 +281,7 @@ def find_header_parameters(schema: Mapping[str, Any]) -> dict[Path, str]:
         ImproperlyConfigured: on a header for which clients refuse the tool, or that shows a secret.
     """
     found: dict[Path, str] = {}
-    for path, member in walk_schema(schema, ()):
+    for path, member in find_schemas(schema, ()):
         if KEYWORD not in member:
             continue
         name, fault = member[KEYWORD], ""
@@ -304,7 +304,7 @@ def find_header_parameters(schema: Mapping[str, Any]) -> dict[Path, str]:
     return found
 
 
-def walk_schema(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+def find_schemas(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
     # The path is None where more than properties leads to a schema.
     if not isinstance(schema, Mapping):
         return
@@ -313,7 +313,7 @@ def walk_schema(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, M
         if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
             on_path = path is not None and keyword == "properties"
             for name, member in value.items():
-                yield from walk_schema(member, (*(path or ()), name) if on_path else None)
+                yield from find_schemas(member, (*(path or ()), name) if on_path else None)
         elif keyword not in DATA:
             for member in value if isinstance(value, (list, tuple)) else (value,):
-                yield from walk_schema(member, None)
+                yield from find_schemas(member, None)

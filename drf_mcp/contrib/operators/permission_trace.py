@@ -165,7 +165,7 @@ class AskedPermission:
         user = self.request.user
         if not user.is_authenticated:
             return _(NEEDS[permissions.IsAuthenticated])
-        return name_permissions(n for n in self.find_required(permission) if not user.has_perm(n))
+        return say_permissions(n for n in self.find_required(permission) if not user.has_perm(n))
 
     def find_required(self, permission: Any) -> list[str]:
         method, model = str(self.request.method), permission._queryset(self.view).model
@@ -179,11 +179,11 @@ class AskedPermission:
             return ""
         if isinstance(self.permission, permissions.DjangoModelPermissions):
             required = contain(lambda: self.find_required(self.permission), lambda exc: [])
-            return name_permissions(required) or _(NEEDS[permissions.IsAuthenticated])
+            return say_permissions(required) or _(NEEDS[permissions.IsAuthenticated])
         return self.find_needs(self.permission) or self.name
 
 
-def name_permissions(names: Iterable[str]) -> str:
+def say_permissions(names: Iterable[str]) -> str:
     found = list(names)
     return _("the permission %(names)s") % {"names": join(found, BOTH)} if found else ""
 

@@ -225,7 +225,7 @@ class FilterSetParameters(BackendParameters):
         return tuple(found)
 
     def get_filter_parameters(self, name: str, item: Any, remedy: str) -> Parameters:
-        # The filters that a class declares are the same for whoever calls.
+        # The filters that a class declares are the same for every caller.
         known, key = self.inspection.known, (name, item)
         if key not in known:
             known[key] = self.describe_filter(name, item, remedy)
