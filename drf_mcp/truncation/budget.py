@@ -56,6 +56,9 @@ class Budget:
         meta: the ``_meta`` of the call's params.
     """
 
+    # The tokens that `is_exceeded` has counted, 0 where it did not have to.
+    counted = 0
+
     def __init__(
         self,
         tool: Any,
@@ -127,9 +130,16 @@ class Budget:
         """Return whether the texts of a result may be too long."""
         limit = self.get_limit(outcome)
         # What bounds the estimate bounds no other number of a subclass.
-        is_own = type(self).count_tokens is not Budget.count_tokens
-        count = self.count_tokens if is_own else count_tokens
-        return limit is not None and not is_within(text, limit - VARIANCE, count)
+        is_bounded = type(self).count_tokens is Budget.count_tokens
+        self.counted = 0
+
+        def count(text: str) -> int:
+            self.counted = self.count_tokens(text)
+            return self.counted
+
+        if limit is None:
+            return False
+        return not is_within(text, limit - VARIANCE, count, is_bounded=is_bounded)
 
     def digest(self, text: str) -> Mapping[str, Any] | None:
         """Return the ``digest/v1`` payload of a text, None for its beginning instead.

@@ -124,6 +124,8 @@ class RowCutter:
         # Objects and lists by id, with their tokens, and whether they have no more; then texts.
         self._measured: dict[int, tuple[Any, int, bool]] = {}
         self._texts: dict[str, int] = {}
+        # The ids of those among them that have no long text.
+        self._plain: set[int] = set()
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
@@ -145,6 +147,10 @@ class RowCutter:
             return False
         return len(text) > 4 * LONG_TEXT_TOKENS or self.count(encode_plain(text)) > LONG_TEXT_TOKENS
 
+    def is_plain(self, value: Any) -> bool:
+        """Return whether an object or a list was found to have no long text."""
+        return id(value) in self._plain
+
     def measure(self, value: Any, most: int) -> int:
         """Return the tokens of a value, any number above ``most`` if it has more.
 
@@ -161,6 +167,8 @@ class RowCutter:
         if is_exact or known > most:
             return known
         is_whole = is_small(value) if isinstance(value, dict) else self._is_flat(value)
+        if is_whole:
+            self._plain.add(id(value))
         if is_whole or is_digest(value):
             used = self.count(encode_plain(value))
         else:
@@ -312,8 +320,13 @@ def is_small(value: dict[str, Any] | list[Any]) -> bool:
     return True
 
 
-def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
-    """Yield the long texts of an answer with their paths, without those of digests."""
+def find_texts(
+    tree: Any, is_long: Callable[[str], bool], is_plain: Callable[[Any], bool]
+) -> Iterator[tuple[Path, str]]:
+    """Yield the long texts of an answer with their paths, without those of digests.
+
+    What `is_plain` has none.
+    """
     waiting: list[tuple[Path, Any]] = [((), tree)]
     while waiting:
         path, value = waiting.pop()
@@ -326,7 +339,7 @@ def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path
                 [
                     ((*path, key), member)
                     for key, member in members
-                    if isinstance(member, (dict, list))
+                    if (isinstance(member, (dict, list)) and not is_plain(member))
                     or (isinstance(member, str) and len(member) > LONG_TEXT_TOKENS)
                 ]
             )

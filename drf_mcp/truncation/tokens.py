@@ -107,15 +107,21 @@ def count_tokens(text: str) -> int:
     return max(estimate_tokens(text), -(-len(text) // CHARS_PER_TOKEN))
 
 
-def is_within(text: str, limit: int, count: Callable[[str], int] = count_tokens) -> bool:
-    """Return whether a text has no more tokens than a limit."""
+def is_within(
+    text: str, limit: int, count: Callable[[str], int] = count_tokens, *, is_bounded: bool = False
+) -> bool:
+    """Return whether a text has no more tokens than a limit.
+
+    `bound_tokens` bounds `count_tokens`, and another count where it `is_bounded`.
+    """
     length = len(text)
     if length > CHARS_PER_TOKEN * limit:
         return False
     # A token has at least one byte, and a character at most four: most texts need not be counted.
     if 4 * length <= limit or len(text.encode(errors="replace")) <= limit:
         return True
-    return (count is count_tokens and bound_tokens(text) <= limit) or count(text) <= limit
+    is_bounded = is_bounded or count is count_tokens
+    return (is_bounded and bound_tokens(text) <= limit) or count(text) <= limit
 
 
 def cut_text(text: str, room: int, count: Callable[[str], int] = count_tokens) -> str:

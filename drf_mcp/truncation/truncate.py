@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
-from drf_mcp.truncation.budget import Budget, Storage
+from drf_mcp.truncation.budget import VARIANCE, Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
 from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter
@@ -103,8 +103,10 @@ class Truncation:
             outcome: any outcome, its data plain JSON.
             length: the characters of its envelope as it would be sent, or of its data at least.
         """
-        # A much longer envelope is not written only to be counted.
-        if length <= 2 * CHARS_PER_TOKEN * self.limit and self.measure(outcome) <= self.limit:
+        # A much longer envelope is not written only to be counted, nor one that was counted.
+        is_long = length > 2 * CHARS_PER_TOKEN * self.limit
+        is_long = is_long or self.budget.counted > self.stated_limit + VARIANCE
+        if not is_long and self.measure(outcome) <= self.limit:
             return outcome
         if outcome.failure is not None:
             room = self.limit
@@ -203,13 +205,16 @@ class Reducer:
             return None
         # The report of the first attempt is longer than that of the empty answer: each attempt
         # corrects the room by the error of the last one.
-        room, lowest = limit - used, 0
+        room, lowest, spare = limit - used, 0, 0
+        last: Reduction | None = None
         for _ in range(MAX_ATTEMPTS):
             attempt = self._cut(room)
             if attempt is None:
                 break
             reduction, used = attempt
-            spare = limit - self._measure(reduction)
+            # A little more room often has no row more.
+            if reduction != last:
+                spare, last = limit - self._measure(reduction), reduction
             if spare >= 0:
                 best, lowest = reduction, room
                 if spare <= limit // 100:
@@ -227,7 +232,7 @@ class Reducer:
         cut = self.cutter.cut(self.tree, room)
         if cut is None:
             return None
-        texts = dict(find_texts(cut.value, self.cutter.is_long))
+        texts = dict(find_texts(cut.value, self.cutter.is_long, self.cutter.is_plain))
         left = room - self.cutter.measure(cut.value, room)
         values, excerpts, left = self._cut_texts(texts, left)
         value = replace_values(cut.value, values)

@@ -807,7 +807,7 @@ MUTANTS = (
     Mutant(
         "the length of a result",
         "truncation/budget.py",
-        "return limit is not None and not is_within(text, limit - VARIANCE, count)",
+        "return not is_within(text, limit - VARIANCE, count, is_bounded=is_bounded)",
         "return False",
         ("truncation/test_budget.py",),
     ),
