@@ -124,6 +124,9 @@ class RowCutter:
         # Objects and lists by id, with their tokens, and whether they have no more; then texts.
         self._measured: dict[int, tuple[Any, int, bool]] = {}
         self._texts: dict[str, int] = {}
+        self._names: dict[str, int] = {}
+        # By the ids of rows of the answer: what is left of each, and its tokens.
+        self._short_rows: dict[int, tuple[Any, int]] = {}
         # The ids of those among them that have no long text.
         self._plain: set[int] = set()
         self._omitted: list[OmittedEntries] = []
@@ -180,6 +183,12 @@ class RowCutter:
         self._measured[id(value)] = (value, used, is_whole or used <= most)
         return used
 
+    def _measure_name(self, name: str) -> int:
+        size = self._names.get(name)
+        if size is None:
+            size = self._names[name] = self.count(encode_plain(name))
+        return size
+
     def _measure_entries(
         self, value: dict[str, Any] | list[Any], room: int, most: int | None = None
     ) -> Iterator[tuple[Any, Any, int]]:
@@ -208,7 +217,7 @@ class RowCutter:
             waiting = waiting or list(islice(entries, length))
             for key, entry in block:
                 size = self.measure(entry, room - used if most is None else most) + 1
-                size += self.count(encode_plain(key)) + 1 if is_object else 0
+                size += self._measure_name(key) + 1 if is_object else 0
                 used += size
                 yield key, entry, size
 
@@ -237,8 +246,10 @@ class RowCutter:
         used = 2
         for _, row, size in self._measure_entries(rows, room, room // 2 + 1):
             if size > room // 2:
-                row = reduce_row(row)
-                size = self.count(encode_plain(row)) + 1
+                if id(row) not in self._short_rows:
+                    short = reduce_row(row)
+                    self._short_rows[id(row)] = short, self.count(encode_plain(short)) + 1
+                row, size = self._short_rows[id(row)]
                 long.append((len(kept), size))
             if used + size > room:
                 break
@@ -278,7 +289,7 @@ class RowCutter:
             whole += size
             if member and isinstance(member, (dict, list)) and not is_digest(member):
                 # The name and the brackets of a list always stay.
-                label = self.count(encode_plain(name)) + 2
+                label = self._measure_name(name) + 2
                 sizes[name] = size - label
                 fixed += label + 2
             else:
