@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -67,6 +67,8 @@ class Reporter:
     warnings: tuple[Warning, ...] = ()
     hint: str = ""
     metadata: tuple[OmittedMetadata, ...] = ()
+    # By the ids of lists of the tree, once for all reports.
+    _keys: dict[int, list[str] | None] = field(default_factory=dict, init=False)
 
     def report(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
         """Return an outcome with the reduced answer, its fidelity and warnings."""
@@ -124,7 +126,9 @@ class Reporter:
             item = self._make_item((*path, start), omitted.name)
             yield {**item, "length": omitted.count, "value": whole[start:]}
         else:
-            keys = self._find_keys(whole) if alone else None
+            if alone and id(whole) not in self._keys:
+                self._keys[id(whole)] = self._find_keys(whole)
+            keys = self._keys[id(whole)] if alone else None
             pointer = JSONPointer.from_path(path)
             for index in range(start, omitted.total):
                 name = keys[index] if keys else format_path((*path, index))

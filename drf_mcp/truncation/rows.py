@@ -19,6 +19,8 @@ MAX_DEPTH = 64
 BLOCK_SIZE, LARGE_BLOCK = 32, 512
 # The entries, inner ones among them, of a value that is measured at once.
 MOST_SMALL = 512
+# The characters of its texts: what holds more is not measured anew at each level.
+MOST_SMALL_TEXT = 8_000
 # A text with more tokens than this can be cut to its beginning, or digested.
 LONG_TEXT_TOKENS = 400
 # A digest has hashes and counts, too.
@@ -176,7 +178,7 @@ class RowCutter:
             used = self.count(encode_plain(value))
         else:
             used = 2
-            for _, _, size in self._measure_entries(value, most):
+            for _, _, size in self._measure_entries(value, most, joins=True):
                 used += size
                 if used > most:
                     break
@@ -190,9 +192,15 @@ class RowCutter:
         return size
 
     def _measure_entries(
-        self, value: dict[str, Any] | list[Any], room: int, most: int | None = None
+        self,
+        value: dict[str, Any] | list[Any],
+        room: int,
+        most: int | None = None,
+        *,
+        joins: bool = False,
     ) -> Iterator[tuple[Any, Any, int]]:
-        # Keys, entries and their tokens. `most` is the limit of one entry, the room by default.
+        # Keys, entries and their tokens, or those of several scalars where it `joins` them.
+        # `most` is the limit of one entry, the room by default.
         is_object = isinstance(value, dict)
         entries: Iterator[tuple[Any, Any]]
         entries = iter(value.items()) if isinstance(value, dict) else enumerate(value)
@@ -206,7 +214,9 @@ class RowCutter:
             size = self.count(encode_plain(members)) if is_flat else 0
             if is_flat and used + size < room:
                 each, rest = divmod(size, len(block))
-                for number, (key, entry) in enumerate(block):
+                if joins:
+                    yield None, None, size
+                for number, (key, entry) in enumerate(() if joins else block):
                     yield key, entry, each + (number < rest)
                 used += size
                 waiting = waiting or list(islice(entries, length))
@@ -317,7 +327,7 @@ class RowCutter:
 
 def is_small(value: dict[str, Any] | list[Any]) -> bool:
     """Return whether a value has few entries, and no text that could be shortened by itself."""
-    left, waiting = MOST_SMALL, [value]
+    left, characters, waiting = MOST_SMALL, MOST_SMALL_TEXT, [value]
     while waiting:
         inner = waiting.pop()
         left -= len(inner)
@@ -326,8 +336,10 @@ def is_small(value: dict[str, Any] | list[Any]) -> bool:
         for member in inner.values() if inner.__class__ is dict else inner:
             if member.__class__ is dict or member.__class__ is list:
                 waiting.append(member)
-            elif member.__class__ is str and len(member) > LONG_TEXT_TOKENS:
-                return False
+            elif member.__class__ is str:
+                characters -= len(member)
+                if characters < 0 or len(member) > LONG_TEXT_TOKENS:
+                    return False
     return True
 
 
@@ -345,6 +357,9 @@ def find_texts(
             if is_long(value):
                 yield path, value
         elif isinstance(value, (dict, list)) and len(path) < MAX_DEPTH and not is_digest(value):
+            inner = value.values() if isinstance(value, dict) else value
+            if {dict, list, str}.isdisjoint(map(type, inner)):
+                continue
             members = value.items() if isinstance(value, dict) else enumerate(value)
             waiting += reversed(
                 [
