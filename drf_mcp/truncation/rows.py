@@ -121,27 +121,18 @@ class RowCutter:
     """
 
     def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
-        self._count = count
-        # Of short texts: each attempt at a cut counts the same ones.
-        self._counted: dict[str, int] = {}
+        self.count = count
         self.keep_members = keep_members
         # Objects and lists by id, with their tokens, and whether they have no more; then texts.
         self._measured: dict[int, tuple[Any, int, bool]] = {}
         self._texts: dict[str, int] = {}
+        self._names: dict[str, int] = {}
         # By the ids of rows of the answer: what is left of each, and its tokens.
         self._short_rows: dict[int, tuple[Any, int]] = {}
         # The ids of those among them that have no long text.
         self._plain: set[int] = set()
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
-
-    def count(self, text: str) -> int:
-        if len(text) > LONG_TEXT_TOKENS:
-            return self._count(text)
-        size = self._counted.get(text)
-        if size is None:
-            size = self._counted[text] = self._count(text)
-        return size
 
     def cut(self, tree: Any, room: int) -> Reduction | None:
         """Return the answer cut to a room, None if its rows cannot be cut so far."""
@@ -194,6 +185,12 @@ class RowCutter:
         self._measured[id(value)] = (value, used, is_whole or used <= most)
         return used
 
+    def _measure_name(self, name: str) -> int:
+        size = self._names.get(name)
+        if size is None:
+            size = self._names[name] = self.count(encode_plain(name))
+        return size
+
     def _measure_entries(
         self,
         value: dict[str, Any] | list[Any],
@@ -230,7 +227,7 @@ class RowCutter:
             waiting = waiting or list(islice(entries, length))
             for key, entry in block:
                 size = self.measure(entry, room - used if most is None else most) + 1
-                size += self.count(encode_plain(key)) + 1 if is_object else 0
+                size += self._measure_name(key) + 1 if is_object else 0
                 used += size
                 yield key, entry, size
 
@@ -302,7 +299,7 @@ class RowCutter:
             whole += size
             if member and isinstance(member, (dict, list)) and not is_digest(member):
                 # The name and the brackets of a list always stay.
-                label = self.count(encode_plain(name)) + 2
+                label = self._measure_name(name) + 2
                 sizes[name] = size - label
                 fixed += label + 2
             else:
