@@ -4,7 +4,7 @@ import functools
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -67,7 +67,7 @@ class Tool:
     endpoint: Endpoint
     options: ToolOptions
     related: Any
-    origin: Tool | None = None
+    origin: Tool | None = field(default=None, repr=False)
 
     def for_endpoint(self, endpoint: Endpoint) -> Tool:
         """Return a tool of another endpoint, to be asked and not listed."""
@@ -293,10 +293,12 @@ class Tool:
         """Return a sentence with the actions that change the field that a message speaks of."""
         words = {*re.findall(r"\w+", message.casefold())}
         model, endpoints = self.endpoint.model, self.related.endpoints
-        for field in model._meta.concrete_fields if model is not None else ():
-            texts = (str(text).casefold() for pair in field.flatchoices or () for text in pair)
+        for model_field in model._meta.concrete_fields if model is not None else ():
+            texts = (
+                str(text).casefold() for pair in model_field.flatchoices or () for text in pair
+            )
             choices = [{*text.split()} for text in texts if text]
-            if choices and any(each <= words for each in ({field.name}, *choices)):
+            if choices and any(each <= words for each in ({model_field.name}, *choices)):
                 # No advice names a tool that destroys.
                 harmless = [
                     name
@@ -304,7 +306,7 @@ class Tool:
                     if name != self.name
                     and not any(options.destructive for options in endpoints[name].decorations)
                 ]
-                facts = {"tool": join_alternatives(harmless), "name": field.name}
+                facts = {"tool": join_alternatives(harmless), "name": model_field.name}
                 return _("%(tool)s may change its %(name)s.") % facts if harmless else ""
         return ""
 
