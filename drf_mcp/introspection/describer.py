@@ -13,7 +13,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.input_serializer import FIELD_HOOKS
+from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.per_user import CallerBody
@@ -143,22 +143,12 @@ CALLER = frozenset({"request", "user", "query_params", "context"})
 ROWS: dict[tuple[type, str | None], Schema] = {}
 # Where the code of a field may look at the serializer around it.
 FIELD_MEMBERS = ("__init__", "__new__", "__deepcopy__", "bind", "choices", "root", "context")
-BUILDERS = (
-    "build_field",
-    "build_standard_field",
-    "build_relational_field",
-    "build_nested_field",
-    "build_property_field",
-    "build_url_field",
-    "build_unknown_field",
-    "include_extra_kwargs",
-)
 
 
 @lru_cache(maxsize=1024)
 def is_same_everywhere(serializer_class: Any) -> bool:
     """Return whether REST framework's code alone builds the fields, for any view and caller."""
-    own = [name for name in (*FIELD_HOOKS, *BUILDERS) if hasattr(serializer_class, name)]
+    own = [name for name in (*FIELD_HOOKS, *FIELD_BUILDERS) if hasattr(serializer_class, name)]
     if not issubclass(serializer_class, Serializer) or not is_drf_code(serializer_class, *own):
         return False
     return all(map(is_stock_field, serializer_class._declared_fields.values()))

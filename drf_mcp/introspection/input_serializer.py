@@ -161,6 +161,17 @@ FIELD_HOOKS = (
     "get_field_names",
     "get_extra_kwargs",
 )
+# The methods of a `ModelSerializer` that make a field of a model's.
+FIELD_BUILDERS = (
+    "build_field",
+    "build_standard_field",
+    "build_relational_field",
+    "build_nested_field",
+    "build_property_field",
+    "build_url_field",
+    "build_unknown_field",
+    "include_extra_kwargs",
+)
 
 
 def find_own_hooks(owner: type) -> list[Any]:

@@ -13,7 +13,7 @@ from django.utils.translation import get_language
 from rest_framework.serializers import ListSerializer, Serializer
 from rest_framework.utils.serializer_helpers import BindingDict
 
-from drf_mcp.introspection.input_serializer import FIELD_HOOKS
+from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import Inspection, find_carried, noted_queries
 from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
 from drf_mcp.introspection.source.overrides import find_own
@@ -29,14 +29,7 @@ MEMBERS = (
     "get_queryset",
     "get_validators",
     "many_init",
-    "build_field",
-    "build_standard_field",
-    "build_relational_field",
-    "build_nested_field",
-    "build_property_field",
-    "build_url_field",
-    "build_unknown_field",
-    "include_extra_kwargs",
+    *FIELD_BUILDERS,
 )
 # Parts of names that speak of the request, or of the view that is asked.
 AROUND = ("context", "request", "view", "action", "user", "tenant", "session", "auth")
