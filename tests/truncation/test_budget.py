@@ -27,7 +27,7 @@ def test_a_client_takes_less_but_never_more_than_the_setting(library, alice):
     library()
     for asked, most in ((1500, 1500), (10, 1000), (99_000, LIMIT)):
         tokens = count_tokens(call(alice, "rows", asked))
-        # A row more, of about a hundred tokens, would be too much.
+        # The random id of the archive counts for some ten tokens more or less.
         assert most * 0.85 < tokens <= most, asked
     for asked in ("1500", None, True, 1.5, [1500]):
         assert count_tokens(call(alice, "rows", asked)) > 1800, asked
