@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.utils.encoders import JSONEncoder
 
-from drf_mcp.json_text import JSONPointer
+from drf_mcp.json_text import MAX_TEXT_DEPTH, JSONPointer, is_nested_deeper
 from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -101,9 +101,12 @@ class ContentReader:
         if not body.is_whole:
             return Content()
         if self.is_json:
+            # Python 3.13 parses texts that are nested too deep for the readers of errors.
+            if is_nested_deeper(self.get_text(body), MAX_TEXT_DEPTH):
+                return Content()
             try:
                 return Content(json.loads(body.content or b"null"))
-            except (ValueError, RecursionError):
+            except ValueError:
                 return Content()
         if not self.is_text:
             return Content()
