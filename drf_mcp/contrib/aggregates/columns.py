@@ -104,7 +104,7 @@ class Column:
         if value is None or isinstance(self.shown_by, PLAIN):
             return value
         if isinstance(self.shown_by, KEY):
-            own = self.shown_by.pk_field
+            own: Any = self.shown_by.pk_field
             return value if own is None else own.to_representation(value)
         return self.shown_by.to_representation(value)
 

@@ -45,7 +45,8 @@ class Questions:
         self.answers: Answers = {}
 
     def ask(self, question: Callable[..., Value], *arguments: Any) -> Value:
-        answer = self.answers[(question, *arguments)] = question(self.owner, *arguments)
+        asked = (question, *arguments)
+        answer = self.answers[asked] = question(self.owner, *arguments)
         return answer
 
 

@@ -47,7 +47,7 @@ ATTACKS = {
     "many patterns": ("signatures(*['*'] * 10 ** 5)", "takes at most"),
     "huge integer as a pattern": ("signatures(10 ** 5000)", "takes at most"),
     "huge integer as an id": ("kept(10 ** 5000)", "takes at most"),
-    "huge integer as an argument": ("customers_list(page=10 ** 5000)", "4300 digits"),
+    "huge integer as an argument": ("customers_list(page=10 ** 5000)", "4300"),
     "half a character as an id": ("kept('\\ud800:x')", "NOT_FOUND"),
     "bytes as an argument": ("customers_list(name=b'\\xff')", "can't decode"),
     "a tool as a callback": ("list(map(customers_list, [1]))", "cannot suspend"),
