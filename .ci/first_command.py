@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 MINORS = range(10, 15)
+END = {"oldest": min, "newest": max}
 # Prints the version of an interpreter that a virtual environment can be made with.
 PROBE = (
     "import ensurepip, json, platform, sys, venv;"
@@ -287,8 +288,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300, help="until it has to serve")
     parser.add_argument("--minor", type=int, action="append", help="only 3.MINOR; may be repeated")
     parser.add_argument("--ends", action="store_true", help="only the oldest and the newest")
+    parser.add_argument("--which", choices=END, help="print the path of this interpreter, no more")
     options = parser.parse_args()
     found = find_interpreters()
+    if options.which:
+        say(str(found[END[options.which](found)].path))
+        return 0
     ends = sorted({min(found), max(found)}) if options.ends and found else None
     tried = {minor: found.get(minor) for minor in options.minor or ends or MINORS}
     worked = [
