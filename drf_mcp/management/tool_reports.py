@@ -1,17 +1,239 @@
-"""Reports of ``mcp_tools`` that apps bring."""
+"""What ``mcp_tools`` prints: the list of tools, one tool whole, and the reports of apps."""
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from argparse import REMAINDER, SUPPRESS, ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, ClassVar
 
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext_lazy
+from rest_framework.views import APIView
 
+from drf_mcp.access.authentication_reuse import find_view_classes
+from drf_mcp.dispatch.content import encode_data
+from drf_mcp.features import Example
+from drf_mcp.introspection.inspection import locate_view
+from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.option_types.installed import features, find_apps
+from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.results import choose_envelope_class, get_output_schema, make_envelope
 from drf_mcp.tools.tool import Tool
+from drf_mcp.truncation.tokens import estimate_tokens
+
+MIN_REQUEST_WIDTH = 24
+MIN_ARGUMENTS_WIDTH = 20
+COMMAND = "python manage.py mcp_tools"
+# A lock file has the English words.
+CHOSEN_BY_VIEW = gettext_noop("chosen by the view")
+# In a composition of permissions there are several names: OR(a.b.C, d.E).
+OPERANDS = ("op1_class", "op2_class", "op1", "op2")
+MODULES = re.compile(r"[\w<>]+\.")
+TOOLS = ngettext_lazy("%(count)d tool", "%(count)d tools", "count")
+ENDPOINTS = ngettext_lazy("%(count)d endpoint", "%(count)d endpoints", "count")
+VIEWS = ngettext_lazy("%(count)d view", "%(count)d views", "count")
+
+
+@override_language()
+def write_definition(tool: Tool) -> str:
+    """Return the definition of a tool as clients of the current revision get it."""
+    envelope = make_envelope(choose_envelope_class(tool))
+    return encode_data(tool.definition(get_output_schema(tool, envelope)))
+
+
+def name_permissions(tool: Tool) -> list[str]:
+    """Return the dotted names of the permissions that a tool's view asks.
+
+    A `get_permissions` of the view's own is asked for this tool. As it may answer other callers
+    otherwise, the last name says that the view chooses.
+    """
+    view = tool.view
+    if type(view).get_permissions is not APIView.get_permissions:
+        chosen = tool.endpoint.attempt(view.get_permissions, [])
+        return [*map(name_permission, chosen), CHOSEN_BY_VIEW]
+    classes = find_view_classes(tool.endpoint.route.callback, "permission_classes")
+    return [CHOSEN_BY_VIEW] if classes is None else [*map(name_permission, classes)]
+
+
+def name_permission(permission: Any) -> str:
+    # A composition of permissions holds classes, and what it makes holds their instances.
+    held = (getattr(permission, name, None) for name in OPERANDS)
+    if names := ", ".join(name_permission(operand) for operand in held if operand is not None):
+        operator = getattr(permission, "operator_class", type(permission))
+        return f"{operator.__name__}({names})"
+    kind = permission if isinstance(permission, type) else type(permission)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+class ToolList:
+    """Lists tools by view, shows one tool whole, or shows how to expose a first tool."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.style = screen.style
+        self.width = screen.width
+
+    def list_tools(self, tools: Mapping[str, Tool]) -> Iterator[str]:
+        # All views share columns, unless a long name or path leaves too little room.
+        names, requests = self._measure(tools.values())
+        common = names + requests + MIN_ARGUMENTS_WIDTH <= self.width
+        for place, group in groupby(
+            tools.values(), key=lambda t: locate_view(t.endpoint.view_class)
+        ):
+            yield self.style.MIGRATE_HEADING(place)
+            listed = list(group)
+            widths = (names, requests) if common else self._measure(listed)
+            for tool in listed:
+                yield from self._list_row(tool, *widths)
+            yield ""
+        facts = {"tools": TOOLS % {"count": len(tools)}, "command": f"{COMMAND} show NAME"}
+        yield from self.screen.wrap(_("%(tools)s. Show one whole: %(command)s") % facts)
+
+    def _measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
+        widths = [(len(tool.name) + 4, len(self._write_request(tool)) + 2) for tool in tools]
+        names, requests = (max(column) for column in zip(*widths, strict=True))
+        return names, requests
+
+    def show_exposing(self, endpoints: Sequence[Endpoint]) -> Iterator[str]:
+        views = list(dict.fromkeys(endpoint.view_class for endpoint in endpoints))
+        if not views:
+            yield _("No tools: the URLconf has no REST framework endpoints.")
+            remedy = _("Add a router's urls or a view to the urlpatterns first.")
+            yield from self.screen.wrap(remedy)
+            return
+        counts = {
+            "endpoints": ENDPOINTS % {"count": len(endpoints)},
+            "views": VIEWS % {"count": len(views)},
+        }
+        found = _("No tools yet. The URLconf has REST framework's %(endpoints)s of %(views)s.")
+        yield found % counts
+        if mcp_settings.EXPOSE == "urlconf":
+            yield _("INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out.")
+        else:
+            # The view with the most endpoints is one that agents have use for, not the API's root.
+            counted = Counter(endpoint.view_class for endpoint in endpoints)
+            module, _dot, name = locate_view(counted.most_common(1)[0][0]).rpartition(".")
+            yield ""
+            yield self.style.MIGRATE_HEADING(_("Expose all of them, in the settings"))
+            yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
+            yield ""
+            yield self.style.MIGRATE_HEADING(_("Or choose views, in the file mcp.py of an app"))
+            yield "  from drf_mcp import registry"
+            yield f"  from {module} import {name}"
+            yield ""
+            yield f"  registry.register({name})"
+        # The app of that report may not be installed.
+        if "unexposed" in features.tool_reports:
+            yield ""
+            each = _("Each of them, and why it is not a tool: %(command)s")
+            yield each % {"command": f"{COMMAND} unexposed"}
+
+    def _list_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
+        hints, arguments = tool.annotations, self._write_arguments(tool)
+        changing = self.style.ERROR if hints["destructiveHint"] else self.style.WARNING
+        colour = self.style.SUCCESS if hints["readOnlyHint"] else changing
+        # A long path is cut for the arguments, and these are cut for a long name.
+        room = max(self.width - names - MIN_ARGUMENTS_WIDTH, MIN_REQUEST_WIDTH)
+        requests = min(requests, room)
+        if names + requests > self.width:
+            # Three lines.
+            width = self.width - 4
+            yield f"  {self.style.MIGRATE_LABEL(tool.name)}"
+            yield f"    {colour(self._write_request(tool, width))}"
+            if arguments:
+                yield f"    {self.screen.fit(arguments, width)}"
+            return
+        request = self._write_request(tool, requests - 2)
+        name, request = f"{tool.name:<{names - 2}}", f"{request:<{requests}}"
+        room = self.width - len(name + request) - 2
+        arguments = self.screen.fit(arguments, room) if room > 0 else ""
+        yield f"  {self.style.MIGRATE_LABEL(name)}{colour(request)}{arguments}".rstrip()
+
+    def _write_request(self, tool: Tool, width: int = 1000) -> str:
+        path = tool.endpoint.route.path
+        room = width - 7
+        # Paths of an API differ at the end, mostly after a slash.
+        if len(path) > room:
+            end = path[len(path) - room + 1 :]
+            path = f"…{end[max(end[:-1].find('/'), 0) :]}"
+        return f"{tool.endpoint.method:<7}{path}"
+
+    def _write_arguments(self, tool: Tool) -> str:
+        schema, fields = tool.input_schema, tool.arguments.fields
+        # Nearly every tool that reads takes `fields`.
+        names = [n for n in schema.get("properties", {}) if fields is None or n != fields.name]
+        required = schema.get("required", ())
+        return ", ".join(f"{name}*" if name in required else name for name in names)
+
+    def show_tool(self, tool: Tool, user: Any) -> Iterator[str]:
+        definition = write_definition(tool)
+        yield self.style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
+        yield f"  {self._write_request(tool)}"
+        yield f"  {tool.endpoint.place}"
+        permissions = name_permissions(tool)
+        names = (_(p) if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
+        text = _("permissions: %(names)s") if permissions else _("permissions: none")
+        yield f"  {text % {'names': ', '.join(names)}}"
+        facts = {"bytes": len(to_bytes(definition)), "tokens": estimate_tokens(definition)}
+        yield "  " + _("size: %(bytes)d bytes, about %(tokens)d tokens") % facts
+        yield ""
+        for paragraph in tool.description.split("\n\n"):
+            yield from self.screen.wrap(paragraph)
+            yield ""
+        yield json.dumps(json.loads(definition)["inputSchema"], indent=2, ensure_ascii=False)
+        yield ""
+        hints = tool.annotations
+        written = (f"{name}={str(on).lower()}" for name, on in hints.items())
+        yield from self.screen.wrap(", ".join(written))
+        yield ""
+        heading = _("Example") if hints["readOnlyHint"] else _("Example, which changes data")
+        yield self.style.MIGRATE_LABEL(heading)
+        yield f"  {write_call(tool, find_example_call(tool, user))}"
+        for finding in tool.findings:
+            yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
+
+
+def find_example_call(tool: Tool, user: Any) -> Example:
+    for feature in features.hooks["find_example"]:
+        if found := feature.find_example(tool, user):
+            return found  # type: ignore[no-any-return]
+    return Example(tool.hints.call, None if user is None else str(user.get_username()))
+
+
+def write_call(tool: Tool, example: Example) -> str:
+    """Return the command line of a call, quoted for a shell."""
+    words, arguments = ["python", "manage.py", "mcp_call", tool.name], example.arguments
+    if any(isinstance(value, (dict, list)) for value in arguments.values()) or any(
+        "." in name or "=" in name for name in arguments
+    ):
+        words.append(json.dumps(arguments, ensure_ascii=False, default=str))
+    else:
+        words += [f"{name}={print_value(value)}" for name, value in arguments.items()]
+    name = "USERNAME" if example.username is None else example.username
+    if name:
+        words += [f"--as={name}"] if name.startswith("-") else ["--as", name]
+    return shlex.join(words)
+
+
+def print_value(value: Any) -> str:
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    # mcp_call reads a value that is JSON as JSON: a string of digits needs quotes.
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# --- Reports of apps ----------------------------------------------------------------------------
 
 
 class ToolReport:

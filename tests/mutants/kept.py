@@ -339,7 +339,7 @@ MUTANTS = (
     ),
     Mutant(
         "comparing users on the page",
-        "contrib/operators/comparison.py",
+        "contrib/operators/page.py",
         '        and getattr(user, "is_superuser", False)\n',
         "",
         ("contrib/operators/test_comparison.py",),

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.versioning import AcceptHeaderVersioning
 from rest_framework.views import APIView
 
-from drf_mcp.management.tool_list import name_permissions
+from drf_mcp.management.tool_reports import name_permissions
 from drf_mcp.tools import registry
 from tests.agents import Agent
 

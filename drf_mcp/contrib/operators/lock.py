@@ -16,8 +16,7 @@ from django.utils.translation import ngettext, ngettext_lazy, pgettext
 from drf_mcp.contrib.operators.tool_costs import ToolCost
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.management.screen import Screen, UsageError
-from drf_mcp.management.tool_list import name_permissions
-from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.management.tool_reports import ToolReport, name_permissions
 from drf_mcp.tools import Tool, registry
 
 LOCK_FILE = "mcp-tools.lock.json"

@@ -1,24 +1,47 @@
-"""What the app adds to the page of an endpoint: who may call a tool, and the findings."""
+"""What the app adds to the page of an endpoint.
+
+Who may call a tool, the findings, and the same call as two users.
+"""
 
 from __future__ import annotations
 
 import itertools
+import json
+import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
+from drf_mcp.access.authentication import Caller
 from drf_mcp.browsable.frame import PagePart
-from drf_mcp.contrib.operators.comparison import compare_users, is_comparable, may_compare
 from drf_mcp.contrib.operators.lint import Lint, ToolLint
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
+from drf_mcp.dispatch.error_texts import ErrorBody
 from drf_mcp.exceptions import contain
+from drf_mcp.observability.records import write_record
+from drf_mcp.protocol.constants import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    PROTOCOL_VERSION_KEY,
+    STATELESS_REVISION,
+)
+from drf_mcp.settings import chosen_language
 from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.http import read_body
+from drf_mcp.transports.in_process import LocalEndpoint
 
 # Decisions that say nothing about other people's rows.
 SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})
+ANONYMOUS = "anonymous"
+MOST_USERS = 2
+# An audit names the other user as the caller; these headers are the superuser's.
+SENDER = ("REMOTE_ADDR", "HTTP_USER_AGENT", "HTTP_ACCEPT_LANGUAGE")
 
 
 class OperatorsPart(PagePart):
@@ -72,3 +95,103 @@ class OperatorsPart(PagePart):
         asked = contain(PermissionTrace(tool, None).ask_permissions, lambda exc: [])
         needs = dict.fromkeys(permission.find_audience() for permission in asked)
         return "; ".join(filter(None, needs)) or _("anybody")
+
+
+# --- The same call as two users -------------------------------------------------------------
+
+
+def may_compare(caller: Caller) -> bool:
+    """Return whether an authenticated caller may make the calls of other users."""
+    user = caller.user
+    return bool(
+        isinstance(caller.successful_authenticator, SessionAuthentication)
+        and getattr(user, "is_active", False)
+        and getattr(user, "is_superuser", False)
+    )
+
+
+def is_comparable(tool: Tool) -> bool:
+    return tool.endpoint.method == "GET" and bool(tool.annotations["readOnlyHint"])
+
+
+def compare_users(server: Any, caller: Caller) -> HttpResponse:
+    """Make one call as each of several users, and return the answers in the order of the users.
+
+    The caller is a superuser with a session of this site and a CSRF token. The calls run at this
+    endpoint, with its permissions and narrowings, and are recorded under the names of both users.
+
+    Raises:
+        APIException: if the caller may not compare, or the request is not valid.
+    """
+    caller.authenticate()
+    if not may_compare(caller):
+        raise PermissionDenied(_("Only a superuser who is signed in to this site compares users."))
+    # The project's own session authentication may leave it out.
+    SessionAuthentication().enforce_csrf(caller.drf_request())
+    try:
+        asked = json.loads(read_body(caller.request))
+    except (ValueError, RecursionError):
+        asked = None
+    asked = asked if isinstance(asked, dict) else {}
+    name, arguments, users = asked.get("tool"), asked.get("arguments"), asked.get("users")
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise ValidationError(_("A comparison has a tool and its arguments."))
+    if not isinstance(users, list) or not 1 <= len(users) <= MOST_USERS:
+        raise ValidationError(_("A comparison has up to %(count)d users.") % {"count": MOST_USERS})
+    endpoint = LocalEndpoint(caller.request.path_info)
+    tool = endpoint.tools.get(name)
+    if tool is None or not is_comparable(tool):
+        text = _("%(tool)s is no tool of this endpoint that a GET serves.")
+        raise ValidationError(text % {"tool": name})
+    found = [find_user(str(user)) for user in users]
+    answers = []
+    for user in found:
+        other = endpoint.make_caller(user)
+        other.narrowings += caller.narrowings
+        answers.append(call_as(user, other, server, caller, name, arguments))
+    response = JsonResponse({"answers": answers})
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def find_user(username: str) -> Any:
+    users: Any = get_user_model()
+    try:
+        user = users._default_manager.get_by_natural_key(username)
+    except users.DoesNotExist:
+        user = None
+    if user is None and username == ANONYMOUS:
+        return None
+    if user is None or not user.is_active:
+        raise ValidationError(_("No active user is named %(user)s.") % {"user": username})
+    return user
+
+
+def call_as(
+    user: Any, other: Caller, server: Any, caller: Caller, name: str, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    label = ANONYMOUS if user is None else user.get_username()
+    own = caller.user.get_username()
+    fields = {"tool": name, "user": label, "by": own}
+    write_record(logging.WARNING, "%s called as %s by %s", (name, label, own), fields)
+    sent = caller.request.META
+    other.request.META.update({key: str(sent[key]) for key in SENDER if key in sent})
+    meta = {
+        PROTOCOL_VERSION_KEY: STATELESS_REVISION,
+        CLIENT_INFO_KEY: {"name": f"compared by {own}", "version": "1"},
+        CLIENT_CAPABILITIES_KEY: {},
+    }
+    params = {"name": name, "arguments": arguments, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    started = time.perf_counter()
+    try:
+        # As the endpoint does, whatever language the reader of the page has.
+        with chosen_language():
+            reply = server.handle_body(json.dumps(message).encode(), None, other)
+        body = json.loads(reply.body)
+    except APIException as exc:
+        # The endpoint's own permissions refuse the other user.
+        sentence = ErrorBody(exc.detail).sentence
+        body = {"error": {"code": exc.status_code, "message": sentence}}
+    took = (time.perf_counter() - started) * 1000
+    return {"user": label, "milliseconds": round(took, 1), "body": body}

@@ -14,8 +14,7 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication_reuse import is_bare, lets_all_in
 from drf_mcp.features import Safeguard
 from drf_mcp.management.screen import Screen
-from drf_mcp.management.tool_list import TOOLS
-from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.management.tool_reports import TOOLS, ToolReport
 from drf_mcp.option_types.installed import features
 from drf_mcp.tools.tool import Tool
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.archive.slices import PassageSearch
 from drf_mcp.json_text import encode_plain, to_bytes
-from drf_mcp.management.tool_list import write_definition
+from drf_mcp.management.tool_reports import write_definition
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens

@@ -15,8 +15,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.source.members import find_class_attribute
 from drf_mcp.management.screen import Screen
-from drf_mcp.management.tool_list import ENDPOINTS
-from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.management.tool_reports import ENDPOINTS, ToolReport
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints

@@ -14,7 +14,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.scopes import get_tenant_key
 from drf_mcp.browsable.frame import Frame, PagePart
-from drf_mcp.browsable.session_page import SessionPage
+from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.rules.proposal_store import DECIDABLE, PERMISSION, ProposalStore
 from drf_mcp.exceptions import contain
 

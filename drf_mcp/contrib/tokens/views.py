@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_variables
 from rest_framework.exceptions import APIException
 
 from drf_mcp.browsable.frame import Frame, PagePart
-from drf_mcp.browsable.session_page import SessionPage
+from drf_mcp.browsable.page import SessionPage
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken, get_last_day

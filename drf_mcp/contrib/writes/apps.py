@@ -12,4 +12,4 @@ class WritesConfig(AppConfig):
     verbose_name = _("MCP writes")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.writes.feature.WritesFeature",)
-    mcp_checks = "drf_mcp.contrib.writes.checks"
+    mcp_checks = "drf_mcp.contrib.writes.guards"

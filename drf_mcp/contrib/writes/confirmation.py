@@ -24,7 +24,7 @@ from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
 # The key of the client's user's answer, among those to a view's own questions.
 KEY = "confirm_call"
-CONTROL = "confirmation"
+CONFIRMATION = "confirmation"
 SALT = "drf_mcp.contrib.writes.confirmation"
 # Seconds in which a confirmation can be sent; a person who is asked has those of the question.
 TOKEN_AGE = 300
@@ -75,7 +75,7 @@ class Confirmation:
     def __init__(self, call: CallState, preview: Preview) -> None:
         arguments = call.tool.arguments
         self.signer = signing.TimestampSigner(salt=f"{SALT}.{call.tool.name}")
-        self.arguments = arguments.replace_control(call.bound.arguments, CONTROL, MISSING)
+        self.arguments = arguments.replace_control(call.bound.arguments, CONFIRMATION, MISSING)
         self.binding = {
             FOREIGN: shorten_hash(call.caller.principal),
             ARGUMENTS: shorten_hash(hash_json(self.arguments)),
@@ -130,7 +130,7 @@ class ConfirmationGuard(Guard):
         if isinstance(shown, Outcome):
             return shown
         confirmation, exchange = Confirmation(call, shown), get_exchange(call)
-        text, max_age = call.bound.controls.get(CONTROL), TOKEN_AGE
+        text, max_age = call.bound.controls.get(CONFIRMATION), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
                 message = _("The user was asked, and did not agree. Nothing was done.")
@@ -171,7 +171,7 @@ class ConfirmationGuard(Guard):
         }
         # Neither secrets nor files are said again.
         if shown == arguments:
-            data["next"] = call.tool.arguments.replace_control(arguments, CONTROL, text)
+            data["next"] = call.tool.arguments.replace_control(arguments, CONFIRMATION, text)
         return Outcome(
             call.tool.name,
             200,

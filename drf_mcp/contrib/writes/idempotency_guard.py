@@ -30,7 +30,7 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 
-CONTROL_NAME = "idempotency_key"
+IDEMPOTENCY_KEY = "idempotency_key"
 NO_KEY = gettext_noop("An idempotency key has 1 to 255 visible ASCII characters, and no spaces.")
 NAME_IT = gettext_noop(
     "Send a short name of the change, such as refund-order-7, or leave the key out."
@@ -117,12 +117,12 @@ class IdempotencyGuard(Guard):
         Raises:
             ArgumentsRefused: if it is no key, is missing, or the caller is unknown.
         """
-        key = call.bound.controls.get(CONTROL_NAME)
+        key = call.bound.controls.get(IDEMPOTENCY_KEY)
         if key is None and not requires_key(call.tool):
             return ""
-        pointer = call.tool.arguments.get_control_pointer(CONTROL_NAME)
+        pointer = call.tool.arguments.get_control_pointer(IDEMPOTENCY_KEY)
         if key is None:
-            problem = replace(ArgumentErrors().missing_argument(CONTROL_NAME), pointer=pointer)
+            problem = replace(ArgumentErrors().missing_argument(IDEMPOTENCY_KEY), pointer=pointer)
         elif not is_key(key):
             problem = Problem("invalid", _(NO_KEY), pointer, received=key, remediation=_(NAME_IT))
         elif not call.caller.principal:

@@ -13,8 +13,7 @@ from rest_framework.routers import APIRootView
 
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.screen import Screen, show_progress
-from drf_mcp.management.tool_list import ToolList, write_definition
-from drf_mcp.management.tool_reports import add_reports, find_report
+from drf_mcp.management.tool_reports import ToolList, add_reports, find_report, write_definition
 from drf_mcp.tools import Tool
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 

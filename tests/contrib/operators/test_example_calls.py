@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.management.tool_list import find_example_call, write_call
+from drf_mcp.management.tool_reports import find_example_call, write_call
 from drf_mcp.tools import registry
 
 ROOT = Path(__file__).parents[3]
