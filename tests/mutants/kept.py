@@ -96,7 +96,7 @@ MUTANTS = (
     # --- Asking within a session ----------------------------------------------------------------
     Mutant(
         "a session is its caller's",
-        "contrib/asking/sessions.py",
+        "contrib/asking/open_questions.py",
         "        if session.owner != hash_json(principal):\n",
         "        if not session.owner:\n",
         ("contrib/asking/test_sessions.py",),
@@ -735,14 +735,14 @@ MUTANTS = (
     ),
     Mutant(
         "results of tasks under other rights",
-        "contrib/tasks/capability.py",
+        "contrib/tasks/feature.py",
         "if row.status != COMPLETED or self.may_read(row, tool, context):",
         "if True:",
         ("contrib/tasks/test_callers.py",),
     ),
     Mutant(
         "results of tools that were taken away",
-        "contrib/tasks/capability.py",
+        "contrib/tasks/feature.py",
         "return None if narrowed else tool",
         "return tool",
         ("contrib/tasks/test_callers.py",),

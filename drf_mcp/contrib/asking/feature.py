@@ -1,15 +1,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+from django.core import signing
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
+from drf_mcp.contrib.asking.open_questions import HEADER, OpenQuestions, Session
+from drf_mcp.contrib.asking.waiting import WaitingGuard
+from drf_mcp.exceptions import InvalidParams
 from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.interaction.exchange import INPUT_REQUESTS
+from drf_mcp.interaction.exchange import ANSWER_SECONDS, INPUT_REQUESTS, SILENT, Answer, Exchange
+from drf_mcp.json_text import hash_json
 from drf_mcp.option_types.kinds import Number
-from drf_mcp.outcomes import Outcome
-from drf_mcp.protocol.eras import RESPONSES, STATE
+from drf_mcp.outcomes import Outcome, Question
+from drf_mcp.protocol.capability import RequestContext
+from drf_mcp.protocol.eras import RESPONSES, STATE, InputRequired, read_modes, read_responses
 from drf_mcp.protocol.jsonrpc import ClientResponse
 from drf_mcp.settings import mcp_settings
 
@@ -17,6 +25,7 @@ from drf_mcp.settings import mcp_settings
 FIRST_REVISION = "2025-06-18"
 # Of a request that the client gives up.
 CANCELLED = "notifications/cancelled"
+SALT = "drf_mcp.contrib.asking.input_requests"
 
 
 class AskingFeature(Feature):
@@ -40,8 +49,6 @@ class AskingFeature(Feature):
     # --- Clients that carry each round themselves (2026-07-28) ----------------------------------
 
     def open_input_requests(self, context: Any, subject: str) -> Any:
-        from drf_mcp.contrib.asking.input_requests import InputRequests
-
         input_requests = InputRequests(context, subject)
         if input_requests.is_retry:
             input_requests.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
@@ -66,8 +73,6 @@ class AskingFeature(Feature):
     # --- Clients that shook hands (2025-06-18 and 2025-11-25) -----------------------------------
 
     def get_session_headers(self, context: Any) -> Mapping[str, str]:
-        from drf_mcp.contrib.asking.sessions import HEADER, Session
-
         if context.era.revision < FIRST_REVISION or not mcp_settings.ANSWER_TIMEOUT:
             return {}
         declared = context.message.params.get("capabilities")
@@ -78,9 +83,6 @@ class AskingFeature(Feature):
         has_sessions = era.revision >= FIRST_REVISION and not era.asks_for_input
         if headers is None or not has_sessions or getattr(item, "method", "") == "initialize":
             return
-        from drf_mcp.contrib.asking.open_questions import OpenQuestions
-        from drf_mcp.contrib.asking.sessions import Session
-
         session = Session.find(headers, caller)
         if session and isinstance(item, ClientResponse):
             OpenQuestions(session).answer(item.id, item.result)
@@ -91,8 +93,68 @@ class AskingFeature(Feature):
         sent, channel = call.sent, call.channel
         if sent is None or channel is None or not channel.is_live or sent.era.asks_for_input:
             return ()
-        from drf_mcp.contrib.asking.sessions import Session
-        from drf_mcp.contrib.asking.waiting import WaitingGuard
-
         session = Session.find(sent.headers, call.caller)
         return [WaitingGuard(session)] if session and mcp_settings.ANSWER_TIMEOUT else ()
+
+
+class InputRequests:
+    """The rounds of one request, of which each is a request of its own.
+
+    Args:
+        context: the request of this round.
+        subject: what is called: the method, and the name of the tool.
+
+    Attributes:
+        is_retry: whether the request brings answers, or what was signed for them.
+    """
+
+    def __init__(self, context: RequestContext, subject: str) -> None:
+        self.context = context
+        self.subject = subject
+        params = context.message.params
+        self.is_retry = STATE in params or RESPONSES in params
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """What was asked and answered before."""
+        if not self.context.era.asks_for_input:
+            return SILENT
+        message = self.context.message
+        state = message.params.get(STATE)
+        number, answers, memory = (0, {}, {}) if state is None else self.read_state(state)
+        answers = {**answers, **read_responses(message.params)}
+        answered = {key: Answer(result) for key, result in answers.items()}
+        return Exchange(read_modes(message.meta), answered, memory, number)
+
+    def write(self, questions: tuple[Question, ...]) -> InputRequired | None:
+        """Return the result that asks the questions; None where the client cannot ask them."""
+        exchange = self.exchange
+        if not questions or not all(map(exchange.can_ask, questions)):
+            return None
+        answers = {key: answer.result for key, answer in exchange.answers.items()}
+        memory = {**exchange.memory, **{q.key: q.memory for q in questions}}
+        state = [self.binding, exchange.round + 1, answers, memory]
+        return InputRequired(questions, signing.dumps(state, salt=SALT, compress=True))
+
+    @property
+    def binding(self) -> str:
+        """A hash of what a ``requestState`` belongs to (2026-07-28, basic/patterns/mrtr)."""
+        # It is the caller's own, who has to be known for it.
+        caller = self.context.caller
+        caller.authenticate()
+        arguments = self.context.message.params.get("arguments")
+        return hash_json([caller.principal, self.subject, arguments])
+
+    def read_state(self, text: Any) -> Any:
+        """Return the number of earlier rounds, their answers, and what was remembered."""
+        own = self.binding
+        try:
+            loaded = signing.loads(str(text), salt=SALT, max_age=ANSWER_SECONDS)
+            binding, number, answers, memory = loaded
+        except signing.SignatureExpired:
+            raise InvalidParams(_("The requestState has expired: make the call anew.")) from None
+        except (signing.BadSignature, ValueError):
+            raise InvalidParams(_("The requestState is not one of this server.")) from None
+        if binding != own:
+            raise InvalidParams(_("The requestState belongs to another call or caller."))
+        return number, answers, memory

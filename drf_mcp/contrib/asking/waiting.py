@@ -13,11 +13,11 @@ from django.utils.translation import ngettext
 from drf_mcp.contrib.asking.open_questions import (
     WAITING,
     OpenQuestions,
+    Session,
     close,
     close_connections,
     wait_for_answers,
 )
-from drf_mcp.contrib.asking.sessions import Session
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question

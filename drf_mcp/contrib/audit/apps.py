@@ -23,7 +23,7 @@ class AuditConfig(AppConfig):
     verbose_name = _("MCP audit")
     default_auto_field = "django.db.models.BigAutoField"
     auditor_class = "drf_mcp.contrib.audit.auditor.Auditor"
-    mcp_features = ("drf_mcp.contrib.audit.feature.AuditFeature",)
+    mcp_features = ("drf_mcp.contrib.audit.recording.AuditFeature",)
 
     def ready(self) -> None:
         # The module needs no models, and a signal is received by the main thread alone.

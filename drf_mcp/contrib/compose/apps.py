@@ -11,4 +11,4 @@ class ComposeConfig(AppConfig):
     label = "drf_mcp_compose"
     verbose_name = _("MCP programs")
     mcp_features = ("drf_mcp.contrib.compose.feature.ComposeFeature",)
-    mcp_checks = "drf_mcp.contrib.compose.checks"
+    mcp_checks = "drf_mcp.contrib.compose.feature"

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
+from django.core.checks import CheckMessage, Error
 from django.utils.translation import ngettext_lazy
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
 from drf_mcp.features import CallState, Feature, Guard, Setting
 from drf_mcp.option_types.kinds import Choice, Either, Flag, MappingOf, Number
@@ -76,3 +79,20 @@ class ComposeFeature(Feature):
         # A program may write what it read anywhere.
         label = {UNTRUSTED_KEY: ["result", "output"]}
         return {**result, "_meta": {**result.get("_meta", {}), **label}}
+
+
+@register_check()
+def check_compose(project: Project) -> Iterator[CheckMessage]:
+    if find_spec("pydantic_monty") is None:
+        yield Error(
+            "drf_mcp.contrib.compose runs programs with pydantic-monty, which is not installed.",
+            hint='Install it: pip install "drf-mcp-server[compose]".',
+            id="drf_mcp.E021",
+        )
+    if COMPOSE in project.tools:
+        yield Error(
+            f"The project has a tool named {COMPOSE}, which the endpoint serves in the place of "
+            "the tool that runs programs.",
+            hint="Give the tool another name with @mcp_tool(name=...).",
+            id="drf_mcp.E021",
+        )

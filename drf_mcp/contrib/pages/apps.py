@@ -10,6 +10,6 @@ class PagesConfig(AppConfig):
     name = "drf_mcp.contrib.pages"
     label = "drf_mcp_pages"
     verbose_name = _("MCP pages")
-    mcp_features = ("drf_mcp.contrib.pages.feature.PagesFeature",)
+    mcp_features = ("drf_mcp.contrib.pages.capability.PagesFeature",)
     mcp_requires = ("drf_mcp.contrib.resources",)
     mcp_checks = "drf_mcp.contrib.pages.capability"

@@ -10,4 +10,4 @@ class PromptsConfig(AppConfig):
     name = "drf_mcp.contrib.prompts"
     label = "drf_mcp_prompts"
     verbose_name = _("MCP prompts")
-    mcp_features = ("drf_mcp.contrib.prompts.feature.PromptsFeature",)
+    mcp_features = ("drf_mcp.contrib.prompts.capability.PromptsFeature",)

@@ -15,6 +15,7 @@ from drf_mcp.contrib.prompts.completion import ListedRows
 from drf_mcp.contrib.prompts.prompt import Prompt
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
+from drf_mcp.features import Feature
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.introspection.forms import describe_form
 from drf_mcp.json_text import parse_json_text, to_bytes
@@ -194,3 +195,10 @@ class PromptArguments:
         listing = shown.find_list(model)
         found = listing and shown.ask(listing, arguments, lambda listed: listed)
         return found if isinstance(found, QuerySet) else model._default_manager.none()
+
+
+class PromptsFeature(Feature):
+    capability_classes = (
+        "drf_mcp.contrib.prompts.capability.PromptsCapability",
+        "drf_mcp.contrib.prompts.completion.CompletionCapability",
+    )

@@ -10,4 +10,4 @@ class ResourcesConfig(AppConfig):
     name = "drf_mcp.contrib.resources"
     label = "drf_mcp_resources"
     verbose_name = _("MCP resources")
-    mcp_features = ("drf_mcp.contrib.resources.feature.ResourcesFeature",)
+    mcp_features = ("drf_mcp.contrib.resources.capability.ResourcesFeature",)

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.access.authentication import make_scope_error
-from drf_mcp.contrib.resources.documents import Document, Folder
+from drf_mcp.contrib.resources.documents import Annotations, Document, Folder
 from drf_mcp.contrib.resources.routes import JSON, RouteResource, URISpace
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes.plain import PlainEnvelope
@@ -22,9 +22,10 @@ from drf_mcp.exceptions import (
     ResourceNotFound,
     contain,
 )
-from drf_mcp.features import CallState
+from drf_mcp.features import CallState, Feature, Setting
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import record_call
+from drf_mcp.option_types.kinds import Either, Flag, Kind, Text
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
 from drf_mcp.protocol.capability import RequestContext, cut_page
@@ -287,3 +288,28 @@ class Reading:
 def make_not_found(uri: str, context: RequestContext) -> ResourceNotFound:
     code = -32602 if context.era.revision == STATELESS_REVISION else -32002
     return ResourceNotFound(uri, code)
+
+
+class ResourceDetails(Kind):
+    words = "a dict with any of title, description, mimeType and annotations"
+    members: Mapping[str, Kind] = {
+        "title": Text(lazy=True),
+        "description": Text(lazy=True),
+        "mimeType": Text(),
+        "annotations": Annotations(),
+    }
+
+    def takes(self, value: Any) -> bool:
+        if not isinstance(value, Mapping) or value.keys() - self.members.keys():
+            return False
+        return not any(self.members[name].fault(member) for name, member in value.items())
+
+
+class ResourcesFeature(Feature):
+    tool_options = {
+        # True for what the tool reads as a resource, False for none. By default tools that retrieve
+        # one object are. A dict of title, description, mimeType and annotations says more than
+        # True.
+        "resource": Setting(None, Either(Flag(), ResourceDetails(), none=True)),
+    }
+    capability_classes = ("drf_mcp.contrib.resources.capability.ResourcesCapability",)

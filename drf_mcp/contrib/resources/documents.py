@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
@@ -12,10 +13,33 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.contrib.resources.feature import Annotations
 from drf_mcp.contrib.resources.routes import URISpace
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.option_types.kinds import ICON, JSONObject, Kind, ListOf, Text, refuse_wrong_values
+
+# ISO 8601, as far as it names a moment.
+TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?")
+
+
+class Annotations(Kind):
+    words = (
+        "a dict with any of audience (['user', 'assistant'] or one of them), priority (0 to 1) and "
+        "lastModified ('2026-07-28T12:00:00Z')"
+    )
+
+    def takes(self, value: Any) -> bool:
+        if not isinstance(value, Mapping):
+            return False
+        known = {"audience": [], "priority": 0, "lastModified": "2026-07-28"}
+        given = {**known, **value}
+        roles, priority, time = (given[name] for name in known)
+        return (
+            value.keys() <= known.keys()
+            and (isinstance(roles, list) and {*roles} <= {"user", "assistant"})
+            and (type(priority) in (int, float) and 0 <= priority <= 1)
+            and (isinstance(time, str) and bool(TIME.fullmatch(time)))
+        )
+
 
 KINDS: Mapping[str, Kind] = {
     "path": Text(),

@@ -12,5 +12,5 @@ class RulesConfig(AppConfig):
     verbose_name = _("MCP rules")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.rules.feature.RulesFeature",)
-    mcp_checks = "drf_mcp.contrib.rules.checks"
+    mcp_checks = "drf_mcp.contrib.rules.feature"
     mcp_requires = ("drf_mcp.contrib.tasks", "drf_mcp.contrib.writes")

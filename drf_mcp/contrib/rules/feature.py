@@ -1,13 +1,37 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from django.core.checks import CheckMessage, Warning
+from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from drf_mcp.checks.project import Project, register_check
+from drf_mcp.contrib.rules.expressions import UNKNOWN
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.contrib.rules.proposing import (
+    RETRIEVE,
+    WITHDRAW,
+    RulesGuard,
+    describe_proposal,
+    finish,
+    keep_terms,
+)
+from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules
+from drf_mcp.contrib.rules.values import CallValues
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
 from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
+from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
+from drf_mcp.settings import override_language
+from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 
 
 class RulesFeature(Feature):
@@ -22,28 +46,19 @@ class RulesFeature(Feature):
     }
 
     def get_tools(self, tools: Any) -> Iterable[Any]:
-        from drf_mcp.contrib.rules.tools import make_tools
-
         return make_tools()
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        from drf_mcp.contrib.rules.proposing import keep_terms
-
         keep_terms(outcome, call)
         return outcome
 
     def finish_result(
         self, result: dict[str, Any], outcome: Outcome, call: CallState
     ) -> dict[str, Any]:
-        from drf_mcp.contrib.rules.proposing import finish
-
         finish(result, call)
         return result
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        from drf_mcp.contrib.rules.proposing import RETRIEVE, WITHDRAW, RulesGuard
-        from drf_mcp.contrib.rules.ruling import find_rules
-
         # A caller who waits for an approval may always ask for it.
         if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
             return ()
@@ -51,10 +66,6 @@ class RulesFeature(Feature):
         return [RulesGuard(rules)] if rules else ()
 
     def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
-        from drf_mcp.contrib.rules.expressions import UNKNOWN
-        from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, find_rules
-        from drf_mcp.contrib.rules.values import CallValues
-
         values, steps = CallValues(CallState(tool, {}, caller)), []
         for each in find_rules(tool):
             if (holds := each.foresee(values)) is False:
@@ -68,8 +79,82 @@ class RulesFeature(Feature):
         return steps
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
-        from drf_mcp.contrib.rules.ruling import find_rules
-
         rules = find_rules(tool)
         says = "; ".join(f"{each.order} {each.name}: {each.label}" for each in rules)
         return [Safeguard("rules", "rules", bool(rules), is_needed=False, order=450, says=says)]
+
+
+class ProposalId(serializers.Serializer):  # type: ignore[type-arg]
+    id = serializers.CharField()
+
+
+class ProposalView(ServerToolView):
+    """Shows callers their own proposals, and withdraws them."""
+
+    permission_classes = [IsAuthenticated]
+
+    def find(self, request: Request, proposal_id: Any) -> Any:
+        call = find_call(request)
+        owner = call.caller.principal
+        row = ProposalStore().find(proposal_id, owner) if owner else None
+        if row is None:
+            raise Http404
+        return row
+
+    def get(self, request: Request) -> Response:
+        row, call = self.find(request, request.query_params.get("id")), find_call(request)
+        facts = describe_proposal(row)
+        tool = call.server.registry.tools().get(row.tool)
+        is_offered = tool is not None and call.caller.find_narrowing(tool) is None
+        if is_offered and row.answer is not None:
+            facts["answer"] = row.answer
+            try:
+                # What came of the call, if its caller has the rights that it was made under.
+                if terms := row.terms:
+                    kwargs, query = terms["kwargs"], terms["query_string"]
+                    StoredAnswer(call.caller, tool, kwargs, query).check(terms)
+            except REFUSALS:
+                facts["answer"] = {"error": {"message": _(MADE)}}
+        return Response(facts)
+
+    def post(self, request: Request) -> Response:
+        sent = ProposalId(data=request.data)
+        sent.is_valid(raise_exception=True)
+        row = self.find(request, sent.validated_data["id"])
+        if not ProposalStore().withdraw(row):
+            raise row.conflict
+        return Response(describe_proposal(row))
+
+
+@override_language()
+def make_tools() -> Iterator[ServerTool]:
+    """Yield the tools, with texts in the project's own language."""
+    argument = {"id": {"type": "string", "description": _("The proposal, as the call answered.")}}
+    yield ServerTool.make(
+        RETRIEVE,
+        ProposalView,
+        title=_("State of a proposed call"),
+        description=_("Say whether a call that waits for an approval is approved, and its result."),
+        query=argument,
+        output_schema=None,
+    )
+    yield ServerTool.make(
+        WITHDRAW,
+        ProposalView,
+        method="POST",
+        title=_("Withdraw a proposed call"),
+        description=_("Withdraw a call that waits for an approval."),
+        body=argument,
+        output_schema=None,
+    )
+
+
+@register_check()
+def check_rules(project: Project) -> Iterator[CheckMessage]:
+    for rule in RULES:
+        if not any(tool.matches(rule.patterns) for tool in project.tools.values()):
+            yield Warning(
+                f"The rule {rule.name} is about no tool: {', '.join(rule.patterns)}.",
+                hint="Name tools as mcp_tools lists them. See docs/rules.md.",
+                id="drf_mcp_rules.W001",
+            )

@@ -18,9 +18,8 @@ from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.contrib.tasks.backends import find_backend
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
-from drf_mcp.contrib.tasks.run import GONE, answer_again, make_error, make_request
+from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_mcp.contrib.rules.proposing import run_proposal
-from drf_mcp.contrib.tasks.backends import find_framework
+from drf_mcp.contrib.tasks.run import find_framework
 from drf_mcp.settings import mcp_settings
 
 

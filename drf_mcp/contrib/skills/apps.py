@@ -10,5 +10,5 @@ class SkillsConfig(AppConfig):
     name = "drf_mcp.contrib.skills"
     label = "drf_mcp_skills"
     verbose_name = _("MCP skills")
-    mcp_features = ("drf_mcp.contrib.skills.feature.SkillsFeature",)
+    mcp_features = ("drf_mcp.contrib.skills.capability.SkillsFeature",)
     mcp_requires = ("drf_mcp.contrib.resources",)

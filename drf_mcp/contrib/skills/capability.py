@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.contrib.resources.documents import Document, Folder
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.exceptions import InvalidParams
+from drf_mcp.features import Feature
 from drf_mcp.json_text import to_bytes
 from drf_mcp.protocol import Capability, Encoded
 from drf_mcp.protocol.capability import RequestContext, cut_page
@@ -194,3 +195,7 @@ class SkillsCapability(Capability):
                 return {"skill": skill.get_entry(), **self.get_scope(context)}
         message = _("No skill is served at %(uri)s") % {"uri": uri[:200]}
         raise InvalidParams(message, data={"uri": uri}, http_status=200)
+
+
+class SkillsFeature(Feature):
+    capability_classes = ("drf_mcp.contrib.skills.capability.SkillsCapability",)

@@ -10,7 +10,7 @@ class SubscriptionsConfig(AppConfig):
     name = "drf_mcp.contrib.subscriptions"
     label = "drf_mcp_subscriptions"
     verbose_name = _("MCP subscriptions")
-    mcp_features = ("drf_mcp.contrib.subscriptions.feature.SubscriptionsFeature",)
+    mcp_features = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsFeature",)
 
     def ready(self) -> None:
         # The receivers need the models of Django's own apps.

@@ -25,7 +25,10 @@ from drf_mcp.exceptions import (
     MissingClientCapability,
     ProtocolError,
 )
+from drf_mcp.features import Feature
 from drf_mcp.json_text import hash_json
+from drf_mcp.option_types.installed import Setting
+from drf_mcp.option_types.kinds import Class
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.capability import MessageStream, RequestContext
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -186,3 +189,17 @@ def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
         )
         raise InvalidParams(message % {"member": member, "count": MAX_URIS})
     return list(dict.fromkeys(texts))
+
+
+BUS = "drf_mcp.contrib.subscriptions.Bus"
+
+
+class SubscriptionsFeature(Feature):
+    settings = {
+        # Carries news to clients that listen for lists that change and resources that are updated:
+        # "drf_mcp.contrib.subscriptions.LocalBus" within one process,
+        # "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus" among any number, or your own
+        # drf_mcp.contrib.subscriptions.Bus. None: no client can listen. See docs/subscriptions.md.
+        "SUBSCRIPTION_BUS_CLASS": Setting(None, Class(BUS, none=True)),
+    }
+    capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

@@ -12,4 +12,4 @@ class TasksConfig(AppConfig):
     verbose_name = _("MCP tasks")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.tasks.feature.TasksFeature",)
-    mcp_checks = "drf_mcp.contrib.tasks.capability"
+    mcp_checks = "drf_mcp.contrib.tasks.feature"

@@ -1,17 +1,45 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import ngettext_lazy
+from django.core.checks import CheckMessage, Warning
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext_lazy
+from rest_framework.exceptions import Throttled
 
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
-from drf_mcp.features import CallState, Feature, Guard, Setting
+from drf_mcp.contrib.tasks.credentials import Credential, keep_environ
+from drf_mcp.contrib.tasks.jobs import JOB, JobReader, find_url
+from drf_mcp.contrib.tasks.run import find_backend
+from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
+from drf_mcp.dispatch.guards import CallRefused
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
+from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
+from drf_mcp.features import CallState, Feature, Guard, Proceed, Setting
 from drf_mcp.interaction.call_context import DEFERRAL
+from drf_mcp.interaction.exchange import Deferred, get_exchange
 from drf_mcp.option_types.kinds import Choice, Flag, Number, Text
 from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol import Capability
+from drf_mcp.protocol.capability import RequestContext
+from drf_mcp.protocol.constants import STATELESS_REVISION
+from drf_mcp.protocol.eras import RESPONSES, STATE, Unfinished, read_responses
+from drf_mcp.settings import mcp_settings
 
 WORKED = frozenset({"optional", "required"})
+FORBIDDEN = 403
+CALL_AGAIN = gettext_noop(
+    "The result is not given: your rights are others than when the call was made. Call the tool "
+    "again."
+)
+ACKNOWLEDGED = frozenset({"resultType", "_meta"})
+TASK_MEMBERS = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt"}
+TASK_MEMBERS |= {"ttlMs", "pollIntervalMs", "inputRequests", "result", "error"}
 
 
 class TasksFeature(Feature):
@@ -31,7 +59,7 @@ class TasksFeature(Feature):
         # call is left to a worker.
         "defers": Setting(None, Flag(none=True)),
     }
-    capability_classes = ("drf_mcp.contrib.tasks.capability.TasksCapability",)
+    capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)
     expires = {
         "tasks": (
             "drf_mcp.contrib.tasks.feature.expire_tasks",
@@ -46,11 +74,8 @@ class TasksFeature(Feature):
             tasks.prepare(call)
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        if not call.slots or DEFERRAL.get(call) is None:
-            return ()
-        from drf_mcp.contrib.tasks.capability import DeferralGuard
-
-        return [DeferralGuard()]
+        is_left = bool(call.slots) and DEFERRAL.get(call) is not None
+        return [DeferralGuard()] if is_left else ()
 
     def get_unfinished(self, outcome: Outcome, call: CallState) -> Any:
         if not call.slots:
@@ -62,8 +87,6 @@ class TasksFeature(Feature):
 
     def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
         if response.status == 202 or 300 < response.status < 400:
-            from drf_mcp.contrib.tasks.jobs import JOB, find_url
-
             JOB.set(call, find_url(response))
         return outcome
 
@@ -75,6 +98,260 @@ class TasksFeature(Feature):
 
 
 def expire_tasks() -> int:
-    from drf_mcp.contrib.tasks.task_store import TaskStore
-
     return TaskStore().expire()
+
+
+class Deferral:
+    """Makes a task of a call: the ``task`` of a `Caller` whose client takes one.
+
+    Args:
+        credential: who calls.
+        principal: the owner of the task.
+    """
+
+    is_running = False
+    is_deferred = False
+
+    def __init__(self, credential: Credential, principal: str) -> None:
+        self.credential = credential
+        self.principal = principal
+
+    def defer(self) -> None:
+        """End the call here, to be made again by a worker."""
+        TaskStore().check_quota(self.principal)
+        self.is_deferred = True
+        raise Deferred
+
+
+@dataclass(frozen=True)
+class TaskCreated(Unfinished):
+    """The result of a request that goes on as a task (SEP-2663).
+
+    Attributes:
+        task: the members of the task.
+    """
+
+    task: Mapping[str, Any]
+
+    @property
+    def members(self) -> dict[str, Any]:
+        return {"resultType": "task", **self.task}
+
+
+class TasksCapability(Capability):
+    """Makes tasks of calls, reports their states, takes answers and cancels (SEP-2663)."""
+
+    name = TASKS_EXTENSION
+    is_extension = True
+    methods = {
+        "tasks/get": "get_task",
+        "tasks/update": "update_task",
+        "tasks/cancel": "cancel_task",
+    }
+    name_parameters = dict.fromkeys(methods, "taskId")
+    result_members = {
+        STATELESS_REVISION: {
+            "tasks/get": TASK_MEMBERS,
+            "tasks/update": ACKNOWLEDGED,
+            "tasks/cancel": ACKNOWLEDGED,
+        },
+    }
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the project has workers that calls can be left to, or views that start jobs."""
+
+        def find_jobs(tools: Mapping[str, Any]) -> bool:
+            return any(tool.options.task == "job" for tool in tools.values())
+
+        if find_backend() is not None:
+            return True
+        registry = self.server.registry
+        tools = registry.tools(None, self.server.tool_options)
+        return bool(registry.keep("tools with jobs", tools, find_jobs))
+
+    @property
+    def store(self) -> TaskStore:
+        return TaskStore()
+
+    # --- tools/call ------------------------------------------------------------------------------
+
+    def prepare(self, call: CallState) -> None:
+        run = getattr(call.caller.request, "mcp_task", None)
+        if run is not None:
+            run.prepare(call)
+        DEFERRAL.set(call, run or self.make_deferral(call))
+
+    def make_deferral(self, call: CallState) -> Deferral | None:
+        tool, context, caller = call.tool, call.context, call.caller
+        assert context is not None
+        # A door of this process has no URL at which a worker could make the call.
+        if caller.view is None or find_backend() is None:
+            return None
+        if context.has_extension(TASKS_EXTENSION):
+            credential = Credential.of(caller.authenticate())
+            return None if credential is None else Deferral(credential, caller.principal)
+        if tool.options.task == "required":
+            self.require(context)
+        return None
+
+    def create(self, call: CallState) -> TaskCreated:
+        context, caller = call.sent, call.caller
+        exchange, deferral = get_exchange(call), DEFERRAL.get(call)
+        assert context is not None
+        assert deferral is not None
+        params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}
+        # A worker always gets reports of progress.
+        params["_meta"] = {**context.message.meta, "progressToken": 0}
+        request = {
+            "params": params,
+            "environ": keep_environ(caller.request),
+            "credential": vars(deferral.credential),
+        }
+        input_requests = {
+            "answers": {key: answer.result for key, answer in exchange.answers.items()},
+            "memory": dict(exchange.memory),
+            "number": exchange.round,
+        }
+        row = self.store.create(caller.principal, call.tool.name, request, input_requests)
+        self.enqueue(row)
+        return TaskCreated(self.store.describe(row))
+
+    def create_of_job(self, call: CallState) -> TaskCreated | None:
+        """Return the result that announces a job as a task, None where the answer is no such job.
+
+        Nothing is kept of the job but its URL: it is asked as the caller, whenever the caller asks.
+        """
+        context, caller, url = call.sent, call.caller, JOB.get(call)
+        is_known = call.tool.options.task in (None, "job") and not call.bound.is_batch
+        if not (url and is_known and context and self.is_on):
+            return None
+        takes_task = context.has_extension(TASKS_EXTENSION)
+        if not takes_task or not JobReader(self.server, context).find(url):
+            return None
+        try:
+            self.store.check_quota(caller.principal)
+        except Throttled:
+            # The work has begun: its answer is given as it is.
+            return None
+        input_requests = {"answers": {}, "memory": {}, "number": 0}
+        row = self.store.create(caller.principal, call.tool.name, {"job": url}, input_requests)
+        return TaskCreated(self.store.describe(row))
+
+    def enqueue(self, row: Any) -> None:
+        from drf_mcp.contrib.tasks.work import run_call
+
+        def send() -> None:
+            sent = False
+            try:
+                run_call.using(backend=mcp_settings.TASKS_BACKEND).enqueue(row.task_id)
+                sent = True
+            finally:
+                if not sent:
+                    message = _("No worker could be notified.")
+                    error = {"code": InternalError.code, "message": message}
+                    self.store.finish(row, FAILED, {"error": error})
+
+        # Outside of a transaction that is at once: a worker has to find the row.
+        transaction.on_commit(send, using=row._state.db)
+
+    def require(self, context: RequestContext) -> None:
+        context.caller.authenticate()
+        if not context.has_extension(TASKS_EXTENSION):
+            raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
+
+    # --- tasks/get, tasks/update, tasks/cancel --------------------------------------------------
+
+    def get_task(self, context: RequestContext) -> dict[str, Any]:
+        row = self.find(context)
+        tool = self.get_tool(row, context)
+        if "job" in row.request:
+            return self.ask_job(row, context)
+        if row.status != COMPLETED or self.may_read(row, tool, context):
+            return self.store.describe_fully(row)
+        return self.describe_failed(row, _(CALL_AGAIN) if tool.reads else _(MADE))
+
+    def describe_failed(self, row: Any, message: str) -> dict[str, Any]:
+        error = {"code": FORBIDDEN, "message": message}
+        return {**self.store.describe(row), "status": FAILED, "error": error}
+
+    def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
+        terms = row.terms
+        try:
+            answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])
+            answer.check(terms)
+        except REFUSALS as exc:
+            if getattr(exc, "status_code", FORBIDDEN) >= 500:
+                raise
+            return False
+        return True
+
+    def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
+        answer = JobReader(self.server, context).ask(row.request["job"])
+        if answer is None:
+            return self.describe_failed(row, _("The URL of the job cannot be asked any more."))
+        is_over = answer.is_over or row.status == COMPLETED
+        self.store.note_job(row, COMPLETED if is_over else WORKING, answer.message)
+        further = {"result": answer.result} if is_over else {}
+        return {**self.store.describe(row), **further}
+
+    def get_tool(self, row: Any, context: RequestContext) -> Any:
+        """Return the tool of a task, None where the caller may not call it any more."""
+        server = self.server
+        tool = server.registry.tools(context.urlconf, server.tool_options).get(row.tool)
+        narrowed = tool is not None and context.caller.find_narrowing(tool) is not None
+        return None if narrowed else tool
+
+    def update_task(self, context: RequestContext) -> dict[str, Any]:
+        row = self.find(context)
+        if self.store.answer(row, read_responses(context.message.params)):
+            self.enqueue(row)
+        return {}
+
+    def cancel_task(self, context: RequestContext) -> dict[str, Any]:
+        self.store.cancel(self.find(context))
+        return {}
+
+    def find(self, context: RequestContext) -> Any:
+        self.require(context)
+        row = self.store.find(context.message.params.get("taskId"), context.caller.principal)
+        if row is None or self.get_tool(row, context) is None:
+            raise InvalidParams(_("There is no such task."), http_status=200)
+        return row
+
+
+class DeferralGuard(Guard):
+    """Leaves a call to a worker, once the view has been asked whether it would be let in."""
+
+    order = 900
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        task = DEFERRAL.get(call)
+        if task is None or call.is_rerun or call.is_trial or call.tool.options.defers:
+            return proceed(call)
+        refusal: Outcome | None = call.dispatcher.admit(call)
+        if refusal is not None:
+            return refusal
+        try:
+            task.defer()
+        except Throttled as exc:
+            raise CallRefused(exc) from exc
+        return proceed(call)
+
+
+@register_check()
+def check_tasks(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if tool.options.task == "required" and find_backend() is None:
+            yield Warning(
+                f'The tool {name} has task="required", but TASKS_BACKEND names no backend with '
+                f"workers: its calls wait.",
+                hint="Set TASKS to a backend such as django_tasks_db. See docs/tasks.md.",
+                id="drf_mcp.W030",
+            )
+        if tool.options.defers and not tool.options.task:
+            yield Warning(
+                f"The tool {name} has defers=True, but no task: its calls wait.",
+                hint='Add task="optional" or task="required". See docs/tasks.md.',
+                id="drf_mcp.W030",
+            )

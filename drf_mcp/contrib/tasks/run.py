@@ -1,4 +1,7 @@
-"""A call that a worker makes again for its caller, through the project's middleware."""
+"""A call that a worker makes again for its caller, through the project's middleware.
+
+Workers are those of Django's tasks framework: ``django.tasks``, or django-tasks before Django 6.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, ClassVar
 
 from django.core.handlers.base import BaseHandler
@@ -30,7 +34,36 @@ from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Channel, Exchan
 from drf_mcp.outcomes import Outcome, Question
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.protocol.eras import InputRequired, read_modes
-from drf_mcp.settings import override_language
+from drf_mcp.settings import mcp_settings, override_language
+
+FRAMEWORKS = ("django.tasks", "django_tasks")
+# They run a task within the request, or never.
+WITHOUT_WORKERS = ("immediate.ImmediateBackend", "dummy.DummyBackend")
+
+
+def find_framework() -> Any:
+    """Return the module of the tasks framework, None where there is none."""
+    for name in FRAMEWORKS:
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    return None
+
+
+def find_backend() -> Any:
+    """Return the backend of TASKS_BACKEND, None if none of its workers could run a call."""
+    alias, framework = mcp_settings.TASKS_BACKEND, find_framework()
+    if alias is None or framework is None or alias not in framework.task_backends.settings:
+        return None
+    backend = framework.task_backends[alias]
+    for name in WITHOUT_WORKERS:
+        module, _, attribute = name.partition(".")
+        kind = getattr(import_module(f"{framework.__name__}.backends.{module}"), attribute)
+        if isinstance(backend, kind):
+            return None
+    return backend
+
 
 GONE = 401
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from drf_mcp.contrib.tasks.backends import find_framework
-from drf_mcp.contrib.tasks.run import Run
+from drf_mcp.contrib.tasks.run import Run, find_framework
 from drf_mcp.settings import mcp_settings
 
 

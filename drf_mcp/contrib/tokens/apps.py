@@ -8,4 +8,4 @@ class TokensConfig(AppConfig):
     verbose_name = _("Tokens for agents")
     default_auto_field = "django.db.models.BigAutoField"
     mcp_features = ("drf_mcp.contrib.tokens.feature.TokensFeature",)
-    mcp_checks = "drf_mcp.contrib.tokens.checks"
+    mcp_checks = "drf_mcp.contrib.tokens.feature"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rest_framework.routers import SimpleRouter
 from rest_framework.test import APIClient
 
-from drf_mcp.contrib.asking.input_requests import SALT
+from drf_mcp.contrib.asking.feature import SALT
 from drf_mcp.tools import registry
 from tests.agents import Agent
 from tests.interaction import views
@@ -271,7 +271,7 @@ def test_a_state_is_of_one_caller(ask, state):
 
 
 def test_a_state_expires(ask, state, monkeypatch):
-    monkeypatch.setattr("drf_mcp.contrib.asking.input_requests.ANSWER_SECONDS", -1)
+    monkeypatch.setattr("drf_mcp.contrib.asking.feature.ANSWER_SECONDS", -1)
     assert_refused(ask("refunds_create", state=state, arguments={}), "expired")
 
 

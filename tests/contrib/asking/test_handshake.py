@@ -19,7 +19,7 @@ from rest_framework.viewsets import ViewSet
 from drf_mcp import call_context, mcp_viewset
 from drf_mcp.contrib.asking import open_questions
 from drf_mcp.contrib.asking.models import PendingQuestion
-from drf_mcp.contrib.asking.sessions import Session
+from drf_mcp.contrib.asking.open_questions import Session
 from drf_mcp.tools import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept, later
 from tests.interaction import views

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import include, path
 
-from drf_mcp.contrib.asking import sessions
+from drf_mcp.contrib.asking import open_questions
 from drf_mcp.tools import registry
 from tests.contrib.asking.handshake import FORMS, PAGES, Host
 
@@ -54,7 +54,7 @@ def test_a_session_that_is_none_is_not_found(session):
 
 def test_a_session_that_ended_is_not_found(monkeypatch):
     host = Host()
-    monkeypatch.setattr(sessions, "SECONDS", -1)
+    monkeypatch.setattr(open_questions, "SECONDS", -1)
     assert host.post(LIST).status_code == 404
 
 

@@ -24,7 +24,7 @@ from rest_framework.views import APIView
 from drf_mcp.checks.project import Project
 from drf_mcp.contrib.tokens import models
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-from drf_mcp.contrib.tokens.checks import PLACE, check_tokens_are_taken
+from drf_mcp.contrib.tokens.feature import PLACE, check_tokens_are_taken
 from drf_mcp.contrib.tokens.models import AgentToken
 from tests.agents import Agent
 
