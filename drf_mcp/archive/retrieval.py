@@ -167,12 +167,8 @@ class ContentRetrieveView(GenericAPIView[Any]):
 
     def _slice(self, entry: Entry) -> dict[str, Any]:
         call = find_call(self.request)
-        limits = (None if call is None else call.client_limit, mcp_settings.MAX_RESULT_TOKENS)
-        slicer = Slicer(
-            min((limit for limit in limits if limit is not None), default=None),
-            self.arguments["offset"],
-            self.arguments["limit"],
-        )
+        limit = mcp_settings.MAX_RESULT_TOKENS if call is None else call.result_limit
+        slicer = Slicer(limit, self.arguments["offset"], self.arguments["limit"])
         readable: Any = ReadableItems(entry.items, self._find_withheld(entry))
         if count := len(readable.withheld.keys):
             text = ngettext(

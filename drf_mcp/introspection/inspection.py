@@ -378,7 +378,9 @@ def locate_view(view_class: type) -> str:
 
 def find_declared_model(view: Any) -> Any:
     declared = getattr(getattr(view, "queryset", None), "model", None)
-    return declared or find_serializer_model(getattr(view, "serializer_class", None))
+    # An action may have a serializer of its own, which has no model.
+    own = (getattr(each, "serializer_class", None) for each in (view, type(view)))
+    return declared or next(filter(None, map(find_serializer_model, own)), None)
 
 
 def find_serializer_model(serializer_class: Any) -> Any:

@@ -258,7 +258,8 @@ class ToolsCapability(Capability):
             for feature in features.hooks["redirect"]:
                 feature.redirect(call)
         if call.tool.is_sliced:
-            call.client_limit = self.get_budget(call.tool, context).get_client_limit()
+            budget = self.get_budget(call.tool, context)
+            call.result_limit = budget.get_limit(Outcome(call.tool.name, 200))
         return call
 
     def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:

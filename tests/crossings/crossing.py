@@ -28,12 +28,13 @@ from drf_mcp.tools import registry
 from drf_mcp.transports.http import BufferedStream
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
+from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from example_project.shop.models import Ticket
 from tests.agents import Agent
 from tests.asgi import BOTH
 from tests.contrib.asking.handshake import FORMS, Host, accept
-from tests.crossings.drawing import ON, Case
+from tests.crossings.drawing import OFF, ON, Case
 from tests.crossings.views import AUTHENTICATION, KINDS, STAMP
 from tests.parity.answers import CODES, over_http
 
@@ -129,7 +130,7 @@ class Crossing:
             patch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
 
     def is_on(self, feature: str) -> bool:
-        return self.case[feature] == ON
+        return self.case[feature] != OFF
 
     def has(self, guard: str) -> bool:
         return self.case["guard"] == guard
@@ -153,6 +154,8 @@ class Crossing:
             options["if_match"] = "subject"
         if self.is_on("tasks"):
             options["task"] = "optional"
+        if self.case["over budget"] == "by endpoint":
+            options["max_result_tokens"] = SMALL
         endpoint = MCPView.as_view(
             envelope_class=ENVELOPES[self.case["envelope"]],
             tool_search=self.is_on("search"),
@@ -180,7 +183,7 @@ class Crossing:
             "TASKS_BACKEND": "background" if self.is_on("tasks") else None,
             "AGGREGATES": "auto" if self.is_on("figures") else "declared",
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
-            "MAX_RESULT_TOKENS": SMALL if self.is_on("over budget") else None,
+            "MAX_RESULT_TOKENS": {OFF: None, ON: SMALL}.get(self.case["over budget"], 10_000),
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,
         }
         registry.reload()
@@ -262,7 +265,10 @@ class Crossing:
             "stdio": self.by_stdio,
             "in process": self.in_process,
         }
-        return doors[self.case["door"]]({"name": name, "arguments": arguments}, self.header)
+        params: dict[str, Any] = {"name": name, "arguments": arguments}
+        if self.case["over budget"] == "by client":
+            params["_meta"] = {CLIENT_LIMIT_KEY: SMALL}
+        return doors[self.case["door"]](params, self.header)
 
     # --- Doors ---------------------------------------------------------------------------------
 
@@ -270,10 +276,8 @@ class Crossing:
         agent = Agent(Client(headers={"authorization": header} if header else {}), path=ENDPOINT)
         if self.is_on("tasks"):
             capabilities = {"extensions": {TASKS: {}}}
-            params = {
-                **params,
-                "_meta": {"io.modelcontextprotocol/clientCapabilities": capabilities},
-            }
+            meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
+            params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
         with TestCase.captureOnCommitCallbacks(execute=True):
             response = agent.post(*agent.frame("tools/call", params))
         answer = json.loads(response.content)

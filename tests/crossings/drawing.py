@@ -30,7 +30,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "time limit": (OFF, ON),
     "throttle": (OFF, ON),
     "atomic": (OFF, ON),
-    "over budget": (OFF, ON),
+    # The budget is that of the project, of an endpoint, or of a client.
+    "over budget": (OFF, ON, "by endpoint", "by client"),
     "output schema": (OFF, ON),
     # Between an answer that leaves something out, and the call that fetches it.
     "meanwhile": ("nothing", "rows added", "rows deleted", "rights changed"),

@@ -250,3 +250,25 @@ def test_a_queryset_that_needs_the_path_leaves_the_serializer_to_tell_the_model(
             return User.objects.filter(groups=self.kwargs["group_pk"])
 
     assert bare(kwarg(OfGroup, "pk")) == KEY
+
+
+def test_an_action_with_a_serializer_of_its_own_is_about_the_model_of_its_view():
+    class ParcelSerializer(serializers.ModelSerializer):
+        class Meta:
+            model = Parcel
+            fields = ["id"]
+
+    class OfSender(viewsets.ModelViewSet):
+        serializer_class = ParcelSerializer
+
+        def get_queryset(self):
+            return self.request.user.parcels.filter(sender=self.kwargs["sender_pk"])
+
+        @action(detail=True, methods=["post"], serializer_class=serializers.Serializer)
+        def stamp(self, request, pk, sender_pk):
+            return Response()
+
+    given = (PathKwarg("sender_pk"), PathKwarg("pk"))
+    schemas = [parameter.schema for parameter in described(OfSender, "POST", "stamp", given).path]
+    assert bare(schemas[0]) == KEY
+    assert "pattern" in schemas[1]

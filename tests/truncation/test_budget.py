@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from django.urls import path
 
 from drf_mcp.tools.results import ToolBudget
 from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
+from drf_mcp.views import MCPView
 from tests.agents import Agent
-from tests.truncation.conftest import LIMIT, ROWS
+from tests.truncation.conftest import LIMIT, ROWS, Rows
 
 
 def call(agent: Agent, name: str, limit: Any, **arguments: Any) -> str:
@@ -40,6 +42,20 @@ def test_slices_are_as_long_as_the_client_takes(library, alice):
     text = call(alice, "content_retrieve", 2000, archive_id=archive_id)
     assert 1300 < count_tokens(text) <= 2000
     assert "CONTENT_TRUNCATED" not in text
+
+
+def test_slices_are_as_long_as_the_results_of_the_endpoint(expose, alice):
+    options = {"max_result_tokens": 2000}
+    endpoint = MCPView.as_view(tool_options=options)
+    archive = "drf_mcp.archive.CacheArchive"
+    expose(path("rows/", Rows.as_view()), path("brief/mcp", endpoint), ARCHIVE_CLASS=archive)
+    agent = Agent(alice.http, path="/brief/mcp")
+    meta = json.loads(call(agent, "rows", None))["meta"]
+    (archive_id,) = meta["content_archive_hashes"]
+    text = call(agent, "content_retrieve", None, archive_id=archive_id)
+    assert 1300 < count_tokens(text) <= 2000
+    assert "CONTENT_TRUNCATED" not in text
+    assert json.loads(text)["data"]["next_offset"] is not None
 
 
 class Hasty(ToolBudget):

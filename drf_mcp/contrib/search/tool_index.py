@@ -18,7 +18,7 @@ from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.json_text import to_bytes
 from drf_mcp.option_types.spelling import PAGING_NAMES
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.fields import FIELDS
 from drf_mcp.tools.kept_descriptions import kept_descriptions
 from drf_mcp.tools.summaries import UNKNOWN, Instructions, Signature, write_type
@@ -29,6 +29,8 @@ from drf_mcp.truncation import RETRIEVAL_TOOL
 MOST_HITS, MOST_GROUPS = 5, 300
 # For each token of the budget: rows of JSON have about 2.5.
 CHARACTERS_PER_TOKEN = 2
+# Tokens of an answer that may have any length.
+DEFAULT_LIMIT = 10_000
 # Of a signature: the optional arguments, and the names of what a tool answers; and the hits that
 # have them.
 MOST_OPTIONAL, MOST_ANSWERED, MOST_SIGNED = 6, 6, 2
@@ -66,14 +68,14 @@ class ToolIndex:
         caller: who searches.
 
     Attributes:
-        client_limit: the most tokens of an answer that the client asks for.
+        result_limit: the most tokens of an answer, None for those that an answer has by default.
     """
 
     def __init__(self, registry: Any, tools: Mapping[str, Tool], caller: Caller) -> None:
         self.registry = registry
         self.tools = tools
         self.caller = caller
-        self.client_limit: int | None = None
+        self.result_limit: int | None = None
 
     @classmethod
     def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:
@@ -117,8 +119,8 @@ class ToolIndex:
 
     def fit(self, tools: Iterable[Tool], query: str, definitions: bool) -> Iterator[dict[str, Any]]:
         """Yield hits while there is room, at least one."""
-        limits = (self.client_limit, mcp_settings.MAX_RESULT_TOKENS)
-        room = CHARACTERS_PER_TOKEN * min((n for n in limits if n is not None), default=10_000)
+        limit = DEFAULT_LIMIT if self.result_limit is None else self.result_limit
+        room = CHARACTERS_PER_TOKEN * limit
         named, words = self.find_named(query), set(split_words(query))
         for place, tool in enumerate(tools):
             with override_language():

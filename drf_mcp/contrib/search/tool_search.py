@@ -60,7 +60,7 @@ class ToolSearchView(ServerToolView):
         index = INDEX.get(call)
         assert call is not None
         assert index is not None
-        index.client_limit = call.client_limit
+        index.result_limit = call.result_limit
         if not asked["query"]:
             return Response(index.list_groups(asked["offset"]))
         answer = index.search(asked["query"], asked["offset"], asked["definitions"])
