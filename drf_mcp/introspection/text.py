@@ -152,6 +152,13 @@ def describe_accepted(schema: Any, near: Any = None) -> str | None:
     return words
 
 
+def describes_choices(schema: Any) -> bool:
+    """Return whether the words of `describe_accepted` depend on the value that was refused."""
+    if not isinstance(schema, FieldSchema):
+        return False
+    return bool(schema.meaning.choices) or describes_choices(schema.get("items"))
+
+
 def describe_array(item: str | None) -> str:
     return _("an array, each item %(item)s") % {"item": item} if item else _("an array")
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from django.core.signals import setting_changed
+from django.dispatch import receiver
+from django.utils import translation
 from django.utils.functional import cached_property
 
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.text import describe_accepted
+from drf_mcp.introspection.text import describe_accepted, describes_choices
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
@@ -34,7 +38,6 @@ class ArgumentPointers:
         self.get_write_only = get_write_only
         # Several parts of an error read the same value.
         self.received_values: dict[str, Any] = {}
-        self.found_schemas: dict[str, dict[str, Any]] = {}
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
@@ -162,13 +165,16 @@ class ArgumentPointers:
         )
 
     def accepted(self, pointer: str) -> str | None:
-        return describe_accepted(self.get_schema(pointer), self.received(pointer))
+        schema = find_schema(self.arguments, pointer)
+        if describes_choices(schema):
+            return describe_accepted(schema, self.received(pointer))
+        return describe_argument(self.arguments, pointer, translation.get_language())
 
     def misfits(self, pointer: str) -> bool:
         value = self.received(pointer)
         if not isinstance(value, str) or value == MASK:
             return False
-        schema = self.get_schema(pointer)
+        schema = find_schema(self.arguments, pointer)
         if schema.get("type") in ("integer", "number"):
             return NUMBER.fullmatch(value) is None
         try:
@@ -182,24 +188,35 @@ class ArgumentPointers:
         # Where a list of objects may be sent as well, no field of one object is required.
         if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
             return False
-        name, schema = JSONPointer.unescape(token), self.get_schema(parent)
+        name, schema = JSONPointer.unescape(token), find_schema(self.arguments, parent)
         return name in schema.get("properties", {}) and name not in schema.get("required", ())
 
     def is_file(self, pointer: str) -> bool:
-        return FieldSchema.of(self.get_schema(pointer)).kind in FILES
+        return FieldSchema.of(find_schema(self.arguments, pointer)).kind in FILES
 
-    def get_schema(self, pointer: str) -> dict[str, Any]:
-        if pointer not in self.found_schemas:
-            self.found_schemas[pointer] = self.find_schema(pointer)
-        return self.found_schemas[pointer]
 
-    def find_schema(self, pointer: str) -> dict[str, Any]:
-        schema: dict[str, Any] = self.arguments.schema
-        for token in JSONPointer(pointer).path:
-            child = schema.get("properties", {}).get(token)
-            if child is None and token.isdecimal():
-                child = schema.get("items")
-            if not isinstance(child, dict):
-                return {}
-            schema = child
-        return schema
+# Of each argument that a view refuses, the words are made once a language.
+MOST_DESCRIBED = 1024
+
+
+@functools.lru_cache(MOST_DESCRIBED)
+def find_schema(arguments: ArgumentLayout, pointer: str) -> dict[str, Any]:
+    schema: dict[str, Any] = arguments.schema
+    for token in JSONPointer(pointer).path:
+        child = schema.get("properties", {}).get(token)
+        if child is None and token.isdecimal():
+            child = schema.get("items")
+        if not isinstance(child, dict):
+            return {}
+        schema = child
+    return schema
+
+
+@functools.lru_cache(MOST_DESCRIBED)
+def describe_argument(arguments: ArgumentLayout, pointer: str, language: str | None) -> str | None:
+    return describe_accepted(find_schema(arguments, pointer))
+
+
+@receiver(setting_changed)
+def _forget_descriptions(**kwargs: Any) -> None:
+    describe_argument.cache_clear()
