@@ -39,7 +39,7 @@ class CallState:
         deadline: when the call has to end, None for never.
         channel: the way to the client while the call runs, None where there is none.
         progress: sends how far the call is, None for a client that does not ask for it.
-        result_limit: the most tokens of the result of a tool that gives slices, None for any number.
+        result_limit: the most tokens of a result that comes in slices, None for any number.
         is_rerun: whether the call passed the guards before, and a worker makes it now.
         is_trial: whether nothing that the call changes is kept.
         guards: what goes before the view, the outermost first.
