@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -84,6 +84,15 @@ class Failure:
     recoverable: bool | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] | None = None
+
+    def with_problems(self, problems: tuple[Problem, ...]) -> Failure:
+        """Return the failure with the same problems at other pointers, also in its message."""
+        message = self.message
+        # The message may begin with the first argument.
+        path = self.problems[0].path if self.problems else ""
+        if path and message.startswith(f"{path}: "):
+            message = problems[0].path + message.removeprefix(path)
+        return replace(self, message=message, problems=problems)
 
 
 @dataclass(frozen=True)

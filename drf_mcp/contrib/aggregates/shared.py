@@ -26,6 +26,7 @@ from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.server_tools import RedirectingTool
 from drf_mcp.tools.tool import Tool
 
@@ -132,12 +133,23 @@ class SharedTool(RedirectingTool):
     def refuse_name(self, name: str, call: CallState) -> Problem:
         assert call.context is not None
         offered = call.server.tools_capability.get_offered_tools(call.context)
+        pointer = f"/{TOOL}"
+        if name in offered and Visibility(call.caller).find_first([offered[name]], 1):
+            own = find_figures(offered[name].endpoint, offered.values())
+            if own is not None:
+                message = _("The figures of this list have a tool of their own.")
+                advice = _("Call %(tool)s.") % {"tool": own.name}
+                return Problem("unknown_tool", message, pointer, name, own.name, advice)
+            if offered[name].reads:
+                message = _("This is no list whose rows can be counted for you.")
+                advice = _("Call %(tool)s itself.") % {"tool": name}
+                return Problem("unknown_tool", message, pointer, name, None, advice)
         seen = {each: figures.listing for each, figures in self.figures.items() if each in offered}
         nearest = Visibility(call.caller).find_nearest(name, seen)
-        message = _("No list has this name, or its figures have a tool of their own.")
+        message = _("No list has this name.")
         advice = ask_nearest(nearest) or _("Send the name of a tool that lists rows.")
         accepted = ", ".join(nearest) or None
-        return Problem("unknown_tool", message, f"/{TOOL}", name[:128], accepted, advice)
+        return Problem("unknown_tool", message, pointer, name[:128], accepted, advice)
 
 
 def get_options(example: str) -> dict[str, Any]:
@@ -168,6 +180,13 @@ def get_options(example: str) -> dict[str, Any]:
     }
 
 
+def find_figures(listing: Endpoint, tools: Iterable[Tool]) -> AggregateTool | None:
+    """Return the tool that has the figures of one list, None if no tool has them."""
+    own = (tool for tool in tools if isinstance(tool, AggregateTool))
+    same = (tool for tool in own if tool.endpoint.route.path == listing.route.path)
+    return next(same, None)
+
+
 def is_plain(tool: Tool) -> bool:
     """Return whether a list has no figures of its own, and no code that they would leave out."""
     if type(tool) is not Tool or tool.options.aggregate:
@@ -186,4 +205,4 @@ def locate(outcome: Outcome) -> Outcome:
         else replace(problem, pointer=f"/{FILTERS}{problem.pointer}")
         for problem in failure.problems
     )
-    return outcome.changed(failure=replace(failure, problems=problems))
+    return outcome.changed(failure=failure.with_problems(problems))

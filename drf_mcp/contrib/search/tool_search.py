@@ -297,12 +297,7 @@ class RedirectedOutcome:
         changes: dict[str, Any] = {}
         failure, page, data = outcome.failure, outcome.pagination, outcome.data
         if failure is not None and failure.problems:
-            problems = locate_all(failure.problems)
-            # The message names the first argument.
-            path, message = failure.problems[0].path, failure.message
-            if path and message.startswith(f"{path}: "):
-                message = problems[0].path + message.removeprefix(path)
-            changes["failure"] = replace(failure, message=message, problems=problems)
+            changes["failure"] = failure.with_problems(locate_all(failure.problems))
         if any(warning.problems for warning in outcome.warnings):
             changes["warnings"] = tuple(
                 replace(warning, problems=locate_all(warning.problems))

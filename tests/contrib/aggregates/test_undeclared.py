@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import path
 from rest_framework import permissions, serializers, throttling, viewsets
+from rest_framework.response import Response
 
 from drf_mcp import mcp_viewset
 from drf_mcp.contrib.tokens.models import AgentToken
@@ -105,6 +106,7 @@ def test_a_list_that_declares_its_figures_keeps_its_own_tool(serve, agent_of, ex
     assert "trips_aggregate" in registry.tools()
     refused = agent_of("carol").call_with("lists_aggregate", {"tool": "trips_list"})
     assert refused.problems[0]["pointer"] == "/tool"
+    assert refused.problems[0]["remediation"] == "Call trips_aggregate."
 
 
 # --- What is refused ----------------------------------------------------------------------
@@ -113,6 +115,25 @@ def test_a_list_that_declares_its_figures_keeps_its_own_tool(serve, agent_of, ex
 def test_a_wrong_filter_is_located_among_the_filters(serve):
     result = serve()(filters={"colour": "red"})
     assert result.problems[0]["pointer"] == "/filters/colour"
+    assert result.envelope["error"].startswith("filters.colour: ")
+
+
+def test_a_list_with_code_of_its_own_is_not_taken_for_another(expose, agent_of):
+    class Own(PlainViewSet):
+        def list(self, request):
+            return Response([])
+
+    own = path("own/", Own.as_view({"get": "list"}), name="own")
+    expose(
+        path("journeys/", PlainViewSet.as_view({"get": "list"})),
+        own,
+        AGGREGATES="auto",
+        EXPOSE="urlconf",
+        INCLUDE=["*"],
+    )
+    (name,) = set(registry.tools()) & {"own", "own_list"}
+    refused = agent_of("carol").call_with("lists_aggregate", {"tool": name})
+    assert refused.problems[0]["remediation"] == f"Call {name} itself."
 
 
 def test_a_wrong_key_is_located_where_it_was_sent(serve):
