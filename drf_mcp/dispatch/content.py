@@ -187,18 +187,10 @@ class ContentReader:
         return "" if name in (".", "..") else name
 
     def get_text(self, body: ReadBytes) -> str:
-        # Bytes that the charset does not hold become U+FFFD.
+        # Bytes that the charset does not hold become U+FFFD, but for the first bytes of a character
+        # that was cut.
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
-        text = decoder.decode(body.content, final=not body.cut)
-        if not body.cut:
-            return text
-        # The last line or word may be torn, unless it is more than half of the text.
-        half, line = len(text) // 2, text.rfind("\n") + 1
-        if line > half:
-            return text[:line]
-        torn = "" if text[-1:].isspace() else "".join(text.rsplit(maxsplit=1)[-1:])
-        word = len(text) - len(torn)
-        return text[:word] if word > half else text
+        return decoder.decode(body.content, final=not body.cut)
 
     def get_warning(self, summary: str, body: ReadBytes, remedy: str) -> Warning:
         limit = mcp_settings.MAX_CONTENT_BYTES
