@@ -220,7 +220,7 @@ class Dispatcher(FailureOutcomes):
     ) -> Outcome:
         """Return the outcome of a response, rendered or not."""
         tool, bound, caller = call.tool, call.bound, request.caller
-        answer = ViewResponse.read(response, request, bound.query_string, self.content_reader_class)
+        answer = ViewResponse.read(response, request, self.content_reader_class)
         if caller.is_guess and answer.view is not None:
             caller.answered = answer.view.request
         outcome = build_outcome(

@@ -118,8 +118,8 @@ class Probe:
     APIException, PermissionDenied or Http404.
 
     Args:
-        kwargs: the path kwargs.
-        query_string, body, content_type: those of the call.
+        kwargs: the path kwargs of a call that sends nothing else.
+        call: the call whose request the view gets.
         identities: those of the caller, where several views are asked.
 
     Attributes:
@@ -139,25 +139,21 @@ class Probe:
         caller: Caller,
         tool: Any,
         kwargs: Mapping[str, Any] | None = None,
-        query_string: str = "",
-        body: Any = b"",
-        content_type: str = "",
+        call: Call | None = None,
         identities: Identities | None = None,
     ) -> None:
         self.caller = caller
         self.tool = tool
         self.endpoint = tool.endpoint
-        self.kwargs = kwargs or {}
-        self.query_string = query_string
-        self.body = body
-        self.content_type = content_type
+        self.call = call or Call({}, kwargs or {})
+        self.kwargs = self.call.kwargs
         self.identities = identities or Identities(caller)
         self.view: Any = None
 
     @classmethod
     def of(cls, caller: Caller, tool: Any, call: Call) -> Probe:
         """Return the probe of a call, with the request that the call would make."""
-        return cls(caller, tool, call.kwargs, call.query_string, call.body, call.content_type)
+        return cls(caller, tool, call=call)
 
     # --- Questions ------------------------------------------------------------------------------
 
@@ -225,7 +221,7 @@ class Probe:
         """Return the response of the view's handler, which has to be one of a safe method."""
         with self.undoing():
             request, response = self.run()
-            return ViewResponse.read(response, request, self.query_string)
+            return ViewResponse.read(response, request)
 
     def run(self) -> tuple[ToolRequest, HttpResponseBase]:
         if self.endpoint.method not in SAFE_METHODS:
@@ -368,8 +364,7 @@ class Probe:
         return atomic
 
     def make_request(self, path: str | None) -> ToolRequest:
-        sent = (self.query_string, self.body, self.content_type)
-        return ToolRequest(self.caller, self.endpoint.method, path or "", *sent)
+        return ToolRequest(self.caller, self.endpoint.method, path or "", self.call)
 
     def respond(
         self, callback: Callable[..., HttpResponseBase], request: ToolRequest | None = None

@@ -32,7 +32,7 @@ from drf_mcp.dispatch.errors import get_exception_status
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import FilesBody
+from drf_mcp.tools.arguments.call import Call, FilesBody
 
 # Attributes of the outer request that describe its own method, path, query and body.
 OUTER_ONLY = frozenset(
@@ -70,6 +70,7 @@ OUTER_HEADERS = frozenset(
     }
 )
 ACCEPT = "application/json, */*;q=0.5"
+NOTHING_SENT = Call({})
 
 
 def parse_accept() -> Any:
@@ -99,12 +100,10 @@ class ToolRequest(HttpRequest):
         caller: Any,
         method: str,
         path_info: str,
-        query_string: str = "",
-        body: bytes | FilesBody = b"",
-        content_type: str = "",
+        sent: Call = NOTHING_SENT,
         call: Any = None,
     ) -> None:
-        own, outer = self.__dict__, caller.request
+        own, outer, body = self.__dict__, caller.request, sent.body
         own.update(caller.attributes)
         for name in OUTER_ONLY & own.keys():
             del own[name]
@@ -121,8 +120,8 @@ class ToolRequest(HttpRequest):
             **outer.META,
             "REQUEST_METHOD": method,
             "PATH_INFO": path_info,
-            "QUERY_STRING": query_string,
-            "CONTENT_TYPE": content_type,
+            "QUERY_STRING": sent.query_string,
+            "CONTENT_TYPE": sent.content_type,
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_ACCEPT": ACCEPT,
         }
@@ -138,17 +137,16 @@ class ToolRequest(HttpRequest):
             self._body = body  # type: ignore[assignment]
             self._stream = io.BytesIO(body)  # type: ignore[arg-type]
             self._read_started = True
-        if ";" in content_type:
+        if ";" in sent.content_type:
             self._set_content_type_params(self.META)  # type: ignore[attr-defined]
         else:
-            self.content_type, self.content_params = content_type, {}
+            self.content_type, self.content_params = sent.content_type, {}
 
     @classmethod
     def of_call(cls, call: Any, path_info: str) -> ToolRequest:
         """Return the request that the view of a call gets."""
-        method, bound = call.tool.endpoint.method, call.bound
-        sent = (bound.query_string, bound.body, bound.content_type)
-        request = cls(call.caller, method, path_info, *sent, call)
+        bound = call.bound
+        request = cls(call.caller, call.tool.endpoint.method, path_info, bound, call)
         if bound.disposition:
             request.META["HTTP_CONTENT_DISPOSITION"] = bound.disposition
         if bound.headers:

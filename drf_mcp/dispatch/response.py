@@ -59,7 +59,6 @@ class ViewResponse:
         cls,
         response: HttpResponseBase,
         request: ToolRequest,
-        query_string: str,
         reader_class: type[ContentReader] = ContentReader,
     ) -> ViewResponse:
         """Return a response as it is read: rendered where its data cannot be taken as they are."""
@@ -103,7 +102,7 @@ class ViewResponse:
             view=view,
             request=request,
             excepted=shown.exception if is_plain else getattr(shown, "exception", False),
-            query_string=query_string,
+            query_string=request.META["QUERY_STRING"],
             media_type=media_type,
         )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from django.apps import apps
@@ -98,6 +98,49 @@ class StoredRows:
     keys: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
+class RowsQuestion:
+    """What a view is asked about a stored answer.
+
+    Attributes:
+        model: the label of the model of its rows.
+        keys: the primary keys of the rows that are looked for.
+        names_object: whether the object that the URL names is asked for.
+        archived: the entry of the archive, for ``may_retrieve(request, archived)`` of the view.
+    """
+
+    model: str = ""
+    keys: Collection[Any] = ()
+    names_object: bool = True
+    archived: Any = None
+
+    def ask(self, view: Any, request: Any, caller: Caller) -> StoredRows:
+        if self.names_object and names_an_object(view):
+            view.get_object()
+        may_retrieve = getattr(view, "may_retrieve", None)
+        if self.archived is not None and may_retrieve and not may_retrieve(request, self.archived):
+            raise PermissionDenied()
+        own = ask_view_for_rights(view, request)
+        rights = get_rights_fingerprint(caller.authenticate(), own)
+        return StoredRows(rights, frozenset(self.find_rows(view) if self.keys else ()))
+
+    def find_rows(self, view: Any) -> set[str]:
+        """Return which of the keys are in the view's filtered queryset."""
+        if not isinstance(view, GenericAPIView) or not self.model:
+            return set()
+        try:
+            rows = view.filter_queryset(view.get_queryset())
+        except REFUSALS:
+            return set()
+        expected = apps.get_model(self.model)._meta.concrete_model
+        if not isinstance(rows, QuerySet) or rows.model._meta.concrete_model is not expected:
+            return set()
+        return find_keys(rows, self.keys)
+
+
+PERMISSIONS_ALONE = RowsQuestion(names_object=False)
+
+
 class StoredAnswer:
     """An answer of a tool that is kept for its caller.
 
@@ -119,16 +162,14 @@ class StoredAnswer:
     ) -> None:
         self.caller = caller
         self.tool = tool
-        self.kwargs = kwargs or {}
-        self.query_string = query_string
-        # Body and content type of the call, where they are known.
-        self.sent: tuple[Any, str] = (b"", "")
+        self.call = Call({}, kwargs or {}, query_string)
+        self.kwargs = self.call.kwargs
         self.many = next((n for n, value in self.kwargs.items() if isinstance(value, list)), "")
 
     @classmethod
     def of(cls, caller: Caller, tool: Any, call: Call) -> StoredAnswer:
-        answer = cls(caller, tool, call.kwargs, call.query_string)
-        answer.sent = (call.body, call.content_type)
+        answer = cls(caller, tool, call.kwargs)
+        answer.call = call
         return answer
 
     @cached_property
@@ -151,10 +192,10 @@ class StoredAnswer:
             return self.seal_rows(lists, names_object=False)
 
     def seal_rows(self, lists: Sequence[ShownList], *, names_object: bool) -> Sealed:
-        rights = self.look(names_object=names_object).rights
+        rights = self.look(RowsQuestion(names_object=names_object)).rights
         for shown in lists:
             # A handler of the project's own may show rows that are not in the queryset.
-            found = self.look(shown.model, shown.keys, names_object=names_object)
+            found = self.look(RowsQuestion(shown.model, set(shown.keys), names_object))
             if found.keys:
                 own = tuple(key if key in found.keys else None for key in shown.keys)
                 return self.make_sealed(rights, [replace(shown, keys=own)], names_object)
@@ -166,7 +207,7 @@ class StoredAnswer:
         for place in range(len(self.kwargs[self.many])):
             try:
                 if self.has_to_be_asked(()):
-                    rights.append(self.look(kwargs=self.get_kwargs_of(place)).rights)
+                    rights.append(self.look(RowsQuestion(), self.get_call_of(place)).rights)
                 keys.append(place)
             except REFUSALS:
                 keys.append(None)
@@ -200,12 +241,12 @@ class StoredAnswer:
 
     def find_rights(self) -> str:
         """Return a hash of the caller's rights."""
-        return self.look(names_object=False).rights
+        return self.look().rights
 
     def note_terms(self) -> dict[str, Any]:
         """Return what is kept with an answer that is given whole or not at all, as JSON."""
         asked = contain(lambda: bool(self.find_rights()), lambda exc: False)
-        call = {"kwargs": dict(self.kwargs), "query_string": self.query_string}
+        call = {"kwargs": dict(self.kwargs), "query_string": self.call.query_string}
         return {**call, "rights": self.note_rights(), "asked": asked}
 
     def check(self, terms: Mapping[str, Any]) -> None:
@@ -225,7 +266,8 @@ class StoredAnswer:
         keys = find_every_key(rows)
         if self.many:
             return self.find_withheld_objects(terms, keys, archived)
-        finding = self.look(terms["model"], keys, terms["object"], archived=archived)
+        question = RowsQuestion(terms["model"], keys, terms["object"], archived)
+        finding = self.look(question)
         self.compare(finding, terms)
         return frozenset(keys - finding.keys)
 
@@ -233,9 +275,10 @@ class StoredAnswer:
         self, terms: Mapping[str, Any], places: set[Any], archived: Any
     ) -> frozenset[Any]:
         withheld, refusal = set(), None
+        question = RowsQuestion(archived=archived)
         for place in places:
             try:
-                found = self.look(kwargs=self.get_kwargs_of(place), archived=archived)
+                found = self.look(question, self.get_call_of(place))
                 self.compare(found, terms)
             except REFUSALS as exc:
                 if getattr(exc, "status_code", 403) >= 500:
@@ -252,35 +295,34 @@ class StoredAnswer:
         if finding.rights != terms.get("rights"):
             raise RightsChanged()
 
-    def get_kwargs_of(self, place: int) -> Mapping[str, Any]:
-        return {**self.kwargs, self.many: self.kwargs[self.many][place]}
+    def get_call_of(self, place: int) -> Call:
+        kwargs = {**self.kwargs, self.many: self.kwargs[self.many][place]}
+        return replace(self.call, kwargs=kwargs, many="")
 
     # --- Asking the view ------------------------------------------------------------------------
 
     def look(
-        self,
-        model: str = "",
-        keys: Iterable[Any] = (),
-        names_object: bool = True,
-        kwargs: Mapping[str, Any] | None = None,
-        archived: Any = None,
+        self, question: RowsQuestion = PERMISSIONS_ALONE, call: Call | None = None
     ) -> StoredRows:
         """Return what the view says, with the query of the call first.
 
         Rows that this query leaves out are looked for without it: an order that its caller has
         closed is still theirs.
+
+        Args:
+            call: the request about one of several objects; None for all of the call.
         """
-        if kwargs is None and (self.many or not (names_object or self.get_probe().is_routed)):
+        if call is None and (self.many or not (question.names_object or self.probe().is_routed)):
             # Objects that were sent as items are not in the path.
             own: list[Any] = []
-            self.get_probe().check_permissions_alone(
+            self.probe().check_permissions_alone(
                 lambda view: own.append(ask_view_for_rights(view, view.request))
             )
             return StoredRows(get_rights_fingerprint(self.caller.authenticate(), own[0]))
-        question = partial(self.look_at, model=model, names_object=names_object, archived=archived)
-        found = self.get_probe(kwargs).ask(partial(question, keys=set(keys)))
-        missing = set(keys) - found.keys
-        if not missing or not self.query_string:
+        call = call or self.call
+        found = self.ask(question, call)
+        missing = set(question.keys) - found.keys
+        if not missing or not call.query_string:
             return found
 
         def find_nothing(exc: Exception) -> StoredRows:
@@ -289,48 +331,16 @@ class StoredAnswer:
                 raise exc
             return StoredRows(found.rights)
 
-        probe = self.get_probe(kwargs, query_string="")
-        other = contain(lambda: probe.ask(partial(question, keys=missing)), find_nothing)
+        other = contain(
+            lambda: self.ask(replace(question, keys=missing), replace(call, query_string="")),
+            find_nothing,
+        )
         return StoredRows(found.rights, found.keys | other.keys)
 
-    def look_at(
-        self,
-        view: Any,
-        request: Any,
-        *args: Any,
-        model: str,
-        keys: set[Any],
-        names_object: bool,
-        archived: Any,
-        **kwargs: Any,
-    ) -> StoredRows:
-        if names_object and names_an_object(view):
-            view.get_object()
-        may_retrieve = getattr(view, "may_retrieve", None)
-        if archived is not None and may_retrieve and not may_retrieve(request, archived):
-            raise PermissionDenied()
-        own = ask_view_for_rights(view, request)
-        rights = get_rights_fingerprint(self.caller.authenticate(), own)
-        return StoredRows(rights, frozenset(find_rows(view, model, keys) if keys else ()))
+    def ask(self, question: RowsQuestion, call: Call) -> StoredRows:
+        return self.probe(call).ask(
+            lambda view, request, *args, **kwargs: question.ask(view, request, self.caller)
+        )
 
-    def get_probe(
-        self, kwargs: Mapping[str, Any] | None = None, query_string: str | None = None
-    ) -> Probe:
-        query = self.query_string if query_string is None else query_string
-        path_kwargs = self.kwargs if kwargs is None else kwargs
-        sent = (path_kwargs, query, *self.sent)
-        return Probe(self.caller, self.tool, *sent, identities=self.identities)
-
-
-def find_rows(view: Any, model: str, keys: set[Any]) -> set[str]:
-    """Return which of some primary keys are in the view's filtered queryset."""
-    if not isinstance(view, GenericAPIView) or not model:
-        return set()
-    try:
-        rows = view.filter_queryset(view.get_queryset())
-    except REFUSALS:
-        return set()
-    expected = apps.get_model(model)._meta.concrete_model
-    if not isinstance(rows, QuerySet) or rows.model._meta.concrete_model is not expected:
-        return set()
-    return find_keys(rows, keys)
+    def probe(self, call: Call | None = None) -> Probe:
+        return Probe(self.caller, self.tool, call=call or self.call, identities=self.identities)

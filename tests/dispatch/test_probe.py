@@ -21,6 +21,7 @@ from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.tools import registry
+from drf_mcp.tools.arguments.call import Call
 from tests.agents import Agent
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +146,7 @@ router.register("keyed", KeyedGroups, basename="keyed")
 
 @pytest.fixture
 def probe(expose):
-    """Probes of tools by name: ``probe("groups_retrieve", {"pk": 1}, "a=1")``."""
+    """Probes of tools by name: ``probe("groups_retrieve", {"pk": 1})``."""
     COUNTED.clear()
     expose(
         *router.urls,
@@ -155,9 +156,9 @@ def probe(expose):
         CALL_MIDDLEWARE=[f"{HERE}.tenant_middleware"],
     )
 
-    def make(name, *args, headers=None) -> Probe:
+    def make(name, kwargs=None, call=None, headers=None) -> Probe:
         request = RequestFactory().post("/mcp", headers=headers)
-        return Probe(Caller(request, None, [], []), registry.tools()[name], *args)
+        return Probe(Caller(request, None, [], []), registry.tools()[name], kwargs, call)
 
     return make
 
@@ -213,7 +214,8 @@ def test_a_view_of_no_object_has_none(probe):
 
 
 def test_the_request_is_that_of_the_call(probe):
-    asked = probe("groups_create", {}, "a=1", b'{"name": "x"}', "application/json")
+    call = Call({}, {}, "a=1", b'{"name": "x"}', "application/json")
+    asked = probe("groups_create", call=call)
     found = asked.ask(
         lambda view, request, *args, **kwargs: [
             request.method, request.path, request.query_params["a"], request.data, view.action,
