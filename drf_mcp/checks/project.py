@@ -134,8 +134,3 @@ def register_check(
         return check
 
     return decorate
-
-
-def list_names(names: Sequence[str], most: int = 5) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

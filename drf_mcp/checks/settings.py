@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from rest_framework.settings import api_settings
 
 from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, can_archive
-from drf_mcp.checks.project import Project, list_names, register_check
+from drf_mcp.checks.project import Project, register_check
 from drf_mcp.dispatch.stored_answers import (
     HOOKS,
     has_own_handler,
@@ -24,6 +24,7 @@ from drf_mcp.dispatch.stored_answers import (
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
 from drf_mcp.models import ArchivedChunk
+from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation import Digester
 
@@ -161,7 +162,7 @@ def check_stored_answers(project: Project) -> Iterator[CheckMessage]:
     if names:
         yield Info(
             "What has no room in a result is kept for 15 minutes of tools whose own code alone "
-            f"knows what a caller may read: {list_names(names, 10)}.",
+            f"knows what a caller may read: {join_names(names, 10)}.",
             hint="Where rights change that Django's users, groups and permissions do not show, "
             "define get_rights_fingerprint() or may_retrieve() on the view, or set archive=False. "
             "See docs/security.md.",

@@ -11,11 +11,12 @@ from django.utils.translation import get_language
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.checks.project import Project, list_names, register_check, takes_sessions_alone
+from drf_mcp.checks.project import Project, register_check, takes_sessions_alone
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.inspection import Inspection, locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.json_text import encode_plain, to_bytes
+from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import ToolChoice
@@ -53,7 +54,7 @@ def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
     names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
     if names:
         yield Warning(
-            f"Tools that change data and ask for no permission: {list_names(names)}.",
+            f"Tools that change data and ask for no permission: {join_names(names)}.",
             hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
             "Silence this warning if everybody may call them.",
             id="drf_mcp.W035",
@@ -72,7 +73,7 @@ def check_views_know_the_credential(project: Project) -> Iterator[CheckMessage]:
             names.append(name)
     if names:
         yield Warning(
-            f"The views of these tools take sessions alone: {list_names(names)}. An agent that "
+            f"The views of these tools take sessions alone: {join_names(names)}. An agent that "
             "signed in at the endpoint by an Authorization header is anonymous there.",
             hint="Remove authentication_classes from the views, or add the endpoint's class to "
             "them. See docs/authentication.md.",

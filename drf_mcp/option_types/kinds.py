@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import fnmatch
+import functools
 import json
 import re
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -15,8 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 from django.utils.translation import check_for_language
-
-from drf_mcp.option_types.patterns import read_pattern
+from django.views.generic import View
 
 # An error shows the beginning of a wrong value, which may be long.
 SHORT = reprlib.Repr()
@@ -318,7 +320,45 @@ class Either(Kind):
         return any(kind.takes(value) for kind in self.kinds)
 
 
-# --- Patterns -----------------------------------------------------------------------------------
+# --- Patterns that choose tools: "/api/*", "orders_*", "tag:billing", "PUT *" --------------------
+
+METHODS = frozenset(name.upper() for name in View.http_method_names)
+WITH_METHOD = re.compile(r"(?P<method>[A-Za-z]+)\s+(?P<glob>\S.*)")
+# A pattern that begins like a word has to be a name or a tag.
+WRITABLE = re.compile(r"[/*?\[].*|tag:.+|[a-z][a-z0-9_*?\[\]!-]*")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One pattern over the method ("" for any), and the path, name or tags of a tool."""
+
+    method: str
+    glob: str
+
+    def matches(self, endpoint: Any, name: str, tags: Iterable[str]) -> bool:
+        """Return whether the pattern chooses an endpoint, as a tool with a name and tags."""
+        if self.method not in ("", endpoint.method):
+            return False
+        subjects = (endpoint.route.path, *(f"tag:{tag}" for tag in tags))
+        if any(fnmatch.fnmatchcase(subject, self.glob) for subject in subjects):
+            return True
+        # REST framework's own actions are matched whole: *_update is not partial_update.
+        ending, tail = f"_{endpoint.standard_action}", self.glob.rpartition("*")[2]
+        within = tail.startswith("_") and tail != ending and ending.endswith(tail)
+        inside_action = endpoint.is_standard and name.endswith(ending) and within
+        return fnmatch.fnmatchcase(name, self.glob) and not inside_action
+
+
+@functools.lru_cache(maxsize=1024)
+def read_pattern(text: str) -> Pattern:
+    text = text.strip()
+    written = WITH_METHOD.fullmatch(text)
+    method, glob = (written["method"].upper(), written["glob"]) if written else ("", text)
+    if method and method not in METHODS:
+        raise ValueError(f"{written and written['method']} is no HTTP method")
+    if not WRITABLE.fullmatch(glob):
+        raise ValueError('a path begins with "/" or "*", a name is in lower case')
+    return Pattern(method, glob)
 
 
 class ToolPattern(Kind):

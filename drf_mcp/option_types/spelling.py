@@ -1,4 +1,4 @@
-"""Suggests names for a mistyped one: an option, an argument, a tool."""
+"""Names in sentences: the nearest to a mistyped one, and the first of many."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from difflib import SequenceMatcher
 from functools import reduce
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+# The most names in a sentence.
+MOST_NAMES = 8
 # Comparing long texts is slow.
 MAX_LENGTH = 64
 MIN_PREFIX, SIMILAR, VERY_SIMILAR = 3, 0.6, 0.85
@@ -83,6 +86,16 @@ def join_alternatives(names: Iterable[str]) -> str:
         return _("%(first)s or %(last)s") % {"first": first, "last": last}
 
     return reduce(join, [*names] or [""])
+
+
+def join_names(names: Iterable[str], most: int = MOST_NAMES) -> str:
+    """Return different names in a row; of more than ``most`` the first, and how many follow."""
+    shown = list(dict.fromkeys(names))
+    rest = len(shown) - most
+    if rest <= 1:
+        return ", ".join(shown)
+    text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
+    return text % {"names": ", ".join(shown[:most]), "count": rest}
 
 
 class Spelling:

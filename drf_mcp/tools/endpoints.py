@@ -12,6 +12,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import (
+    STANDARD,
     Inspection,
     find_annotations,
     find_carried,
@@ -22,7 +23,7 @@ from drf_mcp.introspection.inspection import (
 from drf_mcp.introspection.paths import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.members import find_class_attribute, get_synchronous_name
-from drf_mcp.option_types.patterns import read_pattern
+from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 
@@ -36,9 +37,9 @@ GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
     "PATCH": ((mixins.UpdateModelMixin, "partial_update"),),
     "DELETE": ((mixins.DestroyModelMixin, "destroy"),),
 }
-# The standard actions of one object, whose path ends in its key.
-ONE_OBJECT = frozenset({"retrieve", "update", "partial_update", "destroy"})
 COLLECTION = frozenset({"list", "create"})
+# The standard actions of one object, whose path ends in its key.
+ONE_OBJECT = frozenset(STANDARD) - COLLECTION
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,11 @@ class Endpoint:
             if issubclass(self.view_class, mixin):
                 return action
         return None
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether the action is one of REST framework's own."""
+        return self.standard_action in STANDARD
 
     @functools.cached_property
     def has_standard_negotiation(self) -> bool:
@@ -176,10 +182,7 @@ class Endpoint:
 
     def matches(self, patterns: Iterable[str], name: str, tags: Iterable[str]) -> bool:
         """Return whether one of some patterns is about the endpoint as a tool of that name."""
-        method, path, action = self.method, self.route.path, self.standard_action
-        return any(
-            read_pattern(each).matches(method, path, tags, name, action) for each in patterns
-        )
+        return any(read_pattern(each).matches(self, name, tags) for each in patterns)
 
     @property
     def place(self) -> str:

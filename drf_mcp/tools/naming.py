@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rest_framework.views import APIView
 
-from drf_mcp.tools.descriptions import Docstrings, describe_tool
+from drf_mcp.tools.descriptions import Docstrings, Subject, describe_tool
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
-from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")

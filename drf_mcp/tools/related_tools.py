@@ -74,7 +74,7 @@ class RelatedTools:
         """The tools whose descriptions describe the view: one for each view and collection."""
         found: dict[Any, tuple[int, str]] = {}
         for name, endpoint in self.endpoints.items():
-            if endpoint.standard_action in STANDARD:
+            if endpoint.is_standard:
                 key = endpoint.view_class, endpoint.collection
                 place = STANDARD.index(endpoint.standard_action), name
                 found[key] = min(place, found.get(key, place))

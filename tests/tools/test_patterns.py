@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rest_framework import viewsets
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.option_types.patterns import METHODS, read_pattern
+from drf_mcp.option_types.kinds import METHODS, read_pattern
 from drf_mcp.tools import mcp_tool
 
 

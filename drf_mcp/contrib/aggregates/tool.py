@@ -25,12 +25,11 @@ from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import GUARD, Inspection, locate_view
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
-from drf_mcp.option_types.spelling import find_nearest, join_alternatives
+from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.descriptions import join_names, speak
+from drf_mcp.tools.descriptions import Subject, speak
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ViewOptions
-from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.tool import Tool
 
 REMEDY = gettext_noop("Correct aggregate=, or the serializer. See docs/aggregates.md.")

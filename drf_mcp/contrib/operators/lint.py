@@ -26,8 +26,7 @@ from drf_mcp.introspection.types import LostFilters
 from drf_mcp.json_text import encode_plain
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import PATH, Argument
-from drf_mcp.tools.descriptions import Docstrings
-from drf_mcp.tools.titles import Subject
+from drf_mcp.tools.descriptions import Docstrings, Subject
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 

@@ -16,7 +16,7 @@ from drf_mcp.contrib.rules.expressions import UNKNOWN, Expression, ExpressionErr
 from drf_mcp.contrib.rules.ruling import ALLOW, APPROVE, REFUSE, Ruling
 from drf_mcp.contrib.rules.values import MEMBERS, CallValues, ToolNames
 from drf_mcp.exceptions import Conflict
-from drf_mcp.option_types.patterns import read_pattern
+from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.tools.registry import registry
 
 

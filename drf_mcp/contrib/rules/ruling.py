@@ -23,7 +23,7 @@ from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState
-from drf_mcp.option_types.patterns import read_pattern
+from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.tools.registry import registry
 
 ALLOW, REFUSE, APPROVE = "allow", "refuse", "approve"

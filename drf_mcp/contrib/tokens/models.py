@@ -23,7 +23,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.access.scopes import is_gone
-from drf_mcp.option_types.patterns import read_pattern
+from drf_mcp.option_types.kinds import read_pattern
 
 logger = logging.getLogger("drf_mcp")
 

@@ -7,11 +7,11 @@ from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import pgettext
 
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.json_text import JSONPointer, parse_json_text
-from drf_mcp.option_types.spelling import ask_nearest, find_nearest
+from drf_mcp.option_types.spelling import ask_nearest, find_nearest, join_names
 from drf_mcp.outcomes import Problem
 
 MASK = "********"
@@ -149,11 +149,7 @@ class ArgumentErrors:
         taken = [*self.known, *self.unlisted]
         same = [self.renamed[name]] if name in self.renamed else []
         nearest = same or find_nearest(name, taken)
-        rest = len(self.known) - MAX_NAMES
-        names = ", ".join(islice(self.known, MAX_NAMES))
-        if rest > 0:
-            text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
-            names = text % {"names": names, "count": rest}
+        names = join_names(self.known, MAX_NAMES)
         wanted, facts = next(iter(nearest), ""), {"holder": self.holder}
         if not self.holder:
             remediation = suggest(wanted, names)
