@@ -34,6 +34,7 @@ from drf_mcp.tools.results import (
     DEFINITIONS,
     ResultWriter,
     ToolBudget,
+    choose_envelope_class,
     get_output_schema,
     make_envelope,
 )
@@ -93,8 +94,7 @@ class ToolsCapability(Capability):
 
     def get_envelope_class(self, tool: Tool) -> type[Envelope]:
         """Return the envelope class of a tool: its own, the endpoint's or the project's."""
-        own: type[Envelope] | None = tool.options.envelope_class
-        return own or self.server.envelope_class or mcp_settings.ENVELOPE_CLASS
+        return choose_envelope_class(tool, self.server.envelope_class)
 
     def get_envelope(self, tool: Tool) -> Envelope:
         """Return the envelope of a tool's results."""
@@ -210,14 +210,14 @@ class ToolsCapability(Capability):
     # --- tools/call -----------------------------------------------------------------------
 
     def call_tool(self, context: RequestContext) -> dict[str, Any] | Unfinished:
-        call = self.make_call(context)
-        assert call.context is not None
-        refused = self.check_request(call)
-        for feature in features.hooks["prepare"]:
-            feature.prepare(call)
-        if call.channel is not None:
-            call.progress = Progress.wanted(call.context.message.meta, call.channel)
+        """Answer a call of a tool: the stages 5 to 7 of `Server.handle_body`.
+
+        `open_call` finds the tool, the dispatcher binds the arguments and has guards and view
+        answer, and `write_result` gives the outcome the shape of the tool's envelope.
+        """
         started = time.perf_counter()
+        call, refused = self.open_call(context)
+        assert call.context is not None
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
         for feature in features.hooks["get_unfinished"]:
             if (unfinished := feature.get_unfinished(outcome, call)) is not None:
@@ -235,20 +235,22 @@ class ToolsCapability(Capability):
 
     def call_within(self, context: RequestContext, slots: Mapping[Slot[Any], Any]) -> Outcome:
         """Return the outcome of a call that another call makes: see `Server.call_within`."""
-        call = self.make_call(context)
-        call.slots.update(slots)
-        refused = self.check_request(call)
-        for feature in features.hooks["prepare"]:
-            feature.prepare(call)
         started = time.perf_counter()
+        call, refused = self.open_call(context, slots)
         outcome: Outcome = refused or self.get_dispatcher().dispatch(call)
         for feature in features.hooks["finish_outcome"]:
             outcome = feature.finish_outcome(outcome, call)
         record_call(context, call.tool, outcome, {}, started)
         return outcome
 
-    def make_call(self, context: RequestContext) -> CallState:
-        """Return the state of the call that a message asks for."""
+    def open_call(
+        self, context: RequestContext, slots: Mapping[Slot[Any], Any] | None = None
+    ) -> tuple[CallState, Outcome | None]:
+        """Return the call that a message asks for, and its outcome if the view is not to be asked.
+
+        Args:
+            slots: what the call has in slots of features before it is prepared.
+        """
         arguments = context.message.params.get("arguments")
         call = CallState(self.get_tool(context), arguments, context.caller, context, self.server)
         name = ""
@@ -260,7 +262,14 @@ class ToolsCapability(Capability):
         if call.tool.is_sliced:
             budget = self.get_budget(call.tool, context)
             call.result_limit = budget.get_limit(Outcome(call.tool.name, 200))
-        return call
+        if slots:
+            call.slots.update(slots)
+        refused = self.check_request(call)
+        for feature in features.hooks["prepare"]:
+            feature.prepare(call)
+        if call.channel is not None:
+            call.progress = Progress.wanted(context.message.meta, call.channel)
+        return call, refused
 
     def write_result(self, outcome: Outcome, call: CallState) -> tuple[dict[str, Any], Outcome]:
         # An outcome that cannot be written is a failure, whose result is written in its place.

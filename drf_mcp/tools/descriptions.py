@@ -112,8 +112,7 @@ class Subject:
         if action in VERBS:
             return self.fill(VERBS["retrieve_many" if endpoint.many else action])
         words, method = [word for word in action.split("_") if word], endpoint.method
-        is_of_many = endpoint.route.initkwargs.get("detail", True) is False
-        objects = self.plural if is_of_many else self.one
+        objects = self.plural if endpoint.is_of_many else self.one
         fields = {each.name: each for each in self.model._meta.get_fields()}
         field, is_shared = fields.get(action), endpoint.action_has_other_methods
         if action in OWN:
@@ -130,7 +129,7 @@ class Subject:
             elif rest[0] in PREPOSITIONS:
                 text = _("{verb} {objects} {words}")
             title = text.format(verb=verb, words=" ".join(rest), objects=objects)
-        elif method == "GET" and is_of_many and self.inspection.calls & ROWS:
+        elif method == "GET" and endpoint.is_of_many and self.inspection.calls & ROWS:
             # Translators: the name is that of an action, such as "overdue".
             title = _("{name} {plural}").format(name=" ".join(words), plural=self.plural)
         else:

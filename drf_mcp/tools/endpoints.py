@@ -97,6 +97,11 @@ class Endpoint:
         """Whether the action is one of REST framework's own."""
         return self.standard_action in STANDARD
 
+    @property
+    def is_of_many(self) -> bool:
+        """Whether a router made the route for all objects, as for ``@action(detail=False)``."""
+        return self.route.initkwargs.get("detail") is False
+
     @functools.cached_property
     def has_standard_negotiation(self) -> bool:
         """Whether DefaultContentNegotiation itself chooses the renderer."""
@@ -113,16 +118,18 @@ class Endpoint:
     @property
     def key_kwarg(self) -> str | None:
         """The path kwarg that identifies the one object of a request; None for none."""
-        kwargs, initkwargs = list(self.route.kwargs), self.route.initkwargs
-        is_list = self.standard_action in COLLECTION or initkwargs.get("detail") is False
-        if is_list or not kwargs:
+        kwargs = list(self.route.kwargs)
+        if self.standard_action in COLLECTION or self.is_of_many or not kwargs:
             return None
-        names = (
-            initkwargs.get(name) or getattr(self.view_class, name, None)
-            for name in ("lookup_url_kwarg", "lookup_field")
-        )
-        lookup = next(filter(None, names), None)
-        return lookup if lookup in kwargs else kwargs[-1]
+        return self.lookup_kwarg if self.lookup_kwarg in kwargs else kwargs[-1]
+
+    @property
+    def lookup_kwarg(self) -> str | None:
+        """The path kwarg by which a generic view finds its object; None for other views."""
+        own = self.route.initkwargs
+        names = ("lookup_url_kwarg", "lookup_field")
+        lookups = (own.get(name) or getattr(self.view_class, name, None) for name in names)
+        return next(filter(None, lookups), None)
 
     @property
     def action_or_method(self) -> str:

@@ -141,10 +141,7 @@ class ArgumentSources:
         before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
         finder = related.by_path.get(before)
         if finder is None:
-            names = ("lookup_url_kwarg", "lookup_field")
-            lookups = (getattr(endpoint.view_class, name, None) for name in names)
-            is_of_one = endpoint.route.initkwargs.get("detail", True)
-            names_own_row = is_of_one and kwarg.name == next(filter(None, lookups), None)
+            names_own_row = not endpoint.is_of_many and kwarg.name == endpoint.lookup_kwarg
             model = related.find_model(endpoint) if names_own_row else None
             finder = related.find_list(model) if model is not None else None
         elif before == endpoint.collection:

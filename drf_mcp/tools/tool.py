@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
@@ -37,7 +36,6 @@ from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.options import ToolOptions, find_header_parameters
 from drf_mcp.tools.related_tools import ArgumentSources
 
-READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
 # What is made of `Tool.view_schema`, and the view that it was read off.
@@ -157,7 +155,7 @@ class Tool:
         # An open query may hold a parameter of the view's own by the same name.
         return (
             mcp_settings.FIELDS_ARGUMENT
-            and self.endpoint.method in READ_ONLY_METHODS
+            and self.endpoint.method == "GET"
             and not self.endpoint.is_built_in
             and self.options.input_schema is None
             and not self.extra_query
@@ -184,27 +182,24 @@ class Tool:
     @override_language()
     def description(self) -> str:
         own = str(self.options.description or "")
-        made = own or self.endpoint.attempt(self.compose_description, self.title)
+        naming = mcp_settings.NAMING_CLASS()
+        made = own or self.endpoint.attempt(lambda: str(naming.get_description(self)), self.title)
         return self.hints.add_to_description(made)
-
-    def compose_description(self) -> str:
-        return str(mcp_settings.NAMING_CLASS().get_description(self))
 
     @functools.cached_property
     @override_language()
     def title(self) -> str:
-        title = str(self.options.title or "") or self.endpoint.attempt(self.compose_title, "")
-        return title or self.name.replace("_", " ").capitalize()
-
-    def compose_title(self) -> str:
-        return str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view))
+        own, endpoint = str(self.options.title or ""), self.endpoint
+        naming = mcp_settings.NAMING_CLASS()
+        made = own or endpoint.attempt(lambda: str(naming.get_title(endpoint, self.view)), "")
+        return made or self.name.replace("_", " ").capitalize()
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:
         # Only a read and a plain create are known to destroy nothing. An API is a closed world:
         # its tools reach its own data.
         endpoint, options = self.endpoint, self.options
-        read_only = options.get_flag("read_only", endpoint.method in READ_ONLY_METHODS)
+        read_only = options.get_flag("read_only", endpoint.method == "GET")
         creates = endpoint.method == "POST" and endpoint.standard_action == "create"
         repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
         return {
@@ -217,9 +212,7 @@ class Tool:
     @property
     def reads(self) -> bool:
         # PUT, PATCH and DELETE change something, whatever is said of them.
-        method = self.endpoint.method
-        by_default = method in SAFE_METHODS
-        return (by_default or method == "POST") and self.options.get_flag("read_only", by_default)
+        return self.endpoint.method in ("GET", "POST") and bool(self.annotations["readOnlyHint"])
 
     @functools.cached_property
     def is_sliced(self) -> bool:
@@ -317,7 +310,7 @@ class Tool:
         return self.arguments.bind(arguments)
 
     def pointers(self, call: Call) -> ArgumentPointers:
-        return ArgumentPointers(self.arguments, call, lambda: self.write_only)
+        return ArgumentPointers(self, call)
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):

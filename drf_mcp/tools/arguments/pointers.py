@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.signals import setting_changed
@@ -26,16 +26,10 @@ NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
 
 
 class ArgumentPointers:
-    # ``get_write_only`` returns the paths of the values that no answer may repeat.
-    def __init__(
-        self,
-        arguments: ArgumentLayout,
-        call: Call,
-        get_write_only: Callable[[], Iterable[tuple[str, ...]]],
-    ) -> None:
-        self.arguments = arguments
+    def __init__(self, tool: Any, call: Call) -> None:
+        self.tool = tool
         self.call = call
-        self.get_write_only = get_write_only
+        self.arguments: ArgumentLayout = tool.arguments
         # Several parts of an error read the same value.
         self.received_values: dict[str, Any] = {}
 
@@ -150,8 +144,9 @@ class ArgumentPointers:
 
     @cached_property
     def write_only(self) -> frozenset[str]:
+        """The pointers of the values that no answer may repeat."""
         secret = (c.pointer for c in self.arguments.controls if c.parameter.write_only)
-        places = frozenset((*map(self.pointer, self.get_write_only()), *secret))
+        places = frozenset((*map(self.pointer, self.tool.write_only), *secret))
         items = self.arguments.items
         return places if items is None else places | {f"/{items.name}{place}" for place in places}
 
