@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import functools
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -188,10 +187,10 @@ class ToolsCapability(Capability):
         return definition
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
+        """Return the definition of a tool as JSON, with the members that an era has."""
         envelope = self.get_envelope(tool)
-        kind: Any = type(envelope)
-        keys = get_definition_keys(kind, mcp_settings.OUTPUT_SCHEMA)
-        definition: bytes | None = tool.definitions.get(keys[era.revision])
+        made_for = type(envelope), mcp_settings.OUTPUT_SCHEMA
+        definition: bytes | None = tool.definitions.get((era.revision, *made_for))
         if definition is None:
 
             def describe() -> bytes:
@@ -199,12 +198,12 @@ class ToolsCapability(Capability):
 
             # In the project's own language, not in that of the first caller.
             with override_language():
-                text = kept_descriptions.get(tool, keys["kind"], describe)
+                text = kept_descriptions.get(tool, ("definitions", *made_for), describe)
             written = dict(read_definitions(text))
             definition = written[era.revision]
             # Clients speak one revision or the next, which mostly write the same.
             alike = (revision for revision in written if written[revision] is definition)
-            tool.definitions.update({keys[revision]: definition for revision in alike})
+            tool.definitions.update({(revision, *made_for): definition for revision in alike})
         return definition
 
     # --- tools/call -----------------------------------------------------------------------
@@ -328,13 +327,6 @@ class ToolsCapability(Capability):
         return (
             self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
         )
-
-
-@functools.lru_cache(maxsize=64)
-def get_definition_keys(envelope_class: Any, kind: Any) -> Mapping[str, tuple[Any, ...]]:
-    """Return the keys of a tool's definitions by revision, which all tools share."""
-    keys = {revision: (revision, envelope_class, kind) for revision in ERAS}
-    return {**keys, "kind": ("definitions", envelope_class, kind)}
 
 
 def write_definitions(definition: Mapping[str, Any]) -> bytes:

@@ -21,7 +21,6 @@ from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.encoders import choose_encoder
 from drf_mcp.tools.arguments.errors import (
     MASK,
     ArgumentErrors,
@@ -29,7 +28,7 @@ from drf_mcp.tools.arguments.errors import (
     parse_nested_json,
     shorten_value,
 )
-from drf_mcp.tools.arguments.fields import DeclaredArguments, FieldsArgument
+from drf_mcp.tools.arguments.fields import DeclaredArguments
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import ToolHints
@@ -49,7 +48,10 @@ OF_DEFINITION = (
     "hints",
     "description",
 )
-ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
+ARGUMENT_STYLES = {
+    "flat": FlatArguments,
+    "grouped": GroupedArguments,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +120,7 @@ class Tool:
     @functools.cached_property
     @override_language()
     def arguments(self) -> Arguments:
-        arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
-            self.schema,
-            choose_encoder(self.view, self.schema.body),
-            extra_query=self.extra_query,
-            fields=FieldsArgument.for_endpoint(self.schema) if self.selects else None,
-            many=self.endpoint.many or "",
-            controls=self.controls,
-        )
+        arguments: Arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](self)
         for feature in features.hooks["finish_arguments"]:
             feature.finish_arguments(arguments, self)
         return arguments

@@ -77,7 +77,8 @@ class Refund(APIView):
 
 def test_writes_that_ask_for_no_permission_are_told_together(expose, found):
     guarded = type("Guarded", (Refund,), {"permission_classes": [IsAuthenticated]})
-    open_ones = [path(f"refund{n}/", type(f"Refund{n}", (Refund,), {}).as_view()) for n in range(10)]
+    refunds = [type(f"Refund{n}", (Refund,), {}) for n in range(10)]
+    open_ones = [path(f"refund{n}/", view.as_view()) for n, view in enumerate(refunds)]
     expose(*open_ones, path("guarded/", guarded.as_view()))
     (warning,) = found("drf_mcp.W035")
     names = ", ".join(f"refund{n}_post" for n in range(8))

@@ -12,15 +12,8 @@ from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.option_types.spelling import find_synonym
 from drf_mcp.outcomes import MISSING, Problem
-from drf_mcp.tools.arguments.call import (
-    ANSWER,
-    BODY,
-    CONTROL,
-    PATH,
-    QUERY,
-    Argument,
-)
-from drf_mcp.tools.arguments.encoders import BodyEncoder
+from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument
+from drf_mcp.tools.arguments.encoders import choose_encoder
 from drf_mcp.tools.arguments.errors import ArgumentErrors
 from drf_mcp.tools.arguments.fields import FieldsArgument, IdsArgument
 
@@ -44,20 +37,12 @@ class ArgumentLayout:
     groups: ClassVar[Mapping[str, str]] = {}
     items: Any = None
 
-    def __init__(
-        self,
-        endpoint: EndpointSchema,
-        encoder: BodyEncoder,
-        *,
-        extra_query: bool = False,
-        fields: FieldsArgument | None = None,
-        many: str = "",
-        controls: Iterable[Parameter] = (),
-    ) -> None:
-        self.encoder = encoder
+    def __init__(self, tool: Any) -> None:
+        endpoint: EndpointSchema = tool.schema
+        self.encoder = choose_encoder(tool.view, endpoint.body)
         self.keys = endpoint.body.keys
-        self.extra_query = extra_query
-        self.many = many
+        self.extra_query: bool = tool.extra_query
+        self.many: str = tool.endpoint.many or ""
         # Fields of the answer that a write does not take are read-only, not unknown.
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
@@ -67,8 +52,9 @@ class ArgumentLayout:
             self.by_group.setdefault(self.groups.get(location, ""), {})
         for argument in self.arguments:
             self.by_group[argument.group][argument.name] = argument
+        fields = FieldsArgument.for_endpoint(endpoint) if tool.selects else None
         self.fields = fields and self.add_argument(fields, ANSWER)
-        made = (Argument(parameter.name, CONTROL, parameter) for parameter in controls)
+        made = (Argument(parameter.name, CONTROL, parameter) for parameter in tool.controls)
         self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
         if not self.extra_query:
             self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
