@@ -6,13 +6,12 @@ first use and read again when Django's ``setting_changed`` fires.
 
 from __future__ import annotations
 
-import functools
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -25,9 +24,6 @@ from drf_mcp.option_types.installed import Setting, features, find_app
 from drf_mcp.option_types.kinds import SMALLEST_BUDGET as SMALLEST_BUDGET
 from drf_mcp.option_types.kinds import Choice, Class, Flag, Kind, ListOf, Number, Text, ToolPattern
 from drf_mcp.option_types.spelling import find_nearest
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 SETTINGS: dict[str, Setting] = {
     # --- Exposure -----------------------------------------------------------
@@ -288,14 +284,3 @@ def chosen_language() -> AbstractContextManager[None]:
     """Return what has texts in LANGUAGE; without one they have the language of the thread."""
     language = mcp_settings.LANGUAGE
     return UNCHANGED if language is None else translation.override(language)
-
-
-def in_chosen_language(answer: Callable[P, R]) -> Callable[P, R]:
-    """Have what a function returns in LANGUAGE; without one in the language of its thread."""
-
-    @functools.wraps(answer)
-    def answer_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
-        with chosen_language():
-            return answer(*args, **kwargs)
-
-    return answer_in_language

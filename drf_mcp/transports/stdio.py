@@ -26,7 +26,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.settings import in_chosen_language, mcp_settings
+from drf_mcp.settings import chosen_language, mcp_settings
 
 Item: TypeAlias = Message | ClientResponse | ProtocolError
 Decoded: TypeAlias = Item | list[Item]
@@ -190,7 +190,6 @@ class StdioServer:
         self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self.workers = [threading.Thread(target=self.work, daemon=True) for _ in range(threads)]
 
-    @in_chosen_language
     def serve(self, stream: BinaryIO) -> None:
         """Answer lines until the stream ends or `Stopped` is raised.
 
@@ -200,22 +199,23 @@ class StdioServer:
         for worker in self.workers:
             worker.start()
         try:
-            for line in self.read_lines(stream):
-                work = self.connection.receive(line)
-                if work is not None:
-                    self.waiting.put(work)
+            with chosen_language():
+                for line in self.read_lines(stream):
+                    work = self.connection.receive(line)
+                    if work is not None:
+                        self.waiting.put(work)
             self.finish(None)
         except Stopped:
             self.connection.cancel_waiting()
             self.finish(SECONDS_TO_FINISH)
 
-    @in_chosen_language
     def work(self) -> None:
-        while (work := self.waiting.get()) is not None:
-            try:
-                self.connection.answer(work)
-            except OSError:  # The client is gone.
-                self.connection.cancel_waiting()
+        with chosen_language():
+            while (work := self.waiting.get()) is not None:
+                try:
+                    self.connection.answer(work)
+                except OSError:  # The client is gone.
+                    self.connection.cancel_waiting()
 
     def finish(self, seconds: float | None) -> None:
         for _worker in self.workers:
