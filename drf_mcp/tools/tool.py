@@ -177,17 +177,20 @@ class Tool:
     @override_language()
     def description(self) -> str:
         own = str(self.options.description or "")
-        naming = mcp_settings.NAMING_CLASS()
-        made = own or self.endpoint.attempt(lambda: str(naming.get_description(self)), self.title)
+        made = own or self.endpoint.attempt(self.compose_description, self.title)
         return self.hints.add_to_description(made)
+
+    def compose_description(self) -> str:
+        return str(mcp_settings.NAMING_CLASS().get_description(self))
 
     @functools.cached_property
     @override_language()
     def title(self) -> str:
-        own, endpoint = str(self.options.title or ""), self.endpoint
-        naming = mcp_settings.NAMING_CLASS()
-        made = own or endpoint.attempt(lambda: str(naming.get_title(endpoint, self.view)), "")
-        return made or self.name.replace("_", " ").capitalize()
+        title = str(self.options.title or "") or self.endpoint.attempt(self.compose_title, "")
+        return title or self.name.replace("_", " ").capitalize()
+
+    def compose_title(self) -> str:
+        return str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view))
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:
