@@ -124,16 +124,18 @@ class ToolsCapability(Capability):
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
-        offered, params = self.get_offered_tools(context), context.message.params
-        every, narrowings = tuple(offered.values()), context.caller.narrowings
-        tools, size = self.get_listed_tools(every, context), mcp_settings.TOOLS_PAGE_SIZE
+        """Answer ``tools/list``: a page of the tools that the caller may call."""
+        params, narrowings = context.message.params, context.caller.narrowings
+        offered = self.get_offered_tools(context)
+        tools = self.get_listed_tools(tuple(offered.values()), context)
         # Only the permissions of a page's own tools are asked.
         see = partial(Visibility(context.caller, remembers=True).of, tools)
+        size = mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(tools, params, size, attrgetter("name"), see)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
-        if self.is_public(every, context):
+        if self.is_public(tuple(offered.values()), context):
             members["cacheScope"] = "public"
         if narrowings and "cursor" not in params:
             # Tools that the caller would not see are no loss.
