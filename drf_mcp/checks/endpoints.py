@@ -137,7 +137,7 @@ def takes_tokens(authentication_class: Any) -> bool:
         header = authentication_class().authenticate_header(Request(HttpRequest()))
         return bool(header and BearerChallenge.parse(header))
 
-    # What cannot be asked is not complained of.
+    # A class that cannot be asked is not warned of.
     return contain(ask, lambda exc: True)
 
 

@@ -109,7 +109,7 @@ class Project:
 
 
 Check = Callable[[Project], Iterable[CheckMessage]]
-# By whether a check runs only with --deploy, and by module.
+# The checks by module: under True those that run with --deploy alone.
 CHECKS: dict[bool, dict[str, list[Callable[[], Sequence[CheckMessage]]]]] = {False: {}, True: {}}
 
 

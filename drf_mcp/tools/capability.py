@@ -44,7 +44,7 @@ from drf_mcp.truncation import RETRIEVAL_TOOL
 logger = logging.getLogger("drf_mcp")
 LINE = b"\n"
 
-# Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
+# In the ``_meta`` of a list: what takes tools away from the caller, and how many.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})

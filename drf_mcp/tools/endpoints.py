@@ -59,7 +59,7 @@ class Endpoint:
     noun: str | None = None
     many: str | None = None
 
-    # Whether an HTTP request has the same answer.
+    # Whether the API answers an HTTP request as the tool answers a call.
     has_http_request: ClassVar[bool] = True
 
     @property
@@ -220,7 +220,7 @@ class Endpoint:
 
     def find_annotations(self, view: APIView | None = None) -> Any:
         def find() -> Any:
-            # Most views carry none, and making one costs more than reading the rest of its route.
+            # Most views have no annotations, and making a view costs more than reading its route.
             if view is None and not find_carried(self.view_class, self.handler_name):
                 return None
             return find_annotations(

@@ -118,7 +118,7 @@ class Exposure:
         options = ToolOptions()
         for view_options in reversed(list(self.get_view_options(endpoint))):
             own = view_options.tool
-            # The option is about one object, and of all actions `retrieve` alone reads one.
+            # ``many=`` is about tools that read one object, and only `retrieve` reads one.
             if own.many and action != "retrieve":
                 own = replace(own, many=None)
             options = own.over(options)
@@ -180,7 +180,7 @@ class Exposure:
                 yield registration.options
 
     def get_registrations(self, endpoint: Endpoint) -> Sequence[Registration]:
-        # The methods of a route have the same ones, and each endpoint is asked for them often.
+        # All methods of a route have the same registrations, which are asked for often.
         key = id(endpoint.route.callback)
         if key not in self._known:
             self._known[key] = [each for each in self.registrations if each.is_for(endpoint)]

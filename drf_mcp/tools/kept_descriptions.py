@@ -36,7 +36,7 @@ UNREAD = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packag
 SUFFIXES = (".py", ".mo")
 CHANGED, UNREADABLE = "changed", "unreadable"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-# What reading a file of another version, or one that was cut, may raise.
+# What may be raised by reading a file of another version, or a file that was cut off.
 ODD = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
@@ -178,7 +178,7 @@ class KeptDescriptions:
         with noted_queries() as queries:
             text = make()
         if queries:
-            # What a tool knows already, it uses for its other texts as well.
+            # The other texts of the tool may have been made of the same rows.
             self.left_out.add(tool)
             for each in keys:
                 self.recorded.pop(each, None)

@@ -150,11 +150,11 @@ class ToolOptions:
         return KEYWORD in str(self.declared_schema)
 
     def __getattr__(self, name: str) -> Any:
-        # Reached by what is no field: an option of an installed app.
+        # Python asks for what is no field of the class: an option of an installed app.
         option = features.tool_options.get(name)
         if option is None:
             raise AttributeError(f"ToolOptions has no option {name!r}.")
-        # An attribute from then on: each call reads it.
+        # Kept as an attribute, since each call reads it.
         value = vars(self)[name] = vars(self)["features"].get(name, option.default)
         return value
 

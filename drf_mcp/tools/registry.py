@@ -43,7 +43,7 @@ class Registry:
         self._registrations: list[Registration] = []
         self._added: list[Any] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
-        # By what narrows them, with the tools that were narrowed.
+        # The tools before and after narrowing, by their narrowings.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
         # What `keep` made of tools, by its key and the tools.
         self._kept: dict[Any, Any] = {}
@@ -136,7 +136,7 @@ class Registry:
                 described = {n: replace(t, related=related, origin=t) for n, t in left.items()}
                 self._narrowed[kept] = left, described
             narrowed = self._narrowed[kept][1]
-            # A server's own choice of tools is another dict in each request.
+            # A server that chooses its own tools has another dict in each request.
             if any(tools is index for index in self._indexes.values()):
                 self._narrowed[key] = tools, narrowed
         return narrowed
@@ -250,7 +250,7 @@ class Registry:
         for choice in choices:
             check_options(choice.options.features)
             endpoint, route = choice.endpoint, choice.endpoint.route
-            # The option is not for the other methods of a class that is decorated as a whole.
+            # On a class that is decorated as a whole, the option is about GET alone.
             is_own = hasattr(endpoint.handler, "mcp_tool") or "get" not in route.methods
             is_about = choice.options.many and (is_own or endpoint.method == "GET")
             if is_about and endpoint.many is None:

@@ -186,7 +186,7 @@ class ArgumentSources:
         is_named = not further and noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
-            # The name of the list names the model of the key.
+            # The name of the list says already whose key it is.
             known = FieldSchema.of(found)
             known = known.without_words(known.meaning.identity)
             facts = {

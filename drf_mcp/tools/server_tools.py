@@ -98,7 +98,7 @@ class RedirectingTool(ServerTool):
     controls = ()
 
     def bind(self, arguments: Any) -> Call:
-        # Nothing but a refusal comes here.
+        # Only a call that was not redirected is bound, and it is refused.
         raise ArgumentsRefused(self.problems)
 
     def refusing(self, *problems: Problem) -> Self:
@@ -106,7 +106,7 @@ class RedirectingTool(ServerTool):
         return replace(self, problems=problems)
 
     def sanitize_arguments(self, arguments: Any) -> Any:
-        # Which of the others are secret only the other tool knows.
+        # Only the other tool knows which of its arguments are secret.
         if not isinstance(arguments, Mapping):
             return None if arguments is None else MASK
         shown = str(arguments.get(self.naming))[:128]

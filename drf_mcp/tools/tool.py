@@ -37,7 +37,7 @@ from drf_mcp.tools.related_tools import ArgumentSources
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
-# What is made of `Tool.view_schema`, and the view that it was read off.
+# The cached properties that `Tool.forget` drops: the view, and what was read off it.
 OF_DEFINITION = (
     "view",
     "schema",
@@ -95,7 +95,7 @@ class Tool:
 
     @functools.cached_property
     def view_schema(self) -> EndpointSchema:
-        # What the view alone says is the same among fewer tools.
+        # Fewer tools around it do not change what the view says.
         if self.origin is not None:
             return self.origin.view_schema
         write = write_portable if self.is_portable else None
@@ -223,7 +223,7 @@ class Tool:
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:
-        # As JSON, by revision and envelope, once it was listed.
+        # What was listed as JSON, by the revision and what else it depends on.
         return {}
 
     def forget(self) -> None:

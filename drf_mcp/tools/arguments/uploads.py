@@ -86,7 +86,7 @@ class Base64File(UploadedFile):  # type: ignore[type-arg]
         if (self.end - self.start) % 4 == 1:
             return False
         try:
-            # Nothing else than digits is in a piece.
+            # A piece may have nothing but digits.
             return not any(piece.encode().translate(None, DIGITS) for piece in self.get_pieces())
         except UnicodeEncodeError:
             return False
@@ -168,7 +168,7 @@ class FileReader:
             raise ArgumentsRefused(problems) from exc
 
     def read_text(self, value: str) -> str:
-        # Padding, or a long run of letters in both cases and digits: a text hardly has them.
+        # A text hardly ends in padding, or in a long run of digits and letters of both cases.
         content = value.strip().replace("\r", "").replace("\n", "")
         size = len(content)
         is_base64 = size >= SHORTEST_FILE and size % 4 == 0 and BASE64.match(content)
