@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import pkgutil
-from importlib import import_module
-from importlib.util import find_spec
+
+from django.apps import AppConfig
+from django.utils.module_loading import import_string
 
 from drf_mcp import contrib
 from drf_mcp.features import Feature
@@ -25,8 +26,5 @@ def known_names() -> str:
 
 def find_features(app: str) -> list[type[Feature]]:
     """Return the features of an app of this package, installed or not."""
-    if find_spec(f"{app}.feature") is None:
-        return []
-    members = vars(import_module(f"{app}.feature")).values()
-    features = (member for member in members if isinstance(member, type))
-    return [each for each in features if issubclass(each, Feature) and each is not Feature]
+    paths = getattr(AppConfig.create(app), "mcp_features", ())
+    return [import_string(path) for path in paths]
