@@ -21,9 +21,9 @@ from drf_mcp.protocol.eras import RESPONSES, STATE, InputRequired, read_modes, r
 from drf_mcp.protocol.jsonrpc import ClientResponse
 from drf_mcp.settings import mcp_settings
 
-# In which a client can declare that its user can be asked.
+# The first revision in which a client declares that its user can be asked.
 FIRST_REVISION = "2025-06-18"
-# Of a request that the client gives up.
+# The notification of a client that cancels a request.
 CANCELLED = "notifications/cancelled"
 SALT = "drf_mcp.contrib.asking.input_requests"
 
@@ -139,7 +139,7 @@ class InputRequests:
     @property
     def binding(self) -> str:
         """A hash of what a ``requestState`` belongs to (2026-07-28, basic/patterns/mrtr)."""
-        # It is the caller's own, who has to be known for it.
+        # The state belongs to one caller, who is authenticated first.
         caller = self.context.caller
         caller.authenticate()
         arguments = self.context.message.params.get("arguments")

@@ -166,7 +166,7 @@ def delete_expired_questions() -> int:
 
 
 def close_connections() -> None:
-    """Give back the connections of this thread, which has nothing to ask for a while."""
+    """Close the connections of this thread, which needs none while it waits."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
@@ -254,7 +254,7 @@ def wait_for_answers(
     while not channel.is_cancelled and news.wait(deadline - time.monotonic()):
         news.clear()
         answers = read_answers(ids)
-        # A call that was cancelled, and a client that cannot ask after all, answer no more.
+        # An empty list comes from a call that was cancelled, or a client that cannot ask.
         if len(answers) == len(ids) or [] in answers.values():
             return answers
         close_connections()

@@ -24,7 +24,7 @@ from drf_mcp.outcomes import Failure, Outcome, Question
 from drf_mcp.protocol.eras import InputRequired
 from drf_mcp.settings import mcp_settings
 
-# A client that answers by itself could do so for ever.
+# A client that answers without its user could be asked without end.
 MOST_ROUNDS = 10
 # The first revision in which a client says whether it shows forms, pages or both, and in which a
 # form has choices with titles and several choices of one field.

@@ -63,7 +63,7 @@ NONE = type(None)
 
 
 class UniqueNames:
-    """Names of which none is given twice."""
+    """Gives names, none of them twice."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)

@@ -128,7 +128,7 @@ class PythonWriter(ClientWriter):
         return f"Literal[{', '.join(self._write_value(json.loads(each)) for each in literals)}]"
 
     def _write_value(self, value: Any) -> str:
-        # JSON escapes what is not ASCII otherwise.
+        # JSON would escape characters that are not ASCII.
         is_plain = isinstance(value, str) and value.isascii() and value.isprintable()
         return json.dumps(value) if is_plain else repr(value)
 

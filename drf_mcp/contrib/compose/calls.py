@@ -180,7 +180,7 @@ class ProgramCalls:
         tool = self.tools.get(name)
         refused: Outcome | None = None
         if tool is None:
-            # What takes a tool away says why, as for any call.
+            # The narrowing that takes the tool away says why, as for any call.
             taken = self.call.server.tools_capability.get_tools(self.context).get(name)
             refused = find_refusal(taken, self.call.caller) if taken else None
         elif tool.reads or self.writes:
@@ -333,7 +333,7 @@ def names_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 
 
 def find_lacking(tool: Tool, outcome: Outcome) -> list[str]:
-    """Return the arguments of guards for whose lack a call was refused, and for nothing else."""
+    """Return the guards' arguments that a call was refused for, if for nothing else."""
     problems = outcome.failure.problems if outcome.failure is not None else ()
     pointers = {tool.arguments.get_control_pointer(each.name): each.name for each in tool.controls}
     if any(each.code != "required" or each.pointer not in pointers for each in problems):

@@ -28,7 +28,7 @@ MOST_KEPT, MAX_STATE = 20, 1_000_000
 
 
 class Gone(Exception):
-    """Nothing is kept under an id for the caller, or no more."""
+    """The id names nothing that is kept for the caller, or no longer does."""
 
 
 class Keeper:

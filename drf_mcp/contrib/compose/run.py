@@ -41,7 +41,7 @@ ANSWERABLE = frozenset({"form", "url"})
 class ProgramGuard(Guard):
     """Runs the program of a call, in the place of a view: in no transaction of its own."""
 
-    # After what records a call, and before what belongs to a single change.
+    # Inside the guards that record a call, outside those of a single change.
     order = 450
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
@@ -52,7 +52,7 @@ class ProgramGuard(Guard):
 class ProgramTimeGuard(TimeLimitGuard):
     """Stops a call when the time of its program is over."""
 
-    # Within the limit of the tool's own.
+    # Inside the time limit of the tool itself.
     order = 401
 
     def __init__(self, program: ProgramCalls) -> None:
@@ -71,7 +71,7 @@ class ProgramRun:
         self.limits = {**LIMITS, **mcp_settings.COMPOSE_LIMITS}
         self.calls = ProgramCalls(call, self.limits)
         self.printed = Printed(self.limits["output"])
-        # For what is added to the result.
+        # `ComposeFeature.finish_result` reads it.
         PROGRAM.set(call, self.calls)
 
     def get_outcome(self) -> Outcome:
@@ -185,7 +185,7 @@ class Stop:
         outcome, reopened, questions = stopped.outcome, stopped.reopened, []
         for each in outcome.questions:
             reopened.memory[each.key] = each.memory
-            # What is asked again was answered wrongly.
+            # A question that is asked again was answered wrongly.
             reopened.replies.pop(each.key, None)
             fields = list((each.schema or {}).get("properties", ()))
             questions.append({"key": each.key, "mode": each.mode, "fields": fields})

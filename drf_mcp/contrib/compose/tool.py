@@ -88,7 +88,7 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
     mode = get_mode(server.view_attributes)
     if not mode:
         return None
-    # What makes calls of others is of use where there are others.
+    # Tools that only call other tools give a program nothing to do.
     functions = [t for t in get_functions(server, context).values() if not t.endpoint.is_built_in]
     reading = [tool for tool in functions if tool.reads]
     writing = [tool for tool in functions if not tool.reads] if mode == "writes" else []

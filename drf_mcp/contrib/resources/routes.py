@@ -70,7 +70,7 @@ class URISpace:
         """Return the path and the query of a URI, None if it is no URI of the server."""
         begin, rest = uri[: len(self.prefix)], uri[len(self.prefix) :]
         path, _, query = rest.partition("?")
-        # An encoded slash is none of the template's: no value holds one but where it is as it is.
+        # No template yields an encoded slash: a value that may have slashes keeps them.
         if begin.lower() != self.prefix or "#" in rest or "%2f" in path.lower():
             return None
         try:
@@ -154,7 +154,7 @@ class RouteResource(Tool):
         return self.arguments.bind({**self.arguments.get_arguments_of(found), **unknown})
 
     def sanitize_arguments(self, arguments: Any) -> Any:
-        # That of a prompt, which has the resource read, are the prompt's.
+        # A prompt that reads the resource has other arguments.
         is_uri = isinstance(arguments, Mapping) and "uri" in arguments
         return {"uri": arguments["uri"]} if is_uri else None
 
@@ -194,7 +194,7 @@ class RouteResource(Tool):
 
     @property
     def media_type(self) -> str | None:
-        # None where only the response says so.
+        # None where only a response shows its type.
         if "mimeType" in self.details:
             return str(self.details["mimeType"])
         renderers = find_view_classes(self.endpoint.route.callback, "renderer_classes") or ()

@@ -55,7 +55,7 @@ WORDS = {("true",): True, ("false",): False, ("null",): None}
 
 
 class Unknown:
-    """The value of what is missing or cannot be read, and of what is made of it."""
+    """The value of a name that is missing or cannot be read, and of all operations on it."""
 
     def __repr__(self) -> str:
         return "unknown"
@@ -65,7 +65,7 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-# The types that operators and functions take, the type of what they return, and how it is found.
+# Of each operator and function: the types that it takes, the type that it returns, and its code.
 OPERATIONS: Mapping[Any, tuple[tuple[str, ...], str, Callable[..., Any]]] = {
     ast.Not: ((BOOLEAN,), BOOLEAN, operator.not_),
     ast.USub: ((NUMBER,), NUMBER, operator.neg),
@@ -83,7 +83,7 @@ class ExpressionError(ValueError):
 
 
 class Term(NamedTuple):
-    # A part of a condition that was checked: its type, what reads its value, and that of a literal.
+    # A checked part of a condition: its type, what reads its value, and the value of a literal.
     kind: str
     read: Callable[[GetValue], Any]
     literal: Any = None
@@ -282,7 +282,10 @@ def convert(value: Any) -> Any:
 
 
 def join_truths(truths: Iterable[Any], decides: bool) -> bool | Unknown:
-    """Return the truth that decides if one of some is that; what follows it is not read."""
+    """Return ``decides`` at the first truth that equals it, else the opposite.
+
+    The result is `UNKNOWN` where only an unknown truth is in the way.
+    """
     are_known = True
     for truth in truths:
         if isinstance(truth, bool) and truth == decides:
@@ -320,7 +323,7 @@ def compare(op: type[ast.cmpop], left: Any, right: Any) -> bool | Unknown:
 def fit(value: Any, other: Any) -> Any:
     """Return a value as one of the type of another, where dates or times are compared."""
     kinds = kind_of(value), kind_of(other)
-    # The hour of a caller is no part of a rule.
+    # Dates are those of the project's time zone, not of the caller's.
     with timezone.override(timezone.get_default_timezone()):
         if kinds == (DATETIME, DATE):
             return timezone.localtime(value).date() if timezone.is_aware(value) else value.date()

@@ -232,7 +232,7 @@ def write(value: Any, is_flat: bool = False) -> str:
 
 
 class Approval(models.Model):
-    """That one person approves a proposal, as it was shown to them."""
+    """The approval of a proposal by one person, as the proposal was shown to that person."""
 
     proposal = models.ForeignKey(Proposal, models.CASCADE, related_name="approvals")
     person = models.CharField(_("person"), max_length=255)

@@ -214,8 +214,7 @@ class ProposalStore:
 
     def create_task(self, owner: str, tool: str) -> str:
         """Return the id of a task that ends as the proposal of a call does, and no worker runs."""
-        input_requests: dict[str, Any] = {"answers": {}, "memory": {}, "number": 0}
-        task = tasks.TaskStore().create(owner, tool, {}, input_requests)
+        task = tasks.TaskStore().create(owner, tool, {})
         task.message, task.expires = _("Waits for an approval."), timezone.now() + self.open_for
         task.save(update_fields=["message", "expires"])
         return str(task.task_id)
@@ -225,7 +224,7 @@ class ProposalStore:
         return tasks.TaskStore().find(row.task_id, row.owner) if row.task_id else None
 
     def end(self, row: Any) -> None:
-        """Tell of a proposal that has ended: by the signal, and to a client that has a task."""
+        """Send the signal of a proposal that has ended, and finish the client's task."""
         proposal_ended.send_robust(type(row), proposal=row)
         if task := self.find_task(row):
             answer, status = row.answer, tasks.COMPLETED
@@ -235,10 +234,10 @@ class ProposalStore:
             tasks.TaskStore().finish(task, status, answer, row.terms)
 
     def send_made(self, row: Any) -> None:
-        """Tell of a proposal that waits: by the signal, and approvers by an e-mail."""
+        """Send the signal of a proposal that waits, and an e-mail to its approvers."""
 
         def send_mail() -> None:
-            # Whose tenant a user is only the project knows, and not every user model is asked.
+            # Only the project knows the tenant of a user, and its user model may lack `with_perm`.
             users: Any = get_user_model()._default_manager
             if row.tenant or not hasattr(users, "with_perm"):
                 return
@@ -262,7 +261,7 @@ class ProposalStore:
     # --- Ends -----------------------------------------------------------------------------------
 
     def end_late(self) -> None:
-        """End what was not decided in time, and say of calls that are lost that they are."""
+        """Expire what was not decided in time; a call whose process was lost becomes unknown."""
         now = timezone.now()
         late = self.rows.filter(status__in=OPEN, expires__lte=now)
         late.update(status=EXPIRED, request=None, updated=now)

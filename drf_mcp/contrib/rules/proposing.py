@@ -96,7 +96,7 @@ class RulesGuard(Guard):
     def propose(self, call: CallState, rule: Any, ruling: Ruling, owner: str, digest: str) -> Any:
         request, trial = call.caller.authenticate(), Trial(call)
         authenticator, context = call.caller.successful_authenticator, call.context
-        # For clients that ask for tasks, where the endpoint answers that.
+        # A client that takes tasks gets one, where the endpoint has workers.
         takes_tasks = context is not None and context.has_extension(TASKS_EXTENSION)
         takes_tasks = takes_tasks and find_backend() is not None
         try:
@@ -134,7 +134,7 @@ class RulesGuard(Guard):
             # The rule may ask for more by now than when the call was approved.
             is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
             if is_enough and trial.fingerprint == row.fingerprint:
-                # It was let in, and confirmed, before.
+                # The guards let the call in, and it was confirmed, when it was proposed.
                 call.is_rerun = True
                 return proceed(call)
         asked = {"approvals_needed": ruling.approvals, "group": ruling.group}
@@ -152,8 +152,8 @@ def find_people(request: Any) -> set[str]:
 
 
 def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
-    # A credential without a row, such as a session, cannot be looked up when the call is made:
-    # then its caller makes it. Nor has a door of this process an address.
+    # A credential without a row, such as a session, cannot be looked up later, and a door of this
+    # process has no address: then the caller makes the call.
     credential = None if call.caller.view is None else Credential.of(request)
     if credential is None or credential.auth is None:
         return None
@@ -162,7 +162,7 @@ def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
     params = {"name": call.tool.name, "arguments": dict(call.bound.arguments), "_meta": meta}
     environ = keep_environ(call.caller.request)
     if "HTTP_MCP_NAME" in environ:
-        # Of a call that a search or a program made, it names the search or the program.
+        # A search or a program that makes the call sent its own name.
         environ["HTTP_MCP_NAME"] = call.tool.name
     return {"params": params, "environ": environ, "credential": vars(credential)}
 

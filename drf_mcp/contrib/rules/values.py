@@ -78,7 +78,8 @@ def find_now() -> datetime:
     return timezone.localtime(now, zone) if timezone.is_aware(now) else now
 
 
-# The types of what is known before a call, and what finds it of the authenticated request.
+# Names that no argument changes: the type of each, and what finds its value in the authenticated
+# request.
 MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "caller": {
         "username": (TEXT, lambda known: (known.user and known.user.get_username()) or None),
@@ -154,8 +155,8 @@ class ToolNames:
         return fields
 
     def locate(self, path: Path) -> tuple[str, Path]:
-        """Return what has a name: "arguments", "object" or one of `MEMBERS`; and the rest of it."""
-        # An argument of such a name, which a caller writes, does not stand in for the caller.
+        """Return where a name leads, "arguments", "object" or a key of `MEMBERS`, and its rest."""
+        # The caller chooses the arguments: one named ``caller`` is never read as the caller.
         is_reserved = path[0] in (*MEMBERS, "object", "arguments") and len(path) > 1
         return (path[0], path[1:]) if is_reserved else ("arguments", path)
 

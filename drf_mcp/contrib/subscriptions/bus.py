@@ -158,7 +158,7 @@ def find_shown_columns() -> set[Column]:
     """Return the columns by which resources of the endpoints of ROOT_URLCONF show rows."""
     shown: set[Column] = set()
     for server in find_servers(get_resolver()):
-        # The server is that of one turn of the loop: it is read at once.
+        # A default, since the variable of the loop changes.
         def read(tools: Mapping[str, Any], server: Any = server) -> set[Column]:
             resources = server.find_capability("resources")
             routes = resources.get_routes(tools.values()) if resources else ()
@@ -273,7 +273,7 @@ def announce_row(sender: Any, instance: Model, using: str | None = None, **kwarg
     # A new user has no listener yet, and each sign-in saves ``last_login``.
     is_user = hasattr(instance, "is_authenticated") and not kwargs.get("created")
     is_user = is_user and set(kwargs.get("update_fields") or ("all",)) != {"last_login"}
-    # Whose rights end with it is known no more.
+    # The row that was deleted no longer says whose rights end.
     is_right = is_deleted and sender._meta.label_lower in ("auth.group", "auth.permission")
     # The instance may have other values before the commit.
     key, values = instance.pk, dict(vars(instance))
@@ -299,8 +299,8 @@ def announce_rights(
     is_users = find_rights_tables().get(sender)
     if is_users is None or not action.startswith("post_") or pk_set == set():
         return
-    # The members of a group are not looked up, and who had what was cleared from the other end is
-    # known no more: all hear of it.
+    # The members of a group are not looked up, and those of one that was cleared are unknown: all
+    # users are notified.
     keys = (pk_set if reverse else {instance.pk}) if is_users else None
     publish(lambda: write_list_topics(keys), using)
 

@@ -96,7 +96,7 @@ class Listener:
         self.context = context
         self.bus = bus
         self.subjects = {**subjects, EVERYTHING: set().union(*subjects.values())}
-        # What the client knows of tasks and documents, which are read in case they changed.
+        # The state of each task and document that the client was sent last, as a hash.
         self.states = dict(states)
         self.meta = {SUBSCRIPTION_ID: context.message.id}
         # What was heard of, and whether it is deleted: one message for any number of changes.
@@ -151,7 +151,7 @@ class Listener:
             self.loop.call_soon_threadsafe(note)
 
     def select(self, heard: Mapping[Listened, bool]) -> list[bytes] | None:
-        """Return what the client may know of the news, None where that cannot be found out.
+        """Return the messages that the client may get, None where its rights cannot be checked.
 
         The client has to listen anew then, and to read again what may have changed.
         """

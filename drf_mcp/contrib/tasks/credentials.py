@@ -13,7 +13,7 @@ from rest_framework.request import Request
 
 from drf_mcp.access.scopes import is_gone
 
-# Headers that say who is calling, or speak of the message that they came with.
+# Headers that identify the caller, or describe the body that they came with.
 LEFT_OUT = re.compile(
     r"HTTP_(?:ACCEPT$|ACCEPT_ENCODING|CONNECTION|COOKIE|ORIGIN|REFERER|RANGE|SEC_FETCH|IF_"
     r"|TRANSFER_|CONTENT_|LAST_EVENT)|AUTH|TOKEN|SECRET|PASSW|SESSION|SIGNATURE|API_?KEY|CSRF"
@@ -24,14 +24,14 @@ KEPT |= {"SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL"}
 
 
 class CallerGone(Exception):
-    """Who called is not known any more."""
+    """The caller or the credential is no longer valid."""
 
 
 def keep_environ(request: Any) -> dict[str, str]:
     """Return what the request of a caller says besides its body and its credentials."""
     kept = {}
     for name, value in request.META.items():
-        # Headers of MCP repeat what the body says, and are held against it again.
+        # Headers of MCP repeat members of the body, and are compared with it again.
         is_harmless = name.startswith("HTTP_MCP_") or not LEFT_OUT.search(name)
         is_header = name.startswith("HTTP_") and is_harmless
         if isinstance(value, str) and (name in KEPT or is_header):

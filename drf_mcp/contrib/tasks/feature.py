@@ -197,7 +197,7 @@ class TasksCapability(Capability):
 
     def create(self, call: CallState) -> TaskCreated:
         context, caller = call.sent, call.caller
-        exchange, deferral = get_exchange(call), DEFERRAL.get(call)
+        deferral = DEFERRAL.get(call)
         assert context is not None
         assert deferral is not None
         params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}
@@ -208,12 +208,7 @@ class TasksCapability(Capability):
             "environ": keep_environ(caller.request),
             "credential": vars(deferral.credential),
         }
-        input_requests = {
-            "answers": {key: answer.result for key, answer in exchange.answers.items()},
-            "memory": dict(exchange.memory),
-            "number": exchange.round,
-        }
-        row = self.store.create(caller.principal, call.tool.name, request, input_requests)
+        row = self.store.create(caller.principal, call.tool.name, request, get_exchange(call))
         self.enqueue(row)
         return TaskCreated(self.store.describe(row))
 
@@ -234,8 +229,7 @@ class TasksCapability(Capability):
         except Throttled:
             # The work has begun: its answer is given as it is.
             return None
-        input_requests = {"answers": {}, "memory": {}, "number": 0}
-        row = self.store.create(caller.principal, call.tool.name, {"job": url}, input_requests)
+        row = self.store.create(caller.principal, call.tool.name, {"job": url})
         return TaskCreated(self.store.describe(row))
 
     def enqueue(self, row: Any) -> None:
@@ -252,7 +246,7 @@ class TasksCapability(Capability):
                     error = {"code": InternalError.code, "message": message}
                     self.store.finish(row, FAILED, {"error": error})
 
-        # Outside of a transaction that is at once: a worker has to find the row.
+        # After the commit, since a worker has to find the row.
         transaction.on_commit(send, using=row._state.db)
 
     def require(self, context: RequestContext) -> None:
@@ -321,7 +315,7 @@ class TasksCapability(Capability):
 
 
 class DeferralGuard(Guard):
-    """Leaves a call to a worker, once the view has been asked whether it would be let in."""
+    """Leaves a call to a worker, if the view's permissions would let the call in."""
 
     order = 900
 

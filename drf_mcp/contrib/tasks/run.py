@@ -69,11 +69,11 @@ GONE = 401
 
 
 class TaskChannel(Channel):
-    """Keeps what a running call reports, and whether it looked when it was cancelled.
+    """Keeps what a running call reports, and whether the view noticed a cancellation.
 
     Attributes:
         message: how far the call is, "" for nothing new.
-        was_seen: whether the view read that the client wants no more.
+        was_seen: whether the view read that the client cancelled the call.
     """
 
     was_seen = False
@@ -128,7 +128,7 @@ class Heartbeat:
             connections.close_all()
 
     def look(self) -> None:
-        """Write how far the call is, and read whether the client wants no more."""
+        """Write the progress of the call, and read whether the client cancelled it."""
         channel, store, row = self.run.channel, self.run.store, self.run.row
         try:
             if message := channel.message:
@@ -140,7 +140,7 @@ class Heartbeat:
                 store.renew(row)
                 self.renewed = time.monotonic()
         except Error:
-            # A database that one writes at a time is busy: the next look may find it free.
+            # SQLite is locked while another connection writes: the next look may succeed.
             connections.close_all()
 
 
@@ -188,10 +188,10 @@ class Run:
         return None if row is None else cls(row)
 
     def defer(self) -> None:
-        """Go on: this is where the call went."""
+        """Go on with the call: a worker runs it already."""
 
     def prepare(self, call: CallState) -> None:
-        """Let a call tell the task how far it is, and ask what the task keeps."""
+        """Have a call report its progress to the task, and ask by way of the task."""
         call.channel, call.is_rerun = self.channel, True
         INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
@@ -199,7 +199,7 @@ class Run:
         self.terms = StoredAnswer(call.caller, call.tool, **outcome.call).note_terms()
 
     def perform(self) -> None:
-        # What stays of a worker that has to end, and of an async view that was cancelled.
+        # It stays None where the worker has to end, or an async view was cancelled.
         answer: Mapping[str, Any] | None = None
         # Middleware may leave the language of its caller to the next task of the thread.
         with override_language():

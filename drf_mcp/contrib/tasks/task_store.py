@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from django.apps import apps
 from django.db import router, transaction
 from django.utils import timezone as django_timezone
 from django.utils.translation import gettext as _
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.exceptions import Throttled
 
 from drf_mcp.exceptions import InternalError
+from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.eras import InputRequired
 from drf_mcp.settings import mcp_settings
@@ -43,15 +45,9 @@ class TaskStore:
     max_kept = 500
 
     @property
-    def model(self) -> Any:
-        # Django's models are loaded after the views that a project's settings name.
-        from drf_mcp.contrib.tasks.models import CallTask
-
-        return CallTask
-
-    @property
     def rows(self) -> Any:
-        return self.model._default_manager.using(router.db_for_write(self.model))
+        model: Any = apps.get_model("drf_mcp_tasks.CallTask")
+        return model._default_manager.using(router.db_for_write(model))
 
     def of(self, row: Any, **conditions: Any) -> Any:
         """Return the row as it is now, where it meets conditions."""
@@ -60,8 +56,14 @@ class TaskStore:
     def expire(self) -> int:
         return int(self.rows.filter(expires__lte=django_timezone.now()).delete()[0])
 
-    def create(self, owner: str, tool: str, request: Any, input_requests: Any) -> Any:
-        now = django_timezone.now()
+    def create(self, owner: str, tool: str, request: Any, exchange: Exchange = SILENT) -> Any:
+        """Return the row of a new task.
+
+        Args:
+            request: what the call is made from again.
+            exchange: what the call has asked already.
+        """
+        now, answers = django_timezone.now(), exchange.answers.items()
         return self.rows.create(
             task_id=secrets.token_urlsafe(24),
             owner=owner,
@@ -71,7 +73,13 @@ class TaskStore:
             updated=now,
             expires=now + timedelta(seconds=mcp_settings.TASK_TTL),
             request=request,
-            input_requests={**input_requests, "open": {}, "used": []},
+            input_requests={
+                "answers": {key: answer.result for key, answer in answers},
+                "memory": dict(exchange.memory),
+                "number": exchange.round,
+                "open": {},
+                "used": [],
+            },
         )
 
     def check_quota(self, owner: str) -> None:
@@ -149,7 +157,7 @@ class TaskStore:
         return bool(self.of(row, is_cancelled=True).exists())
 
     def ask(self, row: Any, questions: Sequence[Question]) -> None:
-        """Wait for the client's answers, unless it wants them asked no more."""
+        """Wait for the client's answers, unless the client cancelled the task."""
         kept, written = row.input_requests, InputRequired(questions, "").members["inputRequests"]
         for question in questions:
             # No key is used twice in a task, since a client shows each question once.

@@ -32,7 +32,7 @@ UNKNOWN_TYPES = ("", "application/x-www-form-urlencoded", "application/octet-str
 
 
 def make_salt(principal: str) -> str:
-    # A signature of another caller's salt is none.
+    # The reference of one caller is not valid for another.
     return f"drf_mcp.contrib.uploads/{principal}"
 
 
@@ -151,7 +151,7 @@ class UploadView(MCPView):
     http_method_names = ["post", "options"]
 
     def check_request(self, request: HttpRequest) -> None:
-        # A body of any type, which pages of other origins could send too.
+        # Pages of other origins can send such a body without a preflight.
         check_origin(request)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
