@@ -11,6 +11,9 @@ import pytest
 
 from tests.sources import ROOT
 
+APPS = sorted(
+    f"drf_mcp.contrib.{each.parent.name}" for each in (ROOT / "contrib").glob("*/apps.py")
+)
 HEAVY = ("pydantic", "jsonschema", "mcp_types", "mcp", "drf_spectacular", "django.test")
 
 CALL = """
@@ -145,3 +148,25 @@ def test_the_urlconf_is_read_without_the_page_and_the_describer():
     loaded = own_modules(modules_after(code))
     assert "drf_mcp.views" in loaded
     assert not {"drf_mcp.browsable.page", "drf_mcp.introspection.describer"} & set(loaded)
+
+
+EARLY = f"""
+import django
+from django.conf import settings
+apps = ["early", "django.contrib.contenttypes", "django.contrib.auth", "oauth2_provider"]
+settings.configure(INSTALLED_APPS=[*apps, "drf_mcp", *{APPS}])
+django.setup()
+print("[]")
+"""
+READ = """
+from drf_mcp.option_types.installed import features
+assert features.tool_options
+"""
+
+
+def test_features_are_found_before_models_are_loaded(tmp_path):
+    """A module of models may import views, whose options features declare."""
+    (tmp_path / "early").mkdir()
+    (tmp_path / "early" / "__init__.py").touch()
+    (tmp_path / "early" / "models.py").write_text(READ)
+    modules_after(f"import sys\nsys.path.append({str(tmp_path)!r})\n{EARLY}")

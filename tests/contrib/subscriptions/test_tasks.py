@@ -34,8 +34,7 @@ def workers(served, settings, monkeypatch):
 
 
 def make_task(user: Any) -> CallTask:
-    input_requests = {"answers": {}, "memory": {}, "number": 0}
-    return TaskStore().create(get_user_key(user), "teams_list", {}, input_requests)
+    return TaskStore().create(get_user_key(user), "teams_list", {})
 
 
 def test_a_task_that_changes_is_told_as_tasks_get_has_it(listen, eve):
