@@ -16,7 +16,7 @@ from drf_mcp.tools.descriptions import SENTENCES
 from drf_mcp.tools.summaries import Signature
 from drf_mcp.tools.tool import Tool
 
-# The actions of viewsets whose verbs people use for one another, as `ASKING` has them.
+# The actions of viewsets whose verbs people use for one another.
 ACTIONS = {
     "list": "read",
     "retrieve": "read",
@@ -59,17 +59,14 @@ def describe_for_search(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
         return " ".join(word for word in words if word.lower().strip(",.") not in verbs)
 
     controls = {control.name for control in tool.controls}
-    arguments = tool.input_schema.get("properties", {})
+    properties = tool.input_schema.get("properties", {})
+    arguments = {n: schema for n, schema in properties.items() if n not in controls}
     return {
-        "name": drop_verbs(name),
-        "title": drop_verbs(tool.title),
-        "keywords": " ".join(keywords),
         "object": " ".join(nouns),
+        "names": " ".join([drop_verbs(name), drop_verbs(tool.title), *keywords]),
         "description": drop_verbs(tool.description),
         "subject": " ".join(read_subject(tool, model)),
-        "inputSchema": {
-            "properties": {n: each for n, each in arguments.items() if n not in controls}
-        },
+        "arguments": " ".join(read_properties({"properties": arguments})),
         "own": own_action,
         "action": action,
         "as_question": ACTIONS.get(action, ""),
@@ -124,20 +121,21 @@ class FieldRanking:
     and adds a word's frequencies in them by the fields' weights before they are weighed as one.
 
     Args:
-        tools: by name, each as `describe_for_search` describes it, with a ``name`` at least.
+        tools: by name, each as `describe_for_search` describes it.
         language: of the words.
     """
 
     # BM25F (Zaragoza and others, TREC-13, 2004), with what found the most for those questions in
     # benchmarks/agents that are not kept out of tuning. Half and double find nearly as much.
     k1 = 4.9
-    fields: Mapping[str, tuple[float, float]] = {
-        # The weight of a field, and how much its length matters.
-        "object": (18.0, 0.6),
-        "names": (9.0, 0.6),
-        "description": (6.0, 0.6),
-        "subject": (1.0, 0.5),
-        "arguments": (1.0, 0.5),
+    # How much the length of a field matters, and the weight of each.
+    b = 0.6
+    fields: Mapping[str, float] = {
+        "object": 18.0,
+        "names": 9.0,
+        "description": 6.0,
+        "subject": 1.0,
+        "arguments": 1.0,
     }
     # What a score is multiplied by.
     fitting, misfitting, unlike, destroying = 1.7, 0.7, 0.3, 0.25
@@ -161,11 +159,11 @@ class FieldRanking:
         self.holders: dict[str, dict[str, float]] = defaultdict(dict)
         self.weights: dict[str, float] = {}
         documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in tools}
-        for field, (weight, b) in self.fields.items():
-            texts = {name: split(read_field(tool, field)) for name, tool in tools.items()}
+        for field, weight in self.fields.items():
+            texts = {name: split(tool.get(field, "")) for name, tool in tools.items()}
             average = sum(map(len, texts.values())) / max(len(texts), 1) or 1
             for name, words in texts.items():
-                share = weight / (1 - b + b * len(words) / average)
+                share = weight / (1 - self.b + self.b * len(words) / average)
                 for word, times in Counter(words).items():
                     documents[name][word] += share * times
         for name, document in documents.items():
@@ -231,10 +229,11 @@ class FieldRanking:
             # One object is read after it was found.
             return self.fitting * (0.9 if tool["action"] == "retrieve" else 1.0)
         wants_read = bool(asks) and asks.get(READ, 0.0) == strongest
-        if wants_read != tool["reads"]:
-            return self.unlike if wants_read else self.misfitting
+        if wants_read and not tool["reads"]:
+            return self.unlike
         # An action of the project's own has to be named.
-        if as_question or said.isdisjoint(self.said[name] | self.own[name]):
+        is_named = not (as_question or said.isdisjoint(self.said[name] | self.own[name]))
+        if wants_read != tool["reads"] or not is_named:
             return self.misfitting
         return 1.0 if self.own[name].isdisjoint(said) else self.fitting
 
@@ -262,14 +261,6 @@ class FieldRanking:
             for piece in cut_pieces(word):
                 pieces[piece].append(word)
         return pieces
-
-
-def read_field(tool: Mapping[str, Any], field: str) -> str:
-    if field == "names":
-        return " ".join(tool[key] for key in ("name", "title", "keywords") if tool.get(key))
-    if field == "arguments":
-        return " ".join(read_properties(tool.get("inputSchema")))
-    return str(tool.get(field, ""))
 
 
 def find_itself(near: Mapping[str, float]) -> str:
