@@ -24,7 +24,6 @@ from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.types import LostFilters
 from drf_mcp.json_text import encode_plain
-from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.tools.descriptions import Docstrings, Subject
 from drf_mcp.tools.tool import Tool
@@ -166,13 +165,6 @@ MIXED_TRUST = Cause(
     gettext_noop("{tools} reaches beyond this API, and %(readers)s shows what others wrote."),
     gettext_noop("Serve the two at different endpoints, or to different callers."),
     is_brief=False,
-)
-OUTPUT_SCHEMAS = Cause(
-    "output-schemas",
-    gettext_noop("Output schemas in the list"),
-    gettext_noop("Most models never see them, and clients compile each one."),
-    gettext_noop("The output schemas of {tools} are sent with every list."),
-    gettext_noop('Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'),
 )
 CONFUSED_TOOLS = Cause(
     "confused-tools",
@@ -379,7 +371,6 @@ class Lint:
         NO_PAGES,
         UNCLEAR_FILES,
         MIXED_TRUST,
-        OUTPUT_SCHEMAS,
         CONFUSED_TOOLS,
         PASSED_LIMITS,
     )
@@ -395,8 +386,7 @@ class Lint:
         There is one for each root cause, with the tools of all.
         """
         found = [each for tool in self.tools.values() for each in ToolLint(tool).find()]
-        found += [*self.find_mixed_trust(), *self.find_output_schemas()]
-        found += [*self.find_confusions(), *self.find_limits()]
+        found += [*self.find_mixed_trust(), *self.find_confusions(), *self.find_limits()]
         joined: dict[LintFinding, LintFinding] = {}
         for each in found:
             key = replace(each, tools=(), saves=0)
@@ -434,13 +424,6 @@ class Lint:
             if tool.annotations["openWorldHint"]:
                 found = ToolLint(tool)
                 yield found.make(MIXED_TRUST, sentence, place=found.lines.handler, subject=name)
-
-    def find_output_schemas(self) -> Iterator[LintFinding]:
-        about = (OUTPUT_SCHEMAS.cause, SETTINGS_PLACE, "OUTPUT_SCHEMA", _(OUTPUT_SCHEMAS.sentence))
-        for cost in self.costs if mcp_settings.OUTPUT_SCHEMA is not None else ():
-            if cost.output:
-                remedy = _(OUTPUT_SCHEMAS.remedy)
-                yield LintFinding(*about, remedy, (cost.tool.name,), cost.output)
 
     @cached_property
     def confusions(self) -> list[dict[str, str]]:

@@ -62,10 +62,6 @@ class ToolCost:
         parts.append(Part(OTHERS, self.count(definition)))
         return sorted(parts, key=lambda part: -part.tokens)
 
-    @property
-    def output(self) -> int:
-        return next((part.tokens for part in self.parts if part.name == OUTPUT), 0)
-
     def count(self, value: Any) -> int:
         return estimate_tokens(encode_plain(value))
 

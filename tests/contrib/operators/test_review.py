@@ -296,12 +296,6 @@ def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):
     assert found or sizes["zones"] < 500
 
 
-def test_output_schemas_in_the_list_say_what_they_cost(findings):
-    with_schemas = [f for f in findings(Takes, OUTPUT_SCHEMA="full") if f.cause == "output-schemas"]
-    assert with_schemas[0].saves > 100
-    assert not [f for f in findings(Takes) if f.cause == "output-schemas"]
-
-
 def test_tools_that_a_search_confuses_are_found_by_their_views(findings):
     class One(AllRows):
         """Groups of people."""
