@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from drf_mcp.envelopes.models import *  # noqa: F403
     from drf_mcp.envelopes.standardized import *  # noqa: F403
 
+RESPONSE_V2 = ResponseV2Envelope()
 # In the order of parsing: the plain envelope takes any body.
 BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
-    ResponseV2Envelope(),
+    RESPONSE_V2,
     OkEnvelope(),
     StatusEnvelope(),
     PlainEnvelope(),
@@ -39,15 +40,13 @@ MODEL_MODULES = ("digest", "models", "standardized")
 def parse_own_envelope(body: Any, status: int) -> Outcome | None:
     """Return the outcome of an envelope that a view built itself, None for plain data."""
     contract = getattr(type(body), "mcp_contract", None)
-    # Of a plain dict only its names can say that it is an envelope.
-    if contract is None and (not isinstance(body, OBJECTS) or "success" not in body):
-        return None
-    for envelope in BUILT_IN_ENVELOPES:
-        if envelope.contract == contract or (contract is None and envelope.self_describing):
-            outcome = envelope.parse(body, status)
-            if outcome is not None:
-                return outcome
-    return None
+    if contract is None:
+        # Each object of "response-v2" names its contract: a dict that names none is data.
+        is_envelope = isinstance(body, OBJECTS) and "success" in body
+        return RESPONSE_V2.parse(body, status) if is_envelope else None
+    own = (envelope for envelope in BUILT_IN_ENVELOPES if envelope.contract == contract)
+    envelope = next(own, None)
+    return None if envelope is None else envelope.parse(body, status)
 
 
 def __getattr__(name: str) -> Any:

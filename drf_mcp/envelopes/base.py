@@ -42,15 +42,12 @@ class Envelope:
         structured_content: True if results carry ``structuredContent`` as well as the
             text block, both of the same value.
         contract: the name of the contract, which ``mcp_contract`` of its models repeats.
-        self_describing: True if each JSON object of the contract names the contract, so
-            that a view may return such a dict, and other dicts are its data.
         meta_member: the member of the envelope that holds facts about the answer, "" if
             the contract has none.
     """
 
     structured_content: ClassVar[bool] = True
     contract: ClassVar[str] = ""
-    self_describing: ClassVar[bool] = False
     meta_member: ClassVar[str] = ""
 
     def render(self, outcome: Outcome) -> Any:

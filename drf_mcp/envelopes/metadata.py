@@ -91,10 +91,8 @@ def is_number(value: Any, least: float = float("-inf"), *, whole: bool = False) 
     return is_finite and value >= least and not (whole and value != int(value))
 
 
-is_count, is_ordinal = (
-    partial(is_number, least=0, whole=True),
-    partial(is_number, least=1, whole=True),
-)
+is_count = partial(is_number, least=0, whole=True)
+is_ordinal = partial(is_number, least=1, whole=True)
 
 
 def to_iso_time(value: Any) -> str | None:

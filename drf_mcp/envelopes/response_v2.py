@@ -54,7 +54,6 @@ class ResponseV2Envelope(ContractEnvelope):
     """``success``, ``error``, ``meta`` and ``data``, always all four."""
 
     contract: ClassVar[str] = VERSION
-    self_describing: ClassVar[bool] = True
     meta_member: ClassVar[str] = "meta"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
@@ -156,9 +155,6 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        # First, because every view's body is parsed.
-        if isinstance(body, dict) and "success" not in body:
-            return None
         envelope = self._get_members(body)
         meta, data, failure = envelope.get("meta"), envelope.get("data"), None
         if "success" not in envelope or not isinstance(meta, Mapping):
