@@ -37,11 +37,11 @@ class Severity(str, enum.Enum):
 
 
 @dataclass(frozen=True)
-class CategoryAdvice:
-    """What a caller can do about a category of failure.
+class Advice:
+    """What a caller can do about a failure.
 
     Attributes:
-        advice: the sentence for a failure without a remediation, in English.
+        advice: the sentence, in English.
         recoverable: True if the caller can get past it, by a corrected, a later
             or a newly authenticated call.
         severity: the severity of a failure.
@@ -59,33 +59,31 @@ class CategoryAdvice:
         return gettext(self.advice)
 
 
-HANDLING: Mapping[Category, CategoryAdvice] = {
-    Category.VALIDATION: CategoryAdvice(
+HANDLING: Mapping[Category, Advice] = {
+    Category.VALIDATION: Advice(
         gettext_noop(
             "The same call would be refused again: first change what the message speaks of."
         )
     ),
-    Category.AUTHENTICATION: CategoryAdvice(
-        gettext_noop("Send valid credentials, then call again.")
-    ),
-    Category.AUTHORIZATION: CategoryAdvice(
+    Category.AUTHENTICATION: Advice(gettext_noop("Send valid credentials, then call again.")),
+    Category.AUTHORIZATION: Advice(
         gettext_noop("Do not repeat the call; ask for the permission it needs."), False
     ),
-    Category.NOT_FOUND: CategoryAdvice(
+    Category.NOT_FOUND: Advice(
         gettext_noop("Look up which identifiers exist, then call again with one of them.")
     ),
-    Category.CONFLICT: CategoryAdvice(
+    Category.CONFLICT: Advice(
         gettext_noop("Read the current state before deciding whether to call again.")
     ),
-    Category.RATE_LIMIT: CategoryAdvice(gettext_noop("Wait, then call again.")),
-    Category.FEATURE_FLAG: CategoryAdvice(
+    Category.RATE_LIMIT: Advice(gettext_noop("Wait, then call again.")),
+    Category.FEATURE_FLAG: Advice(
         gettext_noop("Do not repeat the call; ask for the feature to be enabled."), False
     ),
-    Category.INTERNAL: CategoryAdvice(
+    Category.INTERNAL: Advice(
         gettext_noop("Try again later; if it fails again, report the request id."),
         severity=Severity.CRITICAL,
     ),
-    Category.UNAVAILABLE: CategoryAdvice(gettext_noop("Try again later.")),
+    Category.UNAVAILABLE: Advice(gettext_noop("Try again later.")),
 }
 
 # The standard codes of failures; projects have further codes.

@@ -14,12 +14,11 @@ from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from django.utils.functional import cached_property
-from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
-from drf_mcp.codes import CAUSES, HANDLING, Category
+from drf_mcp.codes import CAUSES, HANDLING, Advice, Category
 from drf_mcp.json_text import OBJECTS, JSONPointer
 
 Path = tuple[str | int, ...]
@@ -109,14 +108,12 @@ def find_error_texts(data: Any, path: Path = ()) -> Iterator[ErrorText]:
             yield ErrorText(path, data)
     elif isinstance(data, (list, tuple)):
         for index, item in enumerate(data):
-            text = item if isinstance(item, str) else None
             # REST framework's own ``get_full_details`` writes objects of text and code.
-            if isinstance(item, OBJECTS) and isinstance(item.get("code"), str):
-                text = read_error(item) if find_place(item) is None else None
-            if text is None:
-                yield from find_error_texts(item, (*path, index))
-            else:
-                yield from find_error_texts(text, path)
+            has_code = isinstance(item, OBJECTS) and isinstance(item.get("code"), str)
+            if has_code and find_place(item) is None:
+                item = read_error(item) or item
+            is_text = isinstance(item, str)
+            yield from find_error_texts(item, path if is_text else (*path, index))
     elif isinstance(data, OBJECTS):
         whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
         place = None if PLACE_KEYS.isdisjoint(data) else find_place(data)
@@ -237,21 +234,6 @@ CODE_REMEDIES = {
 }
 
 
-class Advice(NamedTuple):
-    """What to do about a failure: one sentence in English, and whether a call can mend it.
-
-    None is what the category says.
-    """
-
-    english: str
-    recoverable: bool | None = None
-
-    @property
-    def text(self) -> str:
-        """The sentence in the language that is active."""
-        return gettext(self.english)
-
-
 NOT_SENT = Advice(
     _(
         "Do not repeat the call: the API asks for a header or a protocol that this tool does not"
@@ -259,9 +241,7 @@ NOT_SENT = Advice(
     ),
     recoverable=False,
 )
-UNKNOWN_EFFECT = Advice(
-    _("Find out whether the call took effect; if it did not, try again later."), recoverable=True
-)
+UNKNOWN_EFFECT = Advice(_("Find out whether the call took effect; if it did not, try again later."))
 # By the HTTP status, where neither the arguments nor the code say more.
 STATUS_ADVICE: Mapping[int, Advice] = {
     **dict.fromkeys((411, 417, 421, 426, 428, 431, 505, 511), NOT_SENT),

@@ -228,7 +228,7 @@ class ErrorMapper:
             return problems[0].remediation
         advice = get_status_advice(status)
         if advice is not None:
-            return advice.text
+            return advice.remediation
         remedy = CODE_REMEDIES.get(error_code)
         return _(remedy) if remedy else HANDLING[category].remediation
 

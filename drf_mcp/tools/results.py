@@ -137,7 +137,7 @@ class ResultWriter:
             failure.failure,
             message=_("%(fault)s. It was logged under the id %(id)s.")
             % {"fault": fault, "id": failure.request_id},
-            remediation=advice.text,
+            remediation=advice.remediation,
             recoverable=advice.recoverable,
         )
         return replace(failure, failure=explained)
