@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from drf_mcp.dispatch.batches import Batch
-from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.failures import (
     FailureOutcomes,
     add_hints,
@@ -65,7 +64,6 @@ from drf_mcp.tools.arguments.fields import lacks_field
 class Dispatcher(FailureOutcomes):
     """Calls tools: every failure of a view becomes a value here."""
 
-    content_reader_class: type[ContentReader] = ContentReader
     # Reads the envelopes that views make themselves.
     recognize: Recognizer | None = None
 
@@ -220,7 +218,7 @@ class Dispatcher(FailureOutcomes):
     ) -> Outcome:
         """Return the outcome of a response, rendered or not."""
         tool, bound, caller = call.tool, call.bound, request.caller
-        answer = ViewResponse.read(response, request, self.content_reader_class)
+        answer = ViewResponse.read(response, request)
         if caller.is_guess and answer.view is not None:
             caller.answered = answer.view.request
         outcome = build_outcome(

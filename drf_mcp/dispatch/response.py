@@ -55,12 +55,7 @@ class ViewResponse:
     media_type: str = ""
 
     @classmethod
-    def read(
-        cls,
-        response: HttpResponseBase,
-        request: ToolRequest,
-        reader_class: type[ContentReader] = ContentReader,
-    ) -> ViewResponse:
+    def read(cls, response: HttpResponseBase, request: ToolRequest) -> ViewResponse:
         """Return a response as it is read: rendered where its data cannot be taken as they are."""
         passage, shown = request.passage, cast("Any", response)
         is_rest = type(response) is Response or isinstance(response, Response)
@@ -89,7 +84,7 @@ class ViewResponse:
             if not is_altered and getattr(shown, "is_enveloped", False):
                 content = Content(shown.data)
             else:
-                content = reader_class(shown, request.build_absolute_uri()).read()
+                content = ContentReader(shown, request.build_absolute_uri()).read()
             media_type = shown.get("Content-Type", "")
         try:
             view = shown.renderer_context["view"]
