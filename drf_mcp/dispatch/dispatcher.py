@@ -34,6 +34,7 @@ from drf_mcp.dispatch.guards import (
     Timer,
     find_refusal,
     pass_guards,
+    wrapping_statements,
 )
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import (
@@ -42,10 +43,8 @@ from drf_mcp.dispatch.request import (
     ToolRequest,
     get_call_handler,
     get_named_object,
-    is_asynchronous,
     keep_thread_state,
-    make_synchronous,
-    transactions,
+    prepare_callback,
 )
 from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
 from drf_mcp.dispatch.stored_answers import StoredAnswer
@@ -78,7 +77,7 @@ class Dispatcher(FailureOutcomes):
         perform: Proceed = self.perform
         timer = Timer() if mcp_settings.TELEMETRY or settings.DEBUG else None
         if timer is not None:
-            perform = timer.watching()(perform)
+            perform = wrapping_statements(timer)(perform)
         try:
             call.guards = guards = self.get_guards(call)
             outcome = pass_guards(guards, call, perform) if guards else perform(call)
@@ -192,11 +191,7 @@ class Dispatcher(FailureOutcomes):
         with catch() as caught:
             if mcp_settings.CALL_MIDDLEWARE:
                 return self._pass_middleware(CallPassage(request, match, callback or own), call)
-            respond = callback
-            if respond is None:
-                respond = transactions.make_view_atomic(own)
-                if is_asynchronous(own):
-                    respond = make_synchronous(respond, call.deadline, call.channel)
+            respond = callback or prepare_callback(own, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
             return self.read_outcome(call, request, response)
         return self.get_exception_outcome(call, request, caught.exception)

@@ -79,6 +79,15 @@ def pass_guards(guards: Sequence[Guard], call: CallState, perform: Proceed) -> O
 STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
 
 
+@contextmanager
+def wrapping_statements(wrapper: Callable[..., Any]) -> Iterator[None]:
+    """Call a wrapper, as of Django's ``execute_wrapper``, around each statement of any database."""
+    with ExitStack() as stack:
+        for connection in connections.all():
+            stack.enter_context(connection.execute_wrapper(wrapper))
+        yield
+
+
 class ThrottleGuard(Guard):
     """Asks the endpoint's throttles, and counts nothing that the view's own throttles count."""
 
@@ -138,7 +147,6 @@ class Deadline:
         return limited
 
     def __call__(self, execute: Callable[..., Any], sql: Any, *args: Any) -> Any:
-        # A wrapper for Django's ``execute_wrapper``.
         if not self.left and str(sql).lstrip(" \n\t(")[:8].upper().startswith(STATEMENTS):
             raise TimeLimitExceeded(self.seconds)
         return execute(sql, *args)
@@ -157,9 +165,7 @@ class TimeLimitGuard(Guard):
         call.bound  # noqa: B018 - reading it binds the arguments
         call.deadline = deadline = Deadline(seconds)
         try:
-            with ExitStack() as stack:
-                for connection in connections.all():
-                    stack.enter_context(connection.execute_wrapper(deadline))
+            with wrapping_statements(deadline):
                 return proceed(call)
         finally:
             call.deadline = None
@@ -178,7 +184,6 @@ class Timer:
         self.query_seconds = self.slowest = 0.0
 
     def __call__(self, execute: Callable[..., Any], *args: Any) -> Any:
-        # A wrapper for Django's ``execute_wrapper``.
         began = time.perf_counter()
         try:
             return execute(*args)
@@ -187,13 +192,6 @@ class Timer:
             self.queries += 1
             self.query_seconds += seconds
             self.slowest = max(self.slowest, seconds)
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        with ExitStack() as stack:
-            for connection in connections.all():
-                stack.enter_context(connection.execute_wrapper(self))
-            yield
 
     def telemetry(self) -> dict[str, Any]:
         measured = {

@@ -30,7 +30,7 @@ from drf_mcp.dispatch.request import (
     get_named_object,
     is_asynchronous,
     keep_thread_state,
-    make_synchronous,
+    prepare_callback,
     transactions,
 )
 from drf_mcp.dispatch.response import ViewResponse
@@ -227,10 +227,7 @@ class Probe:
         if self.endpoint.method not in SAFE_METHODS:
             raise MethodNotAllowed(self.endpoint.method)
         callback = self.endpoint.route.callback
-        respond = self.answer_by(None)
-        if self.is_decorated:
-            respond = transactions.make_view_atomic(callback)
-            respond = make_synchronous(respond) if is_asynchronous(callback) else respond
+        respond = prepare_callback(callback) if self.is_decorated else self.answer_by(None)
         request = self.make_request(self.path)
         return request, self.respond(respond, request)
 

@@ -354,10 +354,18 @@ setting_changed.connect(forget_call_handlers)
 transactions = BaseHandler()
 
 
-def make_synchronous(callback: Callable[..., Any], *limits: Any) -> Callable[..., HttpResponseBase]:
+def prepare_callback(callback: Callable[..., Any], *limits: Any) -> Callable[..., HttpResponseBase]:
+    """Return what answers a request as Django lets a route's callback answer it.
+
+    Args:
+        limits: the deadline and the channel that end a coroutine, None for none.
+    """
+    respond: Callable[..., Any] = transactions.make_view_atomic(callback)
+    if not is_asynchronous(callback):
+        return respond
     for limit in limits:
-        callback = callback if limit is None else limit.limit(callback)
-    return async_to_sync(callback)
+        respond = respond if limit is None else limit.limit(respond)
+    return async_to_sync(respond)
 
 
 @functools.lru_cache(maxsize=4096)
