@@ -17,9 +17,14 @@ from drf_mcp.contrib.operators.lock import LOCK_FILE, LockFile
 from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.outcomes import MISSING
 from drf_mcp.test.client import MCPClient
-from drf_mcp.test.observation import WRITE, rolled_back
+from drf_mcp.test.requests import (
+    CONFIRMATION,
+    WRITE,
+    has_control,
+    rolled_back,
+    sample_arguments,
+)
 from drf_mcp.test.results import ToolResult
-from drf_mcp.test.samples import CONFIRMATION, has_control, sample_arguments
 from drf_mcp.tools import registry
 
 CONFIRMATION_REQUIRED = "CONFIRMATION_REQUIRED"

@@ -24,16 +24,18 @@ from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.test.client import MCPClient, MCPRefused
-from drf_mcp.test.observation import (
+from drf_mcp.test.requests import (
+    CONFIRMATION,
     FAILED,
     WRITE,
     CapturingEnvelope,
     Observed,
+    has_control,
     raise_difference,
     rolled_back,
+    sample_arguments,
     to_json_value,
 )
-from drf_mcp.test.samples import CONFIRMATION, has_control, sample_arguments
 from drf_mcp.tools import ArgumentsRefused, registry
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 

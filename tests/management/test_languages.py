@@ -15,8 +15,8 @@ from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.contrib.operators.exposure_report import find_unexposed
 from drf_mcp.contrib.operators.lock import LockFile
-from drf_mcp.contrib.operators.unexposed import find_unexposed
 from drf_mcp.management.screen import group_digits
 from drf_mcp.tools import registry
 from tests.management import library

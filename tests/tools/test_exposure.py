@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.contrib.operators.unexposed import find_unexposed
+from drf_mcp.contrib.operators.exposure_report import find_unexposed
 from drf_mcp.tools import Exposure, Registry, mcp_tool, mcp_viewset
 
 

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.browsable.tool_card import find_field_facts
 from drf_mcp.management.tool_reports import find_example_call, write_call
-from drf_mcp.test.samples import sample_arguments
+from drf_mcp.test.requests import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
 from tests.agents import REVISIONS, Agent
 

@@ -9,8 +9,8 @@ class OperatorsFeature(Feature):
     tool_reports = {
         "findings": "drf_mcp.contrib.operators.review.FindingsReport",
         "size": "drf_mcp.contrib.operators.review.SizeReport",
-        "risks": "drf_mcp.contrib.operators.risks.RisksReport",
-        "unexposed": "drf_mcp.contrib.operators.unexposed.UnexposedReport",
+        "risks": "drf_mcp.contrib.operators.exposure_report.RisksReport",
+        "unexposed": "drf_mcp.contrib.operators.exposure_report.UnexposedReport",
         "why": "drf_mcp.contrib.operators.permission_trace.WhyReport",
         "lock": "drf_mcp.contrib.operators.lock.LockReport",
         "check": "drf_mcp.contrib.operators.lock.CheckReport",

@@ -11,7 +11,7 @@ from django.urls import include, path
 from rest_framework.permissions import IsAuthenticated
 
 from drf_mcp.test import ToolParity, assert_tool_parity
-from drf_mcp.test.samples import sample_arguments
+from drf_mcp.test.requests import sample_arguments
 from drf_mcp.tools import registry
 from tests.contrib.aggregates.conftest import router
 from tests.contrib.aggregates.journeys import Journey, JourneyViewSet

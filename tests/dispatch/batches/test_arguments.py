@@ -13,7 +13,7 @@ from rest_framework.routers import DefaultRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp.test.samples import sample_arguments
+from drf_mcp.test.requests import sample_arguments
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 from tests.dispatch.batches.conftest import Groups, GroupSerializer
