@@ -139,28 +139,11 @@ class Route:
         return captured or dict(zip(self.kwargs, match.args, strict=False))
 
     def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:
-        # Resolving walks the whole URLconf, so its result is reused: for a path without arguments,
-        # and for paths with arguments that no earlier route takes.
-        captured: dict[str, Any] = {}
-        own: dict[str, Any] = {}
-        if self.kwargs:
-            earlier = self.earlier if resolver.pattern is self.chain[0] else None
-            # A pattern that ends with $ takes a last newline as well.
-            if earlier is None or path in earlier[0] or path[-1:] == "\n":
-                return resolver.resolve(path)
-            if earlier[1] and any(leads_there(chain, path) for chain in earlier[1]):
-                return resolver.resolve(path)
-            beginning, patterns = self.beginning
-            if not path.startswith(beginning):
-                return resolver.resolve(path)
-            rest = path.removeprefix(beginning)
-            for pattern in patterns:
-                found = pattern.match(rest)
-                # Groups without names share their numbers with those of other patterns.
-                if found is None or found[1]:
-                    return resolver.resolve(path)
-                rest, _, own = found
-                captured.update(own)
+        # Resolving walks the whole URLconf, so one match serves all paths of the route.
+        found = self.read_path(resolver, path) if self.kwargs else ({}, {})
+        if found is None:
+            return resolver.resolve(path)
+        captured, own = found
         place = "" if self.kwargs else path
         known = self.known_matches.get(place)
         if known is None or known[0] is not resolver:
@@ -172,6 +155,32 @@ class Route:
         match: ResolverMatch = object.__new__(ResolverMatch)
         match.__dict__.update(known[1].__dict__, kwargs={**fixed, **captured}, captured_kwargs=own)
         return match
+
+    def read_path(
+        self, resolver: URLResolver, path: str
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the values in a path, all of them and those of the last pattern.
+
+        None where the path may belong to an earlier route.
+        """
+        earlier = self.earlier if resolver.pattern is self.chain[0] else None
+        # A pattern that ends with $ takes a last newline as well.
+        if earlier is None or path in earlier[0] or path[-1:] == "\n":
+            return None
+        if earlier[1] and any(leads_there(chain, path) for chain in earlier[1]):
+            return None
+        beginning, patterns = self.beginning
+        if not path.startswith(beginning):
+            return None
+        rest, captured, own = path.removeprefix(beginning), {}, {}
+        for pattern in patterns:
+            found = pattern.match(rest)
+            # Groups without names share their numbers with those of other patterns.
+            if found is None or found[1]:
+                return None
+            rest, _, own = found
+            captured.update(own)
+        return captured, own
 
     @functools.cached_property
     def beginning(self) -> tuple[str, Chain]:
