@@ -300,10 +300,16 @@ class ToolsCapability(Capability):
         return result, outcome
 
     def check_request(self, call: CallState) -> Outcome | None:
+        """Check the headers and the client's capabilities that a tool wants.
+
+        Who may not call the tool does not learn of them, and gets the outcome of the refusal.
+
+        Raises:
+            ProtocolError: if the message lacks one of them.
+        """
         tool, context = call.tool, call.context
         if context is None or not (tool.mirrored or tool.options.required_capabilities):
             return None
-        # Who may not call the tool does not learn which headers and capabilities it wants.
         try:
             context.check_headers(tool.mirrored)
             context.check_capabilities(tool.options.required_capabilities or {})
@@ -314,6 +320,11 @@ class ToolsCapability(Capability):
         return None
 
     def get_tool(self, context: RequestContext) -> Tool:
+        """Return the tool that a message names, as the caller's narrowings leave it.
+
+        Raises:
+            UnknownTool: if there is none; the error has the nearest names that the caller sees.
+        """
         name = context.message.params.get("name")
         if type(name) is not str:
             raise InvalidParams(_('The params of tools/call must name a tool: "name", a string.'))
@@ -324,11 +335,10 @@ class ToolsCapability(Capability):
         if tool is None:
             offered = self.get_offered_tools(context)
             raise UnknownTool.named(name, Visibility(context.caller).find_nearest(name, offered))
+        if not (narrowings := context.caller.narrowings):
+            return tool
         # A tool that is taken away is refused by a guard, which says why.
-        narrowings = context.caller.narrowings
-        return (
-            self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
-        )
+        return self.server.registry.narrow(tools, narrowings).get(name, tool)  # type: ignore[no-any-return]
 
 
 def write_definitions(definition: Mapping[str, Any]) -> bytes:

@@ -163,7 +163,7 @@ SENTENCES = {
     "partial_update": gettext_noop("Change, edit or mark {one}"),
     "destroy": gettext_noop("Delete or remove {one}"),
 }
-# Clients cut longer ones.
+# Clients cut longer descriptions and instructions.
 MAX_LENGTH = 2048
 # Choices: of one filter, and the characters of all. The schema has them as well.
 MAX_CHOICES, MAX_CHOICES_LENGTH = 6, 50

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS
+from drf_mcp.tools.descriptions import MAX_LENGTH
 from drf_mcp.tools.tool import Tool
 
 NAMES = {
@@ -86,10 +87,6 @@ def write_one(name: Any, schema: Mapping[str, Any], depth: int) -> str:
         members = (f"{each}: {write_type(properties[each], depth + 1)}" for each in properties)
         return f"{{{', '.join(members)}}}"
     return NAMES.get(str(name), UNKNOWN)
-
-
-# Clients cut longer ones.
-MAX_LENGTH = 2048
 
 
 class Instructions:

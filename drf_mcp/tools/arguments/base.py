@@ -92,14 +92,14 @@ class Arguments(ArgumentLayout):
                 controls[argument.parameter.name] = value
         return Call(
             arguments,
-            kwargs,
-            query_string,
-            content,
-            encoder.content_type if content else "",
-            encoder.disposition if content else "",
-            parts[ANSWER][0][1] if parts[ANSWER] else (),
-            self.many,
-            controls,
+            kwargs=kwargs,
+            query_string=query_string,
+            body=content,
+            content_type=encoder.content_type if content else "",
+            disposition=encoder.disposition if content else "",
+            fields=parts[ANSWER][0][1] if parts[ANSWER] else (),
+            many=self.many,
+            controls=controls,
         )
 
     def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
