@@ -21,7 +21,13 @@ from drf_mcp.tools.tool import Tool
 
 @dataclass(frozen=True)
 class ToolChoice:
-    # named: the project exposed this endpoint by name, not all endpoints of its view.
+    """An endpoint that becomes a tool, and the tool's options.
+
+    Attributes:
+        named: whether the project exposed this endpoint by name, not all endpoints of its view.
+        tool_class: the class of the tool.
+    """
+
     endpoint: Endpoint
     options: ToolOptions
     named: bool = False

@@ -199,7 +199,15 @@ def check_options(own: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class ViewOptions:
-    # `actions` holds HTTP methods in lower case where a view has no actions; None is all.
+    """The options of a view, and those of all its tools.
+
+    Attributes:
+        actions: the actions that are tools, or HTTP methods in lower case; None for all.
+        exclude: the actions that are no tools.
+        name: the noun that the names of the tools start with.
+        tool: the options of each tool.
+    """
+
     actions: frozenset[str] | None = None
     exclude: frozenset[str] = frozenset()
     name: str | None = None
