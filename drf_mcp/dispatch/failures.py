@@ -52,6 +52,8 @@ Found = TypeVar("Found")
 MOST_ROWS = 10_000
 EMPTY = "EMPTY_LIST"
 CHOOSING = ("filter", "search")
+# What REST framework's paginators say of a page that does not exist.
+MISSING_PAGES = ("invalid_page_message", "invalid_cursor_message")
 EXISTING = gettext_noop("Use %(tool)s to find existing ids, then call again with one of them.")
 
 
@@ -286,12 +288,14 @@ def add_hints(outcome: Outcome, tool: Any) -> Outcome:
     if failure.category is not Category.NOT_FOUND or failure.remediation not in general:
         return outcome
     endpoint = tool.endpoint
-    if tool.list_tool is not None:
-        hint = _(EXISTING) % {"tool": tool.list_tool}
-    elif endpoint.standard_action == "list" and getattr(
-        endpoint.view_class, "pagination_class", None
-    ):
+    paginator = getattr(endpoint.view_class, "pagination_class", None)
+    is_paged = endpoint.standard_action == "list" and paginator is not None
+    # A list below an object may lack the page, or the object.
+    texts = [getattr(paginator, name, "") for name in MISSING_PAGES]
+    if is_paged and (tool.list_tool is None or failure.message in map(str, texts)):
         hint = _("Start at the first page, and go on with the arguments of the next.")
+    elif tool.list_tool is not None:
+        hint = _(EXISTING) % {"tool": tool.list_tool}
     else:
         return outcome
     return outcome.changed(failure=replace(failure, remediation=hint))

@@ -32,6 +32,7 @@ SYNONYMS = (
     "ordering sort sortby orderby order sortorder sorting",
     "fields select columns only attributes",
     "id pk key",
+    "ids id pk key pks keys",
     "status state",
     "name title label fullname subject",
     "name title label search q",
@@ -49,7 +50,7 @@ WORD_SYNONYMS = {
     for group in (
         "after gte gt since from start begin starts min minimum",
         "before lte lt until to end till ends max maximum",
-        "id pk key",
+        "id pk key ids pks keys",
         "status state",
     )
     for word in group.split()

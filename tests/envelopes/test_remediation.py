@@ -229,9 +229,12 @@ def test_what_is_not_found_points_at_the_list_tool(alice):
     results = [alice.call_with(tool, arguments) for tool, arguments, _ in NOT_FOUND]
     assert {result.code for result in results} == {"NOT_FOUND"}
     assert [said(result) for result in results] == [hint(tool) for *_, tool in NOT_FOUND]
-    paged = alice.call("customers_list", page=99)
-    assert paged.code == "NOT_FOUND"
-    assert said(paged) == "Start at the first page, and go on with the arguments of the next."
+    mine = alice.call("customers_list").data["results"][0]["id"]
+    below = {"customer_pk": mine, "cursor": "none"}
+    for tool, sent in (("customers_list", {"page": 99}), ("customers_orders_list", below)):
+        paged = alice.call_with(tool, sent)
+        assert paged.code == "NOT_FOUND"
+        assert said(paged) == "Start at the first page, and go on with the arguments of the next."
 
 
 class Unpaged(ListAPIView):

@@ -118,6 +118,8 @@ def test_what_means_the_same_and_begins_alike_comes_first(subtests):
         ("list_orders", ["orders_list", "orders_create"], ["orders_list"]),
         ("-join_date", ["joined", "-joined"], ["-joined"]),
         ("Shipped", ["skipped", "shipped"], ["shipped"]),
+        ("id", ["ids", "fields"], ["ids"]),
+        ("customer_id", ["ids", "fields"], ["ids"]),
         ("wholly_other", ["name"], []),
         ("", ["name"], []),
     ]:

@@ -133,12 +133,14 @@ class ProgramRun:
         cause = self.calls.failures.get(exc.message)
         if cause is not None and cause.failure is not None:
             failure, message = cause.failure, f"{line}{cause.tool}: {exc.message}"
+            # The answer of a call that worked says what its remediation speaks of.
+            data = cause.data if failure.soft and isinstance(cause.data, Mapping) else {}
             failure = Failure(
                 failure.code,
                 failure.category,
                 message,
                 failure.remediation,
-                context={"line": exc.line},
+                context={**failure.context, **data, "line": exc.line},
             )
             return self.fail(cause.status, failure).changed(scopes=cause.scopes)
         kind = f"{exc.kind}: " if exc.kind else ""

@@ -102,7 +102,9 @@ class ProposalView(ServerToolView):
         return row
 
     def get(self, request: Request) -> Response:
-        row, call = self.find(request, request.query_params.get("id")), find_call(request)
+        asked = ProposalId(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        row, call = self.find(request, asked.validated_data["id"]), find_call(request)
         facts = describe_proposal(row)
         tool = call.server.registry.tools().get(row.tool)
         is_offered = tool is not None and call.caller.find_narrowing(tool) is None

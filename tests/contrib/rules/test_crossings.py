@@ -255,3 +255,14 @@ def test_a_task_that_was_cancelled(task_of, order):
     run_proposal(approve().pk)
     assert Proposal.objects.get().status == "failed"
     assert not is_refunded(order)
+
+
+def test_a_program_that_ends_at_a_proposal_says_what_its_caller_asks_for(ask, alice, sent, settings):
+    configure(settings, COMPOSE="writes")
+    failed = alice.call("tools_compose", program=f"orders_refund(**{sent!r})")
+    assert failed.code == "APPROVAL_REQUIRED"
+    assert failed.data["next"]["arguments"]["id"] == Proposal.objects.get().proposal_id
+
+
+def test_the_state_of_no_proposal_lacks_an_argument(ask, alice):
+    assert alice.call("proposals_retrieve").code == "MISSING_REQUIRED"
