@@ -10,6 +10,7 @@ from typing import Any
 from django.db import router, transaction
 from django.db.models import Model
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_tenant_key, get_user_key
@@ -23,17 +24,24 @@ from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_err
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
+from drf_mcp.contrib.writes.idempotency import REPLAYED
+from drf_mcp.contrib.writes.idempotency_guard import RIGHTS_CHANGED, IdempotencyGuard
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import Probe, find_written_databases
 from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
-from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome, Warning
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.settings import override_language
 
+MADE = gettext_noop(
+    "The change was made before, and is not made again. Its answer is not given: by now a rule "
+    "refuses the call, or has it approved. Read what was changed."
+)
 # The proposal whose call is being made, and the rights that its answer is read by.
 RUN: Slot[Any] = Slot()
 TERMS: Slot[Mapping[str, Any]] = Slot()
@@ -60,11 +68,23 @@ class RulesGuard(Guard):
             rule, ruling = decide_call(self.rules, call)
             if ruling.verdict == ALLOW:
                 return proceed(call)
+            if self.is_made(call):
+                warning = Warning(RIGHTS_CHANGED, _(MADE))
+                return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
             if ruling.verdict == REFUSE:
                 raise make_refusal(ruling.reason)
             return self.have_approved(call, rule, ruling, proceed)
         except ViewRefused as exc:
             return exc.outcome
+
+    def is_made(self, call: CallState) -> bool:
+        """Return whether the call was made before, and its caller may still learn that."""
+        # A call that is being made for its proposal ends the proposal.
+        if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
+            return False
+        return IdempotencyGuard().is_made(call) and contain(
+            lambda: bool(call.dispatcher.get_stored_answer(call).find_rights()), lambda exc: False
+        )
 
     def have_approved(
         self, call: CallState, rule: Any, ruling: Ruling, proceed: Proceed

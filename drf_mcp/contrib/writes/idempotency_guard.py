@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -59,20 +60,14 @@ class IdempotencyGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         key = self.get_key(call)
-        seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
         # A trial changes nothing that could have an answer.
-        if is_dry_run(call) or not seconds:
-            return proceed(call)
-        if key and takes_header(call.tool):
+        if key and takes_header(call.tool) and not is_dry_run(call):
             # The view does the same over HTTP.
             call.bound = replace(call.bound, headers={KeyHeader.meta: KeyHeader.write(key)})
             return proceed(call)
-        # Asked last: the answer authenticates, which such a call leaves to its view.
-        owner = call.caller.principal
-        if not owner:
+        change = self.find_change(call, key)
+        if change is None:
             return proceed(call)
-        values = dict(self.find_values(call))
-        change = IntendedChange(owner, key, call.tool.name, values, seconds)
         with catch() as caught:
             return self.make(change, call, proceed)
         exc = caught.exception
@@ -83,6 +78,29 @@ class IdempotencyGuard(Guard):
         if isinstance(exc, APIException):
             raise CallRefused(exc) from exc
         raise CallCrashed(exc) from exc
+
+    def find_change(self, call: CallState, key: str) -> IntendedChange | None:
+        """Return the change of a call that is made once, None for any other call."""
+        seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
+        if not seconds or is_dry_run(call):
+            return None
+        # Asked last: the answer authenticates, which other calls leave to their views.
+        owner = call.caller.principal
+        if not owner:
+            return None
+        values = dict(self.find_values(call))
+        return IntendedChange(owner, key, call.tool.name, values, seconds)
+
+    def is_made(self, call: CallState) -> bool:
+        """Return whether the change of a call was made before, as its record says.
+
+        Raises:
+            ArgumentsRefused: if the key of the call is none.
+        """
+        change = self.find_change(call, self.get_key(call))
+        with contextlib.suppress(KeyReused):
+            return change is not None and change.find_answer() is not None
+        return False
 
     def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
         def perform(row: Any) -> Outcome:

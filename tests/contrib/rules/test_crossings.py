@@ -257,7 +257,9 @@ def test_a_task_that_was_cancelled(task_of, order):
     assert not is_refunded(order)
 
 
-def test_a_program_that_ends_at_a_proposal_says_what_its_caller_asks_for(ask, alice, sent, settings):
+def test_a_program_that_ends_at_a_proposal_says_what_to_ask_for(
+    ask, alice, sent, settings
+):
     configure(settings, COMPOSE="writes")
     failed = alice.call("tools_compose", program=f"orders_refund(**{sent!r})")
     assert failed.code == "APPROVAL_REQUIRED"
@@ -266,3 +268,33 @@ def test_a_program_that_ends_at_a_proposal_says_what_its_caller_asks_for(ask, al
 
 def test_the_state_of_no_proposal_lacks_an_argument(ask, alice):
     assert alice.call("proposals_retrieve").code == "MISSING_REQUIRED"
+
+
+@pytest.mark.parametrize("verdict", ["refuse", "approve"])
+def test_a_change_with_a_key_that_a_rule_is_against_since_is_said_to_be_made(
+    keep_rule, alice, sent, order, verdict
+):
+    """The rule is about a state that the change itself has made."""
+    keep_rule("orders_refund", verdict, condition='object.status == "refunded"')
+    keyed = {**sent, "idempotency_key": "one"}
+    assert not alice.call("orders_refund", **keyed).is_error
+    assert is_refunded(order)
+    again = alice.call("orders_refund", **keyed)
+    assert again.envelope["meta"]["replayed"]
+    assert not again.data
+    assert not Proposal.objects.exists()
+    other = {**sent, "idempotency_key": "two"}
+    assert alice.call("orders_refund", **other).code in (
+        "FORBIDDEN",
+        "APPROVAL_REQUIRED",
+        "CONFLICT",
+    )
+
+
+def test_an_approved_call_with_a_key_is_not_proposed_again(ask, alice, sent, order):
+    keyed = {**sent, "idempotency_key": "one"}
+    alice.call("orders_refund", **keyed)
+    run_proposal(approve().pk)
+    assert is_refunded(order)
+    assert alice.call("orders_refund", **keyed).envelope["meta"]["replayed"]
+    assert Proposal.objects.count() == 1
