@@ -11,6 +11,7 @@ from typing import Any
 from django.apps import apps
 from django.db import DatabaseError
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
@@ -82,6 +83,9 @@ def can_be_asked(endpoint: Any) -> bool:
 MADE = gettext_noop(
     "The change was made before, and is not made again. Its answer is not given: your rights are "
     "others than they were then. Read what was changed."
+)
+FAILED = gettext_noop(
+    "The call failed. Its answer is not given: your rights are others than they were then."
 )
 HOOKS = ("get_rights_fingerprint", "may_retrieve")
 
@@ -243,11 +247,20 @@ class StoredAnswer:
         """Return a hash of the caller's rights."""
         return self.look().rights
 
-    def note_terms(self) -> dict[str, Any]:
-        """Return what is kept with an answer that is given whole or not at all, as JSON."""
+    def note_terms(self, *, failed: bool = False) -> dict[str, Any]:
+        """Return what is kept with an answer that is given whole or not at all, as JSON.
+
+        Args:
+            failed: whether the answer is that of a call which failed.
+        """
         asked = contain(lambda: bool(self.find_rights()), lambda exc: False)
         call = {"kwargs": dict(self.kwargs), "query_string": self.call.query_string}
-        return {**call, "rights": self.note_rights(), "asked": asked}
+        return {**call, "rights": self.note_rights(), "asked": asked, "failed": failed}
+
+    @staticmethod
+    def explain_withheld(terms: Mapping[str, Any]) -> str:
+        """Return what is said of a change whose answer is not given."""
+        return _(FAILED) if terms.get("failed") else _(MADE)
 
     def check(self, terms: Mapping[str, Any]) -> None:
         """Ask whether the caller may have an answer of these terms."""

@@ -61,7 +61,10 @@ class Signature:
         properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
         if "results" in properties and not properties.keys() - PAGE_MEMBERS - {"results"}:
             return properties["results"]
-        return schema
+        # The answers to several items are a list.
+        items = self.tool.arguments.items
+        is_several = items is not None and items.name in self.tool.input_schema.get("required", ())
+        return {"type": "array", "items": schema} if is_several else schema
 
 
 def write_type(schema: Any, depth: int = 0) -> str:

@@ -31,6 +31,11 @@ def test_a_page_is_its_rows():
     assert "lines: [{product: str, " in text
 
 
+def test_the_answers_to_several_items_are_a_list():
+    text = Signature(registry.tool("products_partial_update")).write()
+    assert text.endswith(" -> [Any]")
+
+
 def test_every_tool_of_the_shop_has_arguments_as_python_writes_them():
     for tool in registry.tools().values():
         arguments = Signature(tool).get_arguments()
@@ -41,6 +46,7 @@ def test_what_no_schema_describes_is_anything():
     tool = SimpleNamespace(
         name="free",
         input_schema={"type": "object"},
+        arguments=SimpleNamespace(items=None),
         options=SimpleNamespace(output_schema=None),
         schema=SimpleNamespace(output={}),
     )

@@ -26,7 +26,7 @@ from drf_mcp.contrib.rules.proposing import (
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules
 from drf_mcp.contrib.rules.values import CallValues
 from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
@@ -116,7 +116,8 @@ class ProposalView(ServerToolView):
                     kwargs, query = terms["kwargs"], terms["query_string"]
                     StoredAnswer(call.caller, tool, kwargs, query).check(terms)
             except REFUSALS:
-                facts["answer"] = {"error": {"message": _(MADE)}}
+                said = StoredAnswer.explain_withheld(row.terms)
+                facts["answer"] = {"error": {"message": said}}
         return Response(facts)
 
     def post(self, request: Request) -> Response:

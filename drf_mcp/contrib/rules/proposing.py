@@ -327,7 +327,8 @@ def run_proposal(proposal_id: str) -> Any:
 def keep_terms(outcome: Outcome, call: CallState) -> None:
     """Keep the rights that the answer of an approved call is read by."""
     if call.slots and RUN.get(call) is not None:
-        TERMS.set(call, StoredAnswer(call.caller, call.tool, **outcome.call).note_terms())
+        answer = StoredAnswer(call.caller, call.tool, **outcome.call)
+        TERMS.set(call, answer.note_terms(failed=outcome.failure is not None))
 
 
 def finish(result: Mapping[str, Any], call: CallState) -> None:

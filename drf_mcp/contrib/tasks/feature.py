@@ -18,7 +18,7 @@ from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import REFUSALS
-from drf_mcp.dispatch.stored_answers import MADE, StoredAnswer
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
 from drf_mcp.features import CallState, Feature, Guard, Proceed, Setting
 from drf_mcp.interaction.call_context import DEFERRAL
@@ -263,7 +263,8 @@ class TasksCapability(Capability):
             return self.ask_job(row, context)
         if row.status != COMPLETED or self.may_read(row, tool, context):
             return self.store.describe_fully(row)
-        return self.describe_failed(row, _(CALL_AGAIN) if tool.reads else _(MADE))
+        said = _(CALL_AGAIN) if tool.reads else StoredAnswer.explain_withheld(row.terms)
+        return self.describe_failed(row, said)
 
     def describe_failed(self, row: Any, message: str) -> dict[str, Any]:
         error = {"code": FORBIDDEN, "message": message}

@@ -196,7 +196,8 @@ class Run:
         INPUT_REQUESTS.set(call, TaskInputRequests(self, call.context))
 
     def note_terms(self, outcome: Outcome, call: CallState) -> None:
-        self.terms = StoredAnswer(call.caller, call.tool, **outcome.call).note_terms()
+        answer = StoredAnswer(call.caller, call.tool, **outcome.call)
+        self.terms = answer.note_terms(failed=outcome.failure is not None)
 
     def perform(self) -> None:
         # It stays None where the worker has to end, or an async view was cancelled.

@@ -219,17 +219,20 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
     if outcome.failure is not None:
         return add_hints(outcome, tool)
     deleted, updated = rollback.changes.get_keys()
-    # The object itself is what the call names, wherever it is deleted.
+    state, listings = get_state(target, deleted, updated), get_listings(call)
+    # The object itself is what the call names, whether it is deleted or only marked as deleted.
     model, key = type(target.instance)._meta.concrete_model, target.instance.pk
-    if model in deleted:
-        deleted[model] = deleted[model] - {key}
-    listings = get_listings(call)
+
+    def find_others(rows: Mapping[Any, set[Any]]) -> dict[Any, set[Any]]:
+        others = {each: keys - {key} if each is model else keys for each, keys in rows.items()}
+        return {each: keys for each, keys in others.items() if keys or each is not model}
+
     return Preview(
         unknown.label,
-        listings.describe({m: keys for m, keys in deleted.items() if keys or m is not model}),
-        changed=listings.describe(updated),
+        listings.describe(find_others(deleted)),
+        changed=listings.describe(find_others(updated)),
         own=target.own,
-        state=get_state(target, deleted, updated),
+        state=state,
     )
 
 

@@ -257,9 +257,7 @@ def test_a_task_that_was_cancelled(task_of, order):
     assert not is_refunded(order)
 
 
-def test_a_program_that_ends_at_a_proposal_says_what_to_ask_for(
-    ask, alice, sent, settings
-):
+def test_a_program_that_ends_at_a_proposal_says_what_to_ask_for(ask, alice, sent, settings):
     configure(settings, COMPOSE="writes")
     failed = alice.call("tools_compose", program=f"orders_refund(**{sent!r})")
     assert failed.code == "APPROVAL_REQUIRED"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
@@ -177,6 +177,14 @@ def test_of_a_change_it_is_said_that_it_was_made(agent, user, work):
     work()
     User.objects.filter(pk=user.pk).update(is_staff=True)
     assert "is not made again" in agent.get(task)["error"]["message"]
+
+
+def test_of_a_call_that_failed_it_is_not_said_that_a_change_was_made(agent, user, work):
+    task = agent.start("groups_create", name="editors")
+    Group.objects.create(name="editors")
+    work()
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+    assert agent.get(task)["error"]["message"].startswith("The call failed.")
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])

@@ -11,7 +11,7 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp import mcp_viewset
-from tests.contrib.writes.confirmation.presses import Press
+from tests.contrib.writes.confirmation.presses import ClosingViewSet, Press
 from tests.contrib.writes.confirmation.test_forms import call
 
 # Reads as if the sentence of the server ended, and another one followed.
@@ -106,3 +106,15 @@ def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
     assert set(Press.objects.values_list("owner", flat=True)) == {"alice", "bob"}
     assert agent.call("bulk_partial_update", **stale.data["next"]).envelope["success"]
     assert set(Press.objects.values_list("owner", flat=True)) == {"carol"}
+
+
+def test_an_object_that_is_only_marked_as_deleted_does_not_change_with_itself(serve, press):
+    class MarkingViewSet(ClosingViewSet):
+        def perform_destroy(self, instance) -> None:
+            instance.fee = 0
+            instance.save()
+
+    methods = {"get": "retrieve", "delete": "destroy"}
+    patterns = path("marked/<int:pk>/", MarkingViewSet.as_view(methods))
+    asked = serve(patterns)().call("marked_destroy", pk=press.pk)
+    assert asked.data["preview"] == {"object": f'press {press.pk}, name "Hogarth"'}
