@@ -56,15 +56,18 @@ class ErrorText(NamedTuple):
     def code(self) -> str:
         return str(getattr(self.text, "code", None) or "invalid")
 
+    @property
+    def is_fact(self) -> bool:
+        # A single word under such a name is a code or an address, and no sentence.
+        return bool(self.path) and self.path[-1] in FACTS and len(self.text.split()) == 1
+
     def is_problem(self, status: int) -> bool:
         has_code = isinstance(self.text, ErrorDetail)
         if status not in VALIDATING:
             return status < 500 and bool(self.path) and has_code
         if has_code:
             return bool(self.path) or self.code not in CAUSES
-        # A single word under such a name is a code or an address, and no sentence.
-        is_fact = self.path[-1:] and self.path[-1] in FACTS and len(self.text.split()) == 1
-        return bool(self.path) and not is_fact
+        return bool(self.path) and not self.is_fact
 
 
 class ErrorBody:
@@ -133,7 +136,8 @@ def find_sentence(data: Any) -> str:
     elif isinstance(data, (list, tuple)):
         parts = data
     found = next(filter(None, map(find_sentence, parts)), "")
-    return found or next((entry.text for entry in find_error_texts(data)), "")
+    texts = sorted(find_error_texts(data), key=lambda entry: entry.is_fact)
+    return found or next((entry.text for entry in texts), "")
 
 
 def find_place(data: Mapping[str, Any]) -> Path | None:

@@ -178,6 +178,12 @@ NO_PAGE = "Internal Server Error"
 OWN = {
     "409 detail": (lambda r: Response({"detail": "x"}, status=409), "CONFLICT", "x"),
     "400 list": (lambda r: Response(["x", "y"], status=400), "VALIDATION_ERROR", "x"),
+    "404 code first": (
+        lambda r: Response({"error": {"code": "lost", "info": {"detail": "No hat."}}}, status=404),
+        "NOT_FOUND",
+        "No hat.",
+    ),
+    "404 code alone": (lambda r: Response({"error": {"code": "lost"}}, 404), "NOT_FOUND", "lost"),
     "403 empty": (lambda r: Response(status=403), "FORBIDDEN", "Forbidden"),
     "403 Django": (lambda r: HttpResponseForbidden(), "FORBIDDEN", "Forbidden"),
     "504": (lambda r: HttpResponse(status=504), "INTERNAL_ERROR", "Gateway Timeout"),
