@@ -85,16 +85,30 @@ class Entry:
 
     @classmethod
     def of(
-        cls, archive_id: str, owner: str, tool: str, items: Iterable[dict[str, Any]], **call: Any
+        cls,
+        archive_id: str,
+        owner: str,
+        tool: str,
+        items: Iterable[dict[str, Any]],
+        find_row: Callable[[Mapping[str, Any]], Any] | None = None,
+        **call: Any,
     ) -> Entry:
-        """Make an entry of items; `call` has its further members."""
+        """Make an entry of items.
+
+        Args:
+            find_row: returns the member of `rows` for an item; None where no item is a row.
+            call: further members of the entry.
+        """
         texts: list[str] = []
         rows: list[Any] = []
         starts: list[tuple[int, int]] = []
-        remaining, count, length, digest = iter(items), 1, 0, hashlib.sha256()
+        remaining, number, count, length = iter(items), 0, 1, 0
+        digest = hashlib.sha256()
         while block := list(islice(remaining, count)):
-            starts.append((length, len(rows)))
-            rows += [item.pop("row", None) for item in block]
+            starts.append((length, number))
+            number += len(block)
+            if find_row is not None:
+                rows += map(find_row, block)
             # Members are sorted in the items and as they are in their values.
             ordered = [
                 item if (*item,) == CANONICAL_ORDER else {name: item[name] for name in sorted(item)}
@@ -114,7 +128,7 @@ class Entry:
         texts.append("]" if texts else "[]")
         digest.update(texts[-1].encode())
         content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
-        starts.append((len(content), len(rows)))
+        starts.append((len(content), number))
         has_rows = any(row is not None for row in rows)
         call |= {"starts": tuple(starts), "rows": rows if has_rows else []}
         return cls(archive_id, owner, tool, content, content_hash, timezone.now(), **call)
@@ -271,9 +285,9 @@ class CallArchive:
 
         def store() -> Entry | None:
             sealed = self.seal(outcome)
-            numbered = ({**item, "row": sealed.find_row(item)} for item in items)
+            find_row = sealed.find_row if sealed.lists else None
             more = {"terms": sealed.terms, "seconds": self.max_seconds, **outcome.call}
-            entry = Entry.of(new_archive_id(), self.owner, outcome.tool, numbered, **more)
+            entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, find_row, **more)
             return replace(entry, archive_id=mcp_settings.ARCHIVE_CLASS().store(entry))
 
         def log_failure(exc: Exception) -> Entry | None:

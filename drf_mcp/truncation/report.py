@@ -21,6 +21,7 @@ from drf_mcp.truncation.rows import (
     Reduction,
     find_value,
     format_path,
+    format_positions,
     get_identifier,
 )
 
@@ -130,8 +131,8 @@ class Reporter:
                 self._keys[id(whole)] = self._find_keys(whole)
             keys = self._keys[id(whole)] if alone else None
             pointer = JSONPointer.from_path(path)
-            for index in range(start, omitted.total):
-                name = keys[index] if keys else format_path((*path, index))
+            names = keys[start:] if keys else format_positions(path, start, omitted.total)
+            for index, name in enumerate(names, start):
                 yield {"id": name, "pointer": f"{pointer}/{index}", "value": whole[index]}
 
     def _find_keys(self, rows: Sequence[Any]) -> list[str] | None:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
+from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
 CONTAINERS = frozenset({dict, list})
 # A value at this depth is kept or left out as a whole.
 MAX_DEPTH = 64
-# The scalars of a list that are measured at once.
-BLOCK_SIZE, LARGE_BLOCK = 32, 512
-# The entries, inner ones among them, of a value that is measured at once.
+# The entries that are measured at once: fewer of them where they are not small, or have no room.
+LARGE_BLOCK, SMALL_BLOCK = 512, 8
+# The entries, inner ones among them, of what is measured at once.
 MOST_SMALL = 512
 # The characters of its texts: what holds more is not measured anew at each level.
 MOST_SMALL_TEXT = 8_000
@@ -123,10 +125,12 @@ class RowCutter:
     def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
         self.count = count
         self.keep_members = keep_members
-        # Objects and lists by id, with their tokens, and whether they have no more; then texts.
+        # Objects and lists by id, and blocks of their entries, with their tokens, and whether they
+        # have no more.
         self._measured: dict[int, tuple[Any, int, bool]] = {}
-        self._texts: dict[str, int] = {}
-        self._names: dict[str, int] = {}
+        self._blocks: dict[tuple[Any, Any], tuple[Any, int, bool]] = {}
+        # By their JSON.
+        self._counted: dict[str, int] = {}
         # By the ids of rows of the answer: what is left of each, and its tokens.
         self._short_rows: dict[int, tuple[Any, int]] = {}
         # The ids of those among them that have no long text.
@@ -150,7 +154,7 @@ class RowCutter:
         """Return whether a text can be shortened by itself."""
         if len(text) <= LONG_TEXT_TOKENS or is_digest(text):
             return False
-        return len(text) > 4 * LONG_TEXT_TOKENS or self.count(encode_plain(text)) > LONG_TEXT_TOKENS
+        return len(text) > 4 * LONG_TEXT_TOKENS or self._count_plain(text) > LONG_TEXT_TOKENS
 
     def is_plain(self, value: Any) -> bool:
         """Return whether an object or a list was found to have no long text."""
@@ -162,86 +166,93 @@ class RowCutter:
         A long text counts as its shortest excerpt.
         """
         if isinstance(value, str):
-            if value not in self._texts:
-                size = MIN_EXCERPT_TOKENS if self.is_long(value) else None
-                self._texts[value] = self.count(encode_plain(value)) if size is None else size
-            return self._texts[value]
+            return MIN_EXCERPT_TOKENS if self.is_long(value) else self._count_plain(value)
         if not isinstance(value, (dict, list)):
-            return self.count(encode_plain(value))
+            return self._count_plain(value)
         _, known, is_exact = self._measured.get(id(value), (None, 0, False))
         if is_exact or known > most:
             return known
-        is_whole = is_small(value) if isinstance(value, dict) else self._is_flat(value)
+        is_whole = is_small(value)
         if is_whole:
             self._plain.add(id(value))
         if is_whole or is_digest(value):
-            used = self.count(encode_plain(value))
+            used, is_exact = self._count_json(value, most)
         else:
             used = 2
-            for _, _, size in self._measure_entries(value, most, joins=True):
+            for _, size in self._measure_blocks(value, most):
                 used += size
                 if used > most:
                     break
-        self._measured[id(value)] = (value, used, is_whole or used <= most)
+            is_exact = used <= most
+        self._measured[id(value)] = (value, used, is_exact)
         return used
 
-    def _measure_name(self, name: str) -> int:
-        size = self._names.get(name)
-        if size is None:
-            size = self._names[name] = self.count(encode_plain(name))
-        return size
+    def _count_plain(self, value: Any) -> int:
+        return self._count(encode_plain(value))
 
-    def _measure_entries(
-        self,
-        value: dict[str, Any] | list[Any],
-        room: int,
-        most: int | None = None,
-        *,
-        joins: bool = False,
-    ) -> Iterator[tuple[Any, Any, int]]:
-        # Keys, entries and their tokens, or those of several scalars where it `joins` them.
-        # `most` is the limit of one entry, the room by default.
+    def _count(self, text: str) -> int:
+        if len(text) > 4 * LONG_TEXT_TOKENS:
+            return self.count(text)
+        # Each attempt at a cut has the same names, scalars and short rows.
+        if text not in self._counted:
+            self._counted[text] = self.count(text)
+        return self._counted[text]
+
+    def _count_json(self, value: Any, most: int) -> tuple[int, bool]:
+        # With whether the tokens are exact: what surely has more than `most` is not counted.
+        text = encode_plain(value)
+        least = -(-len(text) // CHARS_PER_TOKEN)
+        return (least, False) if least > most else (self._count(text), True)
+
+    def _measure_blocks(
+        self, value: Any, room: int, most: int | None = None, *, only_scalars: bool = False
+    ) -> Iterator[tuple[list[Any], int]]:
+        # The entries of a list, or the items of an object, with their tokens: small ones, or only
+        # scalars, together where they surely fit, and others alone. `most` is the limit of one
+        # entry, the room by default.
         is_object = isinstance(value, dict)
-        entries: Iterator[tuple[Any, Any]]
-        entries = iter(value.items()) if isinstance(value, dict) else enumerate(value)
-        used = 0
-        # Scalars are measured together, as long as they surely fit: fewer of them where not.
-        waiting, length = list(islice(entries, LARGE_BLOCK)), LARGE_BLOCK
-        while waiting:
-            block, waiting = waiting[:length], waiting[length:]
-            members: Any = dict(block) if is_object else [entry for _, entry in block]
-            is_flat = self._is_flat(members, LARGE_BLOCK)
-            size = self.count(encode_plain(members)) if is_flat else 0
-            if is_flat and used + size < room:
-                each, rest = divmod(size, len(block))
-                if joins:
-                    yield None, None, size
-                for number, (key, entry) in enumerate(() if joins else block):
-                    yield key, entry, each + (number < rest)
+        entries: Iterator[Any] = iter(value.items() if is_object else value)
+        used, length = 2, LARGE_BLOCK
+        while block := list(islice(entries, length)):
+            limit = room - used if most is None else most
+            fitting = min(limit, room - used) - 1
+            size = sys.maxsize
+            # All entries together were too much already.
+            if len(block) < len(value):
+                members = dict(block) if is_object else block
+                size = self._measure_block(members, fitting, only_scalars=only_scalars)
+            if size <= fitting:
                 used += size
-                waiting = waiting or list(islice(entries, length))
+                yield block, size
+            elif length > SMALL_BLOCK:
+                length //= SMALL_BLOCK
+                entries = chain(block, entries)
                 continue
-            if length > BLOCK_SIZE:
-                waiting, length = [*block, *waiting], BLOCK_SIZE
-                continue
-            waiting = waiting or list(islice(entries, length))
-            for key, entry in block:
-                size = self.measure(entry, room - used if most is None else most) + 1
-                size += self._measure_name(key) + 1 if is_object else 0
-                used += size
-                yield key, entry, size
+            else:
+                for entry in block:
+                    member = entry[1] if is_object else entry
+                    size = self.measure(member, room - used if most is None else most) + 1
+                    size += self._count_plain(entry[0]) + 1 if is_object else 0
+                    used += size
+                    yield [entry], size
 
-    def _is_flat(self, value: Any, most: int = BLOCK_SIZE) -> bool:
-        # Measured at once, whatever the room.
-        members = value.values() if isinstance(value, dict) else value
-        if len(value) > most:
-            return False
-        kinds = set(map(type, members))
-        if not kinds.isdisjoint(CONTAINERS):
-            return False
-        return str not in kinds or not any(
-            type(each) is str and len(each) > LONG_TEXT_TOKENS for each in members
-        )
+    def _measure_block(self, block: Any, most: int, *, only_scalars: bool) -> int:
+        # Any number above `most` for entries that are measured alone.
+        entries = block.values() if isinstance(block, dict) else block
+        if only_scalars and not CONTAINERS.isdisjoint(map(type, entries)):
+            return sys.maxsize
+        # The same entries are in what is left of a list.
+        key = tuple(map(id, block)), tuple(map(id, entries))
+        _, known, is_exact = self._blocks.get(key, (None, 0, False))
+        if is_exact or known > most:
+            return known
+        if is_small(block):
+            self._plain.update(map(id, entries))
+            known, is_exact = self._count_json(block, most)
+        else:
+            known, is_exact = sys.maxsize, True
+        self._blocks[key] = (block, known, is_exact)
+        return known
 
     def _cut_value(self, value: Any, path: Path, room: int, *, is_row: bool = False) -> Any:
         if len(path) >= MAX_DEPTH:
@@ -254,17 +265,19 @@ class RowCutter:
         kept: list[Any] = []
         long: list[tuple[int, int]] = []
         used = 2
-        for _, row, size in self._measure_entries(rows, room, room // 2 + 1):
+        for block, size in self._measure_blocks(rows, room, room // 2 + 1):
             if size > room // 2:
+                (row,) = block
                 if id(row) not in self._short_rows:
                     short = reduce_row(row)
-                    self._short_rows[id(row)] = short, self.count(encode_plain(short)) + 1
-                row, size = self._short_rows[id(row)]
+                    self._short_rows[id(row)] = short, self._count_plain(short) + 1
+                short, size = self._short_rows[id(row)]
                 long.append((len(kept), size))
+                block = [short]
             if used + size > room:
                 break
             used += size
-            kept.append(row)
+            kept += block
         self._keep_entries(rows, path, len(kept))
         long = [entry for entry in long if entry[0] < len(kept)]
         left = room - used
@@ -295,18 +308,19 @@ class RowCutter:
     ) -> dict[str, Any] | None:
         sizes: dict[str, int] = {}
         whole, fixed, count = 2, 2, 0
-        for name, member, size in self._measure_entries(value, room, room):
+        for block, size in self._measure_blocks(value, room, room, only_scalars=True):
             whole += size
+            name, member = block[0]
             if member and isinstance(member, (dict, list)) and not is_digest(member):
                 # The name and the brackets of a list always stay.
-                label = self._measure_name(name) + 2
+                label = self._count_plain(name) + 2
                 sizes[name] = size - label
                 fixed += label + 2
             else:
                 fixed += size
             if fixed > room:
                 return None if is_row else self._keep_entries(value, path, count)
-            count += whole <= room
+            count += len(block) if whole <= room else 0
         left = room - fixed + 2 * len(sizes)
         small = dict(value)
         # The shortest first: longer lists share what shorter ones leave.
@@ -327,16 +341,18 @@ class RowCutter:
 
 def is_small(value: dict[str, Any] | list[Any]) -> bool:
     """Return whether a value has few entries, and no text that could be shortened by itself."""
-    left, characters, waiting = MOST_SMALL, MOST_SMALL_TEXT, [value]
+    left, characters = MOST_SMALL, MOST_SMALL_TEXT
+    waiting: list[Any] = [value]
     while waiting:
         inner = waiting.pop()
         left -= len(inner)
         if left < 0:
             return False
         for member in inner.values() if inner.__class__ is dict else inner:
-            if member.__class__ is dict or member.__class__ is list:
+            kind = member.__class__
+            if kind is dict or kind is list:
                 waiting.append(member)
-            elif member.__class__ is str:
+            elif kind is str:
                 characters -= len(member)
                 if characters < 0 or len(member) > LONG_TEXT_TOKENS:
                     return False
@@ -407,6 +423,16 @@ def format_path(path: Path) -> str:
     if len(text) <= MAX_NAME_LENGTH:
         return text
     return f"{text[:MAX_NAME_LENGTH]}~{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def format_positions(path: Path, start: int, end: int) -> Iterator[str]:
+    """Yield the paths of some entries of a list, as `format_path` writes them."""
+    longest = format_path((*path, end))
+    if len(longest) > MAX_NAME_LENGTH:
+        yield from (format_path((*path, index)) for index in range(start, end))
+    else:
+        before, _, after = longest.rpartition(str(end))
+        yield from (f"{before}{index}{after}" for index in range(start, end))
 
 
 def is_digest(value: Any) -> bool:

@@ -17,6 +17,7 @@ from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter
 from drf_mcp.truncation.rows import (
     MIN_EXCERPT_TOKENS,
     Excerpt,
+    OmittedEntries,
     Path,
     Reduction,
     RowCutter,
@@ -200,12 +201,11 @@ class Reducer:
             if self._measure(whole) <= limit:
                 return whole
         best = empty_answer(self.base)
-        used = self._measure(best)
-        if used > limit:
+        room = limit - self._measure(self._drop_rows(best))
+        if room <= 0 and self._measure(best) > limit:
             return None
-        # The report of the first attempt is longer than that of the empty answer: each attempt
-        # corrects the room by the error of the last one.
-        room, lowest, spare = limit - used, 0, 0
+        # Each attempt corrects the room by the error of the last one.
+        lowest, spare = 0, 0
         last: Reduction | None = None
         for _ in range(MAX_ATTEMPTS):
             attempt = self._cut(room)
@@ -213,16 +213,28 @@ class Reducer:
                 break
             reduction, used = attempt
             # A little more room often has no row more.
-            if reduction != last:
+            is_new = reduction != last
+            if is_new:
                 spare, last = limit - self._measure(reduction), reduction
             if spare >= 0:
                 best, lowest = reduction, room
                 if spare <= limit // 100:
                     break
-            room = used + spare - 4
+            # An attempt may take more than its room, for digests, or less, for long rows.
+            room = min(room, used) + spare - 4
             if room <= lowest:
-                break
-        return best
+                if spare <= limit // 10 or not is_new:
+                    break
+                room = lowest + spare // 2
+        return best if lowest or self._measure(best) <= limit else None
+
+    def _drop_rows(self, empty: Reduction) -> Reduction:
+        # The report on a list that lost rows is longer than that on the empty answer.
+        path: Path = ("results",) if isinstance(self.tree, dict) else ()
+        rows = self.tree.get("results") if isinstance(self.tree, dict) else self.tree
+        if not isinstance(rows, list) or not rows:
+            return empty
+        return Reduction(empty.value, (OmittedEntries(path, 0, len(rows)),))
 
     def _measure(self, reduction: Reduction) -> int:
         return self.truncation.measure(self.reporter.report(self.base, reduction, SAMPLE_HASH))

@@ -158,10 +158,20 @@ def test_the_hash_of_many_items_is_that_of_all_of_them():
         {"id": str(n), "pointer": f"/{n}", "value": {"z": "é" * (n % 700), "a": n}}
         for n in range(2_000)
     ]
-    rows = [{**item, "row": {"id": 1}} for item in items]
-    assert entry(items=items).content_hash == content_hash(items)
-    assert entry(items=rows).content_hash == content_hash(items)
-    assert entry(items=rows).items == rows
+    made = entry(items=items)
+    assert made.content_hash == content_hash(items)
+    assert made.items == items
+
+
+def test_an_entry_has_the_row_of_each_item():
+    items = [{"id": str(n), "pointer": f"/{n}", "value": n} for n in range(700)]
+
+    def make_rows(find_row) -> list:
+        return Entry.of(new_archive_id(), "7", "things_list", items, find_row).rows
+
+    assert make_rows(lambda item: item["value"]) == list(range(700))
+    assert make_rows(lambda item: None) == []
+    assert make_rows(None) == []
 
 
 def test_the_hash_is_of_the_canonical_form():
