@@ -26,9 +26,13 @@ class Batch:
 
     def __init__(self, call: CallState) -> None:
         self.tool = call.tool
-        self.call = bound = call.bound
-        self.ids: Sequence[Any] = bound.kwargs[bound.many]
+        self.call = call.bound
+        self.ids = self.find_ids()
         self.outcomes: list[Outcome] = []
+
+    def find_ids(self) -> Sequence[Any]:
+        ids: Sequence[Any] = self.call.kwargs[self.call.many]
+        return ids
 
     def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:
         # An id that is sent twice is one request. Where a throttle refuses one request, the others
@@ -118,14 +122,14 @@ class Batch:
                 misses.append(problem)
         return tuple(misses)
 
-    def describe_misses(self) -> str:
-        groups = self.groups.items()
-        parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
-        return f"{self.count_failed(len(self.misses))} {' '.join(parts)}"
+    def count_failed(self) -> int:
+        return len(self.misses)
 
-    def count_failed(self, failed: int) -> str:
-        facts = {"failed": failed, "total": len(self.ids)}
-        return _("%(failed)d of %(total)d failed.") % facts
+    def describe_misses(self) -> str:
+        facts = {"failed": self.count_failed(), "total": len(self.ids)}
+        count, groups = _("%(failed)d of %(total)d failed.") % facts, self.groups.items()
+        parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
+        return " ".join([count, *parts])
 
     def get_warning(self) -> Warning:
         codes: dict[str, list[Any]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -28,12 +28,9 @@ class WriteBatch(Batch):
     All of them are made, or none is; with ``bulk="partial"`` those that work are kept.
     """
 
-    def __init__(self, call: CallState) -> None:
-        self.tool = tool = call.tool
-        self.call = bound = call.bound
-        self.outcomes: list[Outcome] = []
-        self.name = tool.arguments.items.name
-        self.ids = [f"{self.name}[{index}]" for index in range(len(bound.items))]
+    def find_ids(self) -> Sequence[str]:
+        name = self.tool.arguments.items.name
+        return [f"{name}[{index}]" for index in range(len(self.call.items))]
 
     def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:
         keeps_some = self.tool.options.bulk == "partial"
@@ -78,7 +75,7 @@ class WriteBatch(Batch):
     @cached_property
     def misses(self) -> tuple[Problem, ...]:
         items = self.tool.arguments.items
-        shared = {n: v for n, v in self.call.arguments.items() if n != self.name}
+        shared = {n: v for n, v in self.call.arguments.items() if n != items.name}
         misses: list[Problem] = []
         for index, outcome in enumerate(self.outcomes):
             failure = outcome.failure
@@ -97,11 +94,8 @@ class WriteBatch(Batch):
             misses += [items.locate(problem, index, shared) for problem in (first, *others)]
         return tuple(misses)
 
-    def describe_misses(self) -> str:
-        failed = sum(map(is_miss, self.outcomes))
-        groups = self.groups.items()
-        parts = [f"{', '.join(names)}: {code}, {text}" for (code, text), names in groups]
-        return f"{self.count_failed(failed)} {' '.join(parts)}"
+    def count_failed(self) -> int:
+        return sum(map(is_miss, self.outcomes))
 
     def get_warning(self) -> Warning:
         failed = [index for index, outcome in enumerate(self.outcomes) if is_miss(outcome)]
