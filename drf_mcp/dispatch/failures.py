@@ -29,7 +29,7 @@ from drf_mcp.dispatch.errors import (
     get_exception_status,
 )
 from drf_mcp.dispatch.guards import find_refusal
-from drf_mcp.dispatch.probe import REFUSALS, Probe
+from drf_mcp.dispatch.probe import Probe, ask_about_rows
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
@@ -384,9 +384,4 @@ class ProtectedRows:
         if tool is None or caller is None or caller.find_narrowing(tool) is not None:
             return None
         kwargs = {name: self.kwargs[name] for name in tool.endpoint.route.kwargs}
-
-        def log_failure(exc: Exception) -> None:
-            if not isinstance(exc, REFUSALS):
-                logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
-
-        return contain(lambda: ask(Probe(caller, tool, kwargs)), log_failure)
+        return ask_about_rows(caller, tool, kwargs, ask)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
@@ -35,9 +36,12 @@ from drf_mcp.dispatch.request import (
 )
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.shown_rows import ShownRows, find_keys, get_listed_rows, is_stock_list
+from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
+
+logger = logging.getLogger("drf_mcp")
 
 REFUSALS = (APIException, PermissionDenied, Http404)
 NEGOTIATED = frozenset({"accepted_renderer", "accepted_media_type", "version", "versioning_scheme"})
@@ -399,6 +403,18 @@ class Probe:
     def undoing(self) -> AbstractContextManager[None]:
         """Undo what is written meanwhile; a lock that is to last would be undone as well."""
         return nullcontext() if self.keeps_locks else undoing(self.identities.databases)
+
+
+def ask_about_rows(
+    caller: Caller, tool: Any, kwargs: Mapping[str, Any], ask: Callable[[Probe], Found | None]
+) -> Found | None:
+    """Return what a probe of a list is asked; None where the list refuses the caller, or fails."""
+
+    def log_failure(exc: Exception) -> None:
+        if not isinstance(exc, REFUSALS):
+            logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
+
+    return contain(lambda: ask(Probe(caller, tool, kwargs)), log_failure)
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -12,15 +11,13 @@ from rest_framework import serializers
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.limits import count_once
-from drf_mcp.dispatch.probe import REFUSALS, Probe
-from drf_mcp.exceptions import InvalidParams, contain
+from drf_mcp.dispatch.probe import ask_about_rows
+from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.types import ANY
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.tools.arguments.call import PATH
 from drf_mcp.tools.tool import Tool
-
-logger = logging.getLogger("drf_mcp")
 
 Found = TypeVar("Found")
 # The most values of one answer (server/utilities/completion).
@@ -58,13 +55,7 @@ class ListedRows:
             take: gets a queryset of the rows.
         """
         known = {name: kwargs[name] for name in tool.endpoint.route.kwargs if name in kwargs}
-        probe = Probe(self.caller, tool, known)
-
-        def leave_out(exc: Exception) -> None:
-            if not isinstance(exc, REFUSALS):
-                logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
-
-        return contain(lambda: probe.take_rows(take), leave_out)
+        return ask_about_rows(self.caller, tool, known, lambda probe: probe.take_rows(take))
 
 
 class Completion:
