@@ -99,7 +99,7 @@ class WritesFeature(Feature):
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
         if not call.tool.options.undo:
             return outcome
-        from drf_mcp.contrib.writes.undo import add_undo
+        from drf_mcp.contrib.writes.guards import add_undo
 
         return add_undo(outcome, call)
 
