@@ -104,11 +104,14 @@ class ViewResponse:
     @property
     def soft_detail(self) -> SoftDetail:
         data = self.content.data
-        if isinstance(data, SoftDetail):
-            return data
-        body = data if isinstance(data, Mapping) else {"detail": data}
-        nested = (value for value in body.values() if isinstance(value, SoftDetail))
-        return next(nested, None) or SoftDetail(dict(body), None, "")
+        # An exception handler of the project's own may put objects around it.
+        around = [data]
+        for each in around:
+            if isinstance(each, SoftDetail):
+                return each
+            if isinstance(each, Mapping):
+                around += [value for value in each.values() if isinstance(value, Mapping)]
+        return SoftDetail(dict(data) if isinstance(data, Mapping) else {"detail": data}, None, "")
 
 
 NOTHING = Outcome("", 200)

@@ -152,6 +152,8 @@ class Crossing:
         options: dict[str, Any] = {}
         if self.has("if_match"):
             options["if_match"] = "subject"
+        if self.is_on("several"):
+            options["bulk"] = True
         if self.is_on("tasks"):
             options["task"] = "optional"
         if self.case["over budget"] == "by endpoint":
@@ -171,6 +173,9 @@ class Crossing:
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
         if self.is_on("middleware"):
             settings.MIDDLEWARE = [*settings.MIDDLEWARE, STAMP]
+        if self.is_on("own errors"):
+            own = "tests.crossings.views.answer_error"
+            settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "EXCEPTION_HANDLER": own}
         settings.NOTES_ANSWER = self.case["answer"]
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",

@@ -27,6 +27,10 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "program": (OFF, ON),
     # One tool for the figures of all lists.
     "figures": (OFF, ON),
+    # Errors have a body of the project's own.
+    "own errors": (OFF, ON),
+    # A write may name several notes.
+    "several": (OFF, ON),
     "time limit": (OFF, ON),
     "throttle": (OFF, ON),
     "atomic": (OFF, ON),

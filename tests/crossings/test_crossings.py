@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 import pytest
 
@@ -193,6 +194,28 @@ def check_write(crossing: Crossing) -> None:
     reply, after = observed(lambda: crossing.call("POST", **NOTE))
     reply.answers_as(response)
     assert after == written
+    if "items" in crossing.describe(crossing.find_tool("POST")):
+        check_several(crossing, before, written)
+
+
+def check_several(crossing: Crossing, before: Any, written: Any) -> None:
+    """Of several notes all are written or none, once by a key, and not at all by a dry run."""
+    reply, after = observed(lambda: crossing.call("POST", items=[NOTE]))
+    assert not reply.is_error, reply.raw
+    assert after == written
+    refused, after = observed(lambda: crossing.call("POST", items=[NOTE, REFUSED]))
+    assert refused.is_error
+    assert after == before
+    if crossing.has("dry run"):
+        reply, after = observed(lambda: crossing.call("POST", items=[NOTE], dry_run=True))
+        assert not reply.is_error, reply.raw
+        assert after == before
+    if crossing.has("idempotency"):
+        keyed = {"items": [NOTE], "idempotency_key": "b"}
+        twice = lambda: [crossing.call("POST", **keyed), crossing.call("POST", **keyed)]  # noqa: E731
+        replies, after = observed(twice)
+        assert not any(reply.is_error for reply in replies)
+        assert after == written
 
 
 def check_change(crossing: Crossing) -> None:

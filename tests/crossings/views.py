@@ -16,7 +16,7 @@ from rest_framework.decorators import action, api_view, authentication_classes, 
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.views import APIView
+from rest_framework.views import APIView, exception_handler
 
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.envelopes import success_response
@@ -101,6 +101,14 @@ def answer_change(request: Any, pk: int) -> Response:
 def answer_delete(request: Any, pk: int) -> Response:
     get_object_or_404(find_notes(request), pk=pk).delete()
     return Response(status=204)
+
+
+def answer_error(exc: Exception, context: Any) -> Response | None:
+    """Answer an error in a body of the project's own, its code before its words."""
+    response = exception_handler(exc, context)
+    if response is not None:
+        response.data = {"error": {"code": "E17", "errors": response.data}}
+    return response
 
 
 class Common:

@@ -17,6 +17,7 @@ from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from drf_mcp.exceptions import SoftFailure
 from tests.dispatch.views import answering, raising, validating
 
 
@@ -172,6 +173,15 @@ def test_a_handler_may_add_headers_and_keep_the_rest(handled):
     result = handled(later, raising(NotFound("Not yet."))).call()
     assert (result.code, result.data["retry_after_seconds"]) == ("UNAVAILABLE", 30)
     assert result.envelope["error"] == "Not yet."
+
+
+def test_the_answer_of_a_soft_failure_is_none_of_its_errors_whatever_is_around_it(handled):
+    wrapping = handle(lambda exc: {"error": {"code": "E17", "errors": exc.detail}})
+    soft = SoftFailure("Not all.", "stale", data={"results": [{"name": "Hat"}]})
+    result = handled(wrapping, raising(soft)).call()
+    assert not result.is_error
+    assert result.data["results"] == [{"name": "Hat"}]
+    assert result.envelope["error"] == "Not all."
 
 
 NO_PAGE = "Internal Server Error"
