@@ -17,6 +17,7 @@ from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import MAX_DEPTH, MEGABYTE, RaisedInProgram
 from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.content import AnswerEncoder
+from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_refusal
 from drf_mcp.dispatch.stored_answers import StoredAnswer
@@ -277,7 +278,8 @@ class ProgramCalls:
         try:
             text = encoder.encode(data)
         except (TypeError, ValueError, RecursionError) as exc:
-            answer.error = f"INTERNAL_ERROR {exc}"
+            failure = Failure("INTERNAL_ERROR", Category.INTERNAL, str(exc), UNWRITABLE.remediation)
+            answer.error = self.describe(Outcome(outcome.tool, 500, failure=failure))
             return
         self.size += len(text)
         if self.size > self.limits["memory"] * MEGABYTE or is_nested_deeper(text, MAX_DEPTH):

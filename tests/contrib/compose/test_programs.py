@@ -10,6 +10,7 @@ from django.core.management import call_command
 
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
+from example_project.shop.serializers import CustomerSerializer
 from tests.documentation.pages import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +63,16 @@ def test_an_error_that_the_program_leaves_is_the_error_of_its_call(composer):
     result = composer.run("1\ncustomers_retrieve(id=0)")
     assert (result.is_error, result.code, result.data["line"]) == (True, "NOT_FOUND", 2)
     assert "customers_list" in result.data["remediation"]
+
+
+def test_a_change_whose_answer_cannot_be_written_is_not_to_be_made_again(staff, monkeypatch):
+    answer = {"id": 1, "rating": float("nan")}
+    monkeypatch.setattr(CustomerSerializer, "to_representation", lambda self, instance: answer)
+    result = staff.run('customers_create(name="Ann", email="a@mail.example", country="DE")')
+    assert Customer.objects.filter(name="Ann").count() == 1
+    assert result.code == "INTERNAL_ERROR"
+    assert [each["tool"] for each in result.data["changed"]] == ["customers_create"]
+    assert result.data["remediation"].startswith("Do not repeat the call")
 
 
 def test_a_mistyped_tool_is_refused_with_the_nearest_one(composer):
