@@ -389,6 +389,13 @@ MUTANTS = (
         ("contrib/rules/test_rules.py",),
     ),
     Mutant(
+        "who may not call any longer is not told what was made",
+        "contrib/rules/proposing.py",
+        "find_rights()), lambda exc: False",
+        "find_rights()), lambda exc: True",
+        ("contrib/rules/test_crossings.py",),
+    ),
+    Mutant(
         "what is unknown allows nothing",
         "contrib/rules/models.py",
         "(holds is UNKNOWN and self.verdict == ALLOW)",

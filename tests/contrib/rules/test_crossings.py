@@ -18,6 +18,7 @@ from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry
 from example_project.shop.models import Order, Product
+from example_project.shop.permissions import IsOwnerOrPermitted
 from tests.agents import Agent
 
 store = ProposalStore()
@@ -296,3 +297,15 @@ def test_an_approved_call_with_a_key_is_not_proposed_again(ask, alice, sent, ord
     assert is_refunded(order)
     assert alice.call("orders_refund", **keyed).envelope["meta"]["replayed"]
     assert Proposal.objects.count() == 1
+
+
+def test_who_may_not_call_any_longer_is_not_told_what_was_made(
+    ask, alice, sent, order, monkeypatch
+):
+    keyed = {**sent, "idempotency_key": "one"}
+    alice.call("orders_refund", **keyed)
+    run_proposal(approve().pk)
+    monkeypatch.setattr(IsOwnerOrPermitted, "has_permission", lambda self, request, view: False)
+    refused = alice.call("orders_refund", **keyed)
+    assert refused.code == "FORBIDDEN"
+    assert "replayed" not in refused.envelope["meta"]
