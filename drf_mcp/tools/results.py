@@ -34,13 +34,14 @@ from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL, Budget, fit_outcome, relax_schema
-from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
+from drf_mcp.truncation.tokens import LIKELY_CHARS
 
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
 # reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
 MAX_DEPTH = 120
-# From so many rows on it is worth asking first whether the answer alone is too long.
-MANY_ROWS = 100
+# From so many rows on it is worth asking first, by some of them, whether the answer alone is too
+# long.
+MANY_ROWS, SAMPLE_ROWS = 30, 5
 # The same of the characters of one text.
 LONG_TEXT = 100_000
 # Envelopes of which all of a successful answer is a part.
@@ -103,23 +104,26 @@ class ResultWriter:
         """Return the answer as JSON if the envelope need not be written: it is surely too long."""
         if budget is None or outcome.failure is not None or type(self.envelope) not in EMBEDDING:
             return None
+        if (limit := budget.get_limit(outcome)) is None:
+            return None
         data, seems_long = outcome.data, False
         is_object = isinstance(data, dict)
         rows = data["results"] if is_object and "results" in data else None if is_object else data
-        # A few rows are written at once with the envelope around them.
         if isinstance(rows, (list, tuple)):
-            seems_long = len(rows) >= MANY_ROWS
+            # A few rows are written at once with the envelope around them.
+            if len(rows) >= MANY_ROWS:
+                length = len(self.encoder.encode(rows[:SAMPLE_ROWS])) // SAMPLE_ROWS * len(rows)
+                seems_long = length > LIKELY_CHARS * limit
         else:
             members = data if is_object else {"": data}
             for name in members:
                 # A letter so far back: asking each for its length would be a call for each.
                 if type(members[name]) is str and members[name][LONG_TEXT : LONG_TEXT + 1]:
                     seems_long = True
-        if not seems_long or (limit := budget.get_limit(outcome)) is None:
+        if not seems_long:
             return None
         text = self.encoder.encode(self.envelope.answer(outcome))
-        is_long = len(text) > 2 * CHARS_PER_TOKEN * limit
-        return text if is_long and budget.is_exceeded(outcome, text) else None
+        return text if budget.is_exceeded(outcome, text) else None
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
         # What failed while it was read would be read again, and nothing is wrong with its type.

@@ -100,6 +100,8 @@ _OTHER_WEIGHT = 2.2
 
 CHARS_PER_TOKEN = 4
 """A result has no more characters for each token of its budget: clients count either."""
+LIKELY_CHARS = 3
+"""Of a text with more characters for each token, `bound_tokens` hardly ever says that it fits."""
 
 
 def count_tokens(text: str) -> int:
@@ -120,7 +122,7 @@ def is_within(
     # A token has at least one byte, and a character at most four: most texts need not be counted.
     if 4 * length <= limit or len(text.encode(errors="replace")) <= limit:
         return True
-    is_bounded = is_bounded or count is count_tokens
+    is_bounded = (is_bounded or count is count_tokens) and length <= LIKELY_CHARS * limit
     return (is_bounded and bound_tokens(text) <= limit) or count(text) <= limit
 
 

@@ -220,8 +220,8 @@ class Reducer:
                 best, lowest = reduction, room
                 if spare <= limit // 100:
                     break
-            # An attempt may take more than its room, for digests, or less, for long rows.
-            room = min(room, used) + spare - 4
+            room = used + spare - 4
+            # Long rows leave room.
             if room <= lowest:
                 if spare <= limit // 10 or not is_new:
                     break
@@ -278,7 +278,7 @@ class Reducer:
                 beginning = digest or cut_text(text, share, self.truncation.budget.count_tokens)
                 values[path] = beginning
                 shown = None if digest else len(beginning)
-                size = self._measure_text(values[path], most)
+                size = self._measure_text(values[path], share)
                 excerpts.append(Excerpt(path, shown, len(text)))
             left -= size - least
         return values, tuple(excerpts), left

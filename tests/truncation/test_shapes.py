@@ -90,6 +90,15 @@ def test_without_a_digester_each_text_keeps_its_beginning():
     assert fitted.restored == rows(10, body=LONG)
 
 
+def test_the_room_that_digests_take_is_known_at_the_first_attempt():
+    """So that the envelope is written few times: the first digest has the least room of all."""
+    sentence = "The harbour of ships was opened in spring, and nobody remembers who had built it. "
+    texts = {f"text {number}": f"{number}. {sentence * 55}" for number in range(14)}
+    for limit in (4650, 4800, 4950):
+        fitted = fit_data({**texts, "last": sentence * 10}, limit, query="harbour")
+        assert fitted.written <= 5, limit
+
+
 @pytest.mark.slow
 def test_a_digest_in_the_answer_is_left_alone():
     digest = fit_data(rows(9, body=LONG), 5000).outcome.data[0]["body"]
