@@ -207,14 +207,9 @@ class Auditor:
             connections[alias].close_if_unusable_or_obsolete()
         row.save(using=alias, force_insert=row.pk is None)
 
-    def expire(self, days: int | None = None) -> int | None:
-        """Delete old rows, and return their number; None if no row is to be deleted.
-
-        Args:
-            days: the age of the oldest row that is kept; None for AUDIT_RETENTION.
-        """
-        days = mcp_settings.AUDIT_RETENTION if days is None else days
-        if days is None:
+    def expire(self) -> int | None:
+        """Delete rows older than AUDIT_RETENTION, and return their number; None without it."""
+        if (days := mcp_settings.AUDIT_RETENTION) is None:
             return None
         old, deleted = self.rows.filter(time__lt=timezone.now() - timedelta(days=days)), 0
         while keys := list(old.order_by("pk").values_list("pk", flat=True)[:MAX_DELETED]):

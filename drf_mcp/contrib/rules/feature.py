@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -14,14 +15,14 @@ from rest_framework.response import Response
 
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.rules.expressions import UNKNOWN
-from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.contrib.rules.proposal_store import RUNNING, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
     RETRIEVE,
+    RUN,
+    TERMS,
     WITHDRAW,
     RulesGuard,
     describe_proposal,
-    finish,
-    keep_terms,
 )
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules
 from drf_mcp.contrib.rules.values import CallValues
@@ -30,6 +31,7 @@ from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
 from drf_mcp.interaction.exchange import find_call
 from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol import jsonrpc
 from drf_mcp.settings import override_language
 from drf_mcp.tools.server_tools import ServerTool, ServerToolView
 
@@ -45,17 +47,52 @@ class RulesFeature(Feature):
         )
     }
 
+    @override_language()
     def get_tools(self, tools: Any) -> Iterable[Any]:
-        return make_tools()
+        about = _("The proposal, as the call answered.")
+        argument = {"id": {"type": "string", "description": about}}
+        return [
+            ServerTool.make(
+                RETRIEVE,
+                ProposalView,
+                title=_("State of a proposed call"),
+                description=_(
+                    "Say whether a call that waits for an approval is approved, and its result."
+                ),
+                query=argument,
+                output_schema=None,
+            ),
+            ServerTool.make(
+                WITHDRAW,
+                ProposalView,
+                method="POST",
+                title=_("Withdraw a proposed call"),
+                description=_("Withdraw a call that waits for an approval."),
+                body=argument,
+                output_schema=None,
+            ),
+        ]
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        keep_terms(outcome, call)
+        if call.slots and RUN.get(call) is not None:
+            # The rights that the answer of an approved call is read by.
+            answer = StoredAnswer(call.caller, call.tool, **outcome.call)
+            TERMS.set(call, answer.note_terms(failed=outcome.failure is not None))
         return outcome
 
     def finish_result(
         self, result: dict[str, Any], outcome: Outcome, call: CallState
     ) -> dict[str, Any]:
-        finish(result, call)
+        row = RUN.get(call) if call.slots else None
+        if row is None:
+            return result
+        store, terms = ProposalStore(), TERMS.get(call) or {}
+        if getattr(call.caller.request, "mcp_proposal", None) is None:
+            members = json.loads(jsonrpc.encode_result(None, result))["result"]
+            store.finish(row, {"result": {"resultType": "complete", **members}}, terms)
+        else:
+            # A worker keeps the result that the server sends it.
+            store.change(row, RUNNING, terms=terms)
         return result
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
@@ -127,29 +164,6 @@ class ProposalView(ServerToolView):
         if not ProposalStore().withdraw(row):
             raise row.conflict
         return Response(describe_proposal(row))
-
-
-@override_language()
-def make_tools() -> Iterator[ServerTool]:
-    """Yield the tools, with texts in the project's own language."""
-    argument = {"id": {"type": "string", "description": _("The proposal, as the call answered.")}}
-    yield ServerTool.make(
-        RETRIEVE,
-        ProposalView,
-        title=_("State of a proposed call"),
-        description=_("Say whether a call that waits for an approval is approved, and its result."),
-        query=argument,
-        output_schema=None,
-    )
-    yield ServerTool.make(
-        WITHDRAW,
-        ProposalView,
-        method="POST",
-        title=_("Withdraw a proposed call"),
-        description=_("Withdraw a call that waits for an approval."),
-        body=argument,
-        output_schema=None,
-    )
 
 
 @register_check()

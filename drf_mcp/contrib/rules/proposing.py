@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -29,13 +28,11 @@ from drf_mcp.contrib.writes.idempotency_guard import RIGHTS_CHANGED, Idempotency
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import Probe, find_written_databases
-from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome, Warning
-from drf_mcp.protocol import jsonrpc
 from drf_mcp.settings import override_language
 
 MADE = gettext_noop(
@@ -322,23 +319,3 @@ def run_proposal(proposal_id: str) -> Any:
     row.refresh_from_db()
     store.finish(row, answer, row.terms)
     return row
-
-
-def keep_terms(outcome: Outcome, call: CallState) -> None:
-    """Keep the rights that the answer of an approved call is read by."""
-    if call.slots and RUN.get(call) is not None:
-        answer = StoredAnswer(call.caller, call.tool, **outcome.call)
-        TERMS.set(call, answer.note_terms(failed=outcome.failure is not None))
-
-
-def finish(result: Mapping[str, Any], call: CallState) -> None:
-    """Keep the result of an approved call; a worker keeps the one that the server sends it."""
-    row = RUN.get(call) if call.slots else None
-    if row is None:
-        return
-    store, terms = ProposalStore(), TERMS.get(call) or {}
-    if getattr(call.caller.request, "mcp_proposal", None) is not None:
-        store.change(row, states.RUNNING, terms=terms)
-        return
-    members = json.loads(jsonrpc.encode_result(None, result))["result"]
-    store.finish(row, {"result": {"resultType": "complete", **members}}, terms)

@@ -102,9 +102,11 @@ def test_the_export_holds_every_column_of_each_call_oldest_first(rows):
     assert lines[0]["arguments"] == {"number": 0, "note": "<b>żółw</b>"}
 
 
-def test_many_rows_expire_in_several_statements(rows, monkeypatch):
+def test_many_rows_expire_in_several_statements(rows, settings, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.audit.auditor.MAX_DELETED", 1)
-    assert Auditor().expire(days=0) == 3
+    AuditedCall.objects.update(time=timezone.now() - timedelta(days=2))
+    settings.DRF_MCP = {"AUDIT_RETENTION": 1}
+    assert Auditor().expire() == 3
 
 
 def test_mcp_expire_deletes_old_calls_too(rows, settings):

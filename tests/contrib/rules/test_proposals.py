@@ -8,10 +8,11 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.core import mail
 from django.core.management import CommandError, call_command
-from django.utils import timezone
+from django.utils import timezone, translation
 from rest_framework.exceptions import PermissionDenied
 
 from drf_mcp.contrib.rules import proposal_ended, proposal_made
+from drf_mcp.contrib.rules.feature import RulesFeature
 from drf_mcp.contrib.rules.models import CallRule, Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore, expire
 from drf_mcp.contrib.rules.proposing import run_proposal
@@ -526,3 +527,9 @@ def test_staff_without_the_permission_approve_nothing(propose, client):
     chosen = {"action": "approve", "_selected_action": row.pk}
     client.post("/admin/drf_mcp_rules/proposal/", {**chosen, f"shown-{row.pk}": row.fingerprint})
     assert state(row) == "waiting"
+
+
+def test_the_tools_have_the_projects_own_language_whoever_asks_first():
+    with translation.override("de"):
+        titles = [tool.title for tool in RulesFeature().get_tools({})]
+    assert titles == ["State of a proposed call", "Withdraw a proposed call"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -59,7 +59,7 @@ class Command(MCPCommand):
         if options["json"]:
             self.write_lines(newest)
             return
-        lines = [line for row in newest for line in self.describe(row)]
+        lines = [self.describe(row) for row in newest]
         self.stdout.write("\n".join(lines) if lines else _("No call matches."))
 
     def get_rows(self, options: dict[str, Any]) -> Any:
@@ -94,7 +94,7 @@ class Command(MCPCommand):
             moment = datetime.combine(moment, time())
         return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
 
-    def describe(self, row: AuditedCall) -> Iterator[str]:
+    def describe(self, row: AuditedCall) -> str:
         when = timezone.localtime(row.time).strftime("%Y-%m-%d %H:%M:%S")
         verdict = f"{row.verdict} {row.code}".strip()
         who = row.user_label or row.user_pk or row.address or ANONYMOUS
@@ -107,13 +107,7 @@ class Command(MCPCommand):
             parts.append(rows % {"count": row.rows_changed})
         if row.duration_ms is not None:
             parts.append(f"{row.duration_ms:.1f} ms")
-        line = ""
-        for part in filter(None, [*parts, row.request_id]):
-            if line and len(line) + 2 + len(part) > self.width:
-                yield line
-                line = "   "
-            line = f"{line}  {part}" if line else part
-        yield line
+        return "  ".join(filter(None, [*parts, row.request_id]))
 
     def write_lines(self, rows: Iterable[AuditedCall]) -> None:
         for row in rows:
