@@ -191,15 +191,14 @@ def read_texts(wanted: Mapping[str, Any], member: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-BUS = "drf_mcp.contrib.subscriptions.Bus"
-
-
 class SubscriptionsFeature(Feature):
     settings = {
         # Carries news to clients that listen for lists that change and resources that are updated:
         # "drf_mcp.contrib.subscriptions.LocalBus" within one process,
         # "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus" among any number, or your own
         # drf_mcp.contrib.subscriptions.Bus. None: no client can listen. See docs/subscriptions.md.
-        "SUBSCRIPTION_BUS_CLASS": Setting(None, Class(BUS, none=True)),
+        "SUBSCRIPTION_BUS_CLASS": Setting(
+            None, Class("drf_mcp.contrib.subscriptions.Bus", none=True)
+        ),
     }
     capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

@@ -102,7 +102,7 @@ def expire_tasks() -> int:
 
 
 class Deferral:
-    """Makes a task of a call: the ``task`` of a `Caller` whose client takes one.
+    """Makes a task of a call whose client takes one: what `DEFERRAL` holds then.
 
     Args:
         credential: who calls.

@@ -165,7 +165,7 @@ class TaskInputRequests:
 
 
 class Run:
-    """A task that is being run: the ``task`` of its `Caller`.
+    """A task that is being run: what `DEFERRAL` holds in its call.
 
     Args:
         row: of the task.
