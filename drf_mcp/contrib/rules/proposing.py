@@ -56,7 +56,6 @@ class RulesGuard(Guard):
 
     def __init__(self, rules: Iterable[Any]) -> None:
         self.rules = rules
-        self.store = ProposalStore()
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         # A caller who is not let in learns of no rule.
@@ -70,7 +69,7 @@ class RulesGuard(Guard):
                 return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
             if ruling.verdict == REFUSE:
                 raise make_refusal(ruling.reason)
-            return self.have_approved(call, rule, ruling, proceed)
+            return CallToApprove(call, rule, ruling).get_outcome(proceed)
         except ViewRefused as exc:
             return exc.outcome
 
@@ -83,34 +82,49 @@ class RulesGuard(Guard):
             lambda: bool(call.dispatcher.get_stored_answer(call).find_rights()), lambda exc: False
         )
 
-    def have_approved(
-        self, call: CallState, rule: Any, ruling: Ruling, proceed: Proceed
-    ) -> Outcome:
+
+class CallToApprove:
+    """A call that people have to approve, because a rule asks for it.
+
+    Args:
+        call: the call.
+        rule: the rule.
+        ruling: what the rule asks for.
+    """
+
+    def __init__(self, call: CallState, rule: Any, ruling: Ruling) -> None:
+        self.call, self.ruling = call, ruling
+        self.store = ProposalStore()
+        self.owner, self.digest = call.caller.principal, hash_json(call.bound.arguments)
+        self.asked = {"rule": rule.name, "reason": ruling.reason, "group": ruling.group}
+        self.asked |= {"approvals_needed": ruling.approvals}
+
+    def get_outcome(self, proceed: Proceed) -> Outcome:
         """Return the outcome of the call: a proposal, or that of the call once it is approved."""
-        if call.tool.reads:
+        call, tool = self.call, self.call.tool
+        if tool.reads:
             raise make_refusal(_("A call that reads cannot wait for an approval."))
         if is_dry_run(call):
             return proceed(call)
-        owner, digest = call.caller.principal, hash_json(call.bound.arguments)
         is_called = call.context is not None and call.context.message.method == "tools/call"
-        if not owner or not is_called:
-            raise make_refusal(ruling.reason)
+        if not self.owner or not is_called:
+            raise make_refusal(self.ruling.reason)
         row = getattr(call.caller.request, "mcp_proposal", None)
         if row is None:
-            row = self.store.find_same(owner, call.tool.name, digest)
+            row = self.store.find_same(self.owner, tool.name, self.digest)
             if row is None:
-                row = self.propose(call, rule, ruling, owner, digest)
-                return describe_waiting(call, row)
+                return describe_waiting(call, self.propose())
             if not self.store.begin(row):
                 return describe_waiting(call, row)
-        is_same = (row.owner, row.tool, row.digest) == (owner, call.tool.name, digest)
+        is_same = (row.owner, row.tool, row.digest) == (self.owner, tool.name, self.digest)
         if not is_same or row.status != states.RUNNING:
             raise make_refusal(_("The call is not the one that was approved."))
         if (task := self.store.find_task(row)) is not None and task.status == CANCELLED:
             raise make_refusal(_("The task of the call was cancelled."))
-        return self.make(call, rule, ruling, row, proceed)
+        return self.make(row, proceed)
 
-    def propose(self, call: CallState, rule: Any, ruling: Ruling, owner: str, digest: str) -> Any:
+    def propose(self) -> Any:
+        call, tool = self.call, self.call.tool
         request, trial = call.caller.authenticate(), Trial(call)
         authenticator, context = call.caller.successful_authenticator, call.context
         # A client that takes tasks gets one, where the endpoint has workers.
@@ -118,31 +132,27 @@ class RulesGuard(Guard):
         takes_tasks = takes_tasks and find_backend() is not None
         try:
             return self.store.create(
-                owner,
-                tool=call.tool.name,
-                title=str(call.tool.title)[:200],
-                rule=rule.name,
-                reason=ruling.reason,
-                approvals_needed=ruling.approvals,
-                group=ruling.group,
+                self.owner,
+                tool=tool.name,
+                title=str(tool.title)[:200],
                 people=sorted(find_people(request)),
                 tenant=get_tenant_key(call.caller.request),
                 user_label=str(request.user)[:150],
                 credential=type(authenticator).__name__ if authenticator else "",
                 request=keep_request(call, request),
-                arguments=call.tool.sanitize_arguments(call.bound.arguments),
-                digest=digest,
+                arguments=tool.sanitize_arguments(call.bound.arguments),
+                digest=self.digest,
                 shown=trial.shown,
                 fingerprint=trial.fingerprint,
-                task_id=self.store.create_task(owner, call.tool.name) if takes_tasks else "",
+                task_id=self.store.create_task(self.owner, tool.name) if takes_tasks else "",
+                **self.asked,
             )
         except Throttled as exc:
             raise CallRefused(exc) from exc
 
-    def make(
-        self, call: CallState, rule: Any, ruling: Ruling, row: Any, proceed: Proceed
-    ) -> Outcome:
+    def make(self, row: Any, proceed: Proceed) -> Outcome:
         """Make the call of a proposal that was taken to be made, or have it approved anew."""
+        call, ruling = self.call, self.ruling
         RUN.set(call, row)
         with ExitStack() as stack:
             for alias in find_written_databases():
@@ -154,9 +164,7 @@ class RulesGuard(Guard):
                 # The guards let the call in, and it was confirmed, when it was proposed.
                 call.is_rerun = True
                 return proceed(call)
-        asked = {"approvals_needed": ruling.approvals, "group": ruling.group}
-        asked |= {"rule": rule.name, "reason": ruling.reason}
-        self.store.return_stale(row, trial.shown, trial.fingerprint, **asked)
+        self.store.return_stale(row, trial.shown, trial.fingerprint, **self.asked)
         return describe_waiting(call, row)
 
 
