@@ -200,7 +200,7 @@ def find_body_keys(function: Any) -> tuple[Keys, Keys, frozenset[str]]:
     files = MappingReads(source.nodes, lambda node: is_request_member(node, FILES))
     return (
         dict.fromkeys(data.keys),
-        dict.fromkeys(files.keys),
+        dict.fromkeys((*files.keys, *data.find_file_keys(source))),
         frozenset((*data.list_keys, *files.list_keys)),
     )
 

@@ -12,12 +12,19 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, TypeGuard
 
+from django.db.models import FileField, Model
+
 REQUEST = frozenset({"request", "_request", "req"})
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
 QUERY = frozenset({"query_params", "GET"})
 READERS = frozenset({"get", "getlist", "pop"})
 VIEWS = frozenset({"keys", "values", "items"})
 COPIES = frozenset({"copy", "deepcopy", "dict"})
+# Attributes of an uploaded file that no value of JSON has.
+FILE_MEMBERS = frozenset(
+    {"chunks", "content_type", "multiple_chunks", "name", "open", "read", "readline", "readlines"}
+    | {"seek", "size", "temporary_file_path"}
+)
 
 IsMapping = Callable[[ast.AST], bool]
 
@@ -84,6 +91,15 @@ class MappingReads:
         # A variable that is something else at times is not the mapping.
         self.variables = frozenset(name for name in values if all(values[name]))
 
+    @functools.cached_property
+    def keys_by_variable(self) -> dict[str, list[str]]:
+        # A variable that is the value of several keys names none of them.
+        known: dict[str, list[str]] = {}
+        for name, value in self.find_assignments(ast.AST):
+            keys = list(self.find_keys(value))
+            known[name] = keys if known.setdefault(name, keys) == keys else []
+        return known
+
     def find_assignments(self, *kinds: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
         for node in self.nodes:
             if not isinstance(node, kinds):
@@ -125,6 +141,30 @@ class MappingReads:
         keys = (key for mapping, keys in lookups if self.is_mapping(mapping) for key in keys)
         if any(isinstance(key, ast.Name) and key.id == variable for key in keys):
             yield from pick_texts(items)
+
+    def find_file_keys(self, source: FunctionSource) -> Iterator[str]:
+        for node in self.nodes:
+            if isinstance(node, ast.Attribute) and node.attr in FILE_MEMBERS:
+                yield from self.find_members(node.value)
+            elif isinstance(node, ast.Call):
+                for stored in self.find_stored(node, source):
+                    yield from self.find_members(stored)
+
+    def find_members(self, node: ast.AST) -> Iterator[str]:
+        yield from self.find_keys(node)
+        yield from self.keys_by_variable.get(getattr(node, "id", ""), ())
+
+    def find_stored(self, node: ast.Call, source: FunctionSource) -> Iterator[ast.AST]:
+        # Scan(file=...), storage.save(name, ...)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "save":
+            yield from node.args[1:2]
+        root: ast.AST = node.func
+        while isinstance(root, (ast.Attribute, ast.Call)):
+            root = root.value if isinstance(root, ast.Attribute) else root.func
+        model = source.find_value(root)
+        if inspect.isclass(model) and issubclass(model, Model):
+            names = {field.name for field in model._meta.fields if isinstance(field, FileField)}
+            yield from (keyword.value for keyword in node.keywords if keyword.arg in names)
 
     def is_unchanged(self, node: ast.AST | None) -> bool | None:
         # Return whether a value is the mapping as it came, None if it is something else.
