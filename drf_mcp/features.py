@@ -144,6 +144,16 @@ class Guard:
         """Return the outcome of a call: that of ``proceed(call)``, or one of the guard's."""
         return proceed(call)
 
+    def find_made(self, call: CallState, message: str) -> Outcome | None:
+        """Return the outcome of a call whose change was made before, None if it was not.
+
+        For a guard further out, which answers a call that it would refuse by now.
+
+        Args:
+            message: why the answer of the change is not given.
+        """
+        return None
+
 
 class Example(NamedTuple):
     """A call of a tool that a caller may make.

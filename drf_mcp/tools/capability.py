@@ -125,8 +125,9 @@ class ToolsCapability(Capability):
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
         """Answer ``tools/list``: a page of the tools that the caller may call."""
-        params, narrowings = context.message.params, context.caller.narrowings
         offered = self.get_offered_tools(context)
+        # What a credential takes away is known when the caller is authenticated.
+        params, narrowings = context.message.params, context.caller.narrowings
         tools = self.get_listed_tools(tuple(offered.values()), context)
         # Only the permissions of a page's own tools are asked.
         see = partial(Visibility(context.caller, remembers=True).of, tools)

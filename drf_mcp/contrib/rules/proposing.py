@@ -23,8 +23,6 @@ from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_err
 from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
-from drf_mcp.contrib.writes.idempotency import REPLAYED
-from drf_mcp.contrib.writes.idempotency_guard import RIGHTS_CHANGED, IdempotencyGuard
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused
 from drf_mcp.dispatch.probe import Probe, find_written_databases
@@ -32,7 +30,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
-from drf_mcp.outcomes import Category, Failure, Outcome, Warning
+from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.settings import override_language
 
 MADE = gettext_noop(
@@ -64,23 +62,24 @@ class RulesGuard(Guard):
             rule, ruling = decide_call(self.rules, call)
             if ruling.verdict == ALLOW:
                 return proceed(call)
-            if self.is_made(call):
-                warning = Warning(RIGHTS_CHANGED, _(MADE))
-                return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
+            if (made := self.find_earlier(call)) is not None:
+                return made
             if ruling.verdict == REFUSE:
                 raise make_refusal(ruling.reason)
             return CallToApprove(call, rule, ruling).get_outcome(proceed)
         except ViewRefused as exc:
             return exc.outcome
 
-    def is_made(self, call: CallState) -> bool:
-        """Return whether the call was made before, and its caller may still learn that."""
+    def find_earlier(self, call: CallState) -> Outcome | None:
+        """Return the outcome of a call that was made before, if its caller may still learn that."""
         # A call that is being made for its proposal ends the proposal.
         if call.tool.reads or hasattr(call.caller.request, "mcp_proposal"):
-            return False
-        return IdempotencyGuard().is_made(call) and contain(
-            lambda: bool(call.dispatcher.get_stored_answer(call).find_rights()), lambda exc: False
-        )
+            return None
+        found = (guard.find_made(call, _(MADE)) for guard in call.guards)
+        if (made := next(filter(None, found), None)) is None:
+            return None
+        answer = call.dispatcher.get_stored_answer(call)
+        return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
 
 
 class CallToApprove:

@@ -53,6 +53,12 @@ def requires_key(tool: Any) -> bool:
     return bool(getattr(tool.endpoint.view_class, "idempotency_key_required", False))
 
 
+def describe_made(call: CallState, message: str) -> Outcome:
+    """Return the outcome of a call whose change was made before, without its answer."""
+    warning = Warning(RIGHTS_CHANGED, message)
+    return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
+
+
 class IdempotencyGuard(Guard):
     """Makes a change that has a key once, and gives its answer again (docs/writes.md)."""
 
@@ -91,16 +97,17 @@ class IdempotencyGuard(Guard):
         values = dict(self.find_values(call))
         return IntendedChange(owner, key, call.tool.name, values, seconds)
 
-    def is_made(self, call: CallState) -> bool:
-        """Return whether the change of a call was made before, as its record says.
+    def find_made(self, call: CallState, message: str) -> Outcome | None:
+        """Return the outcome of a call whose change was made before, as its record says.
 
         Raises:
             ArgumentsRefused: if the key of the call is none.
         """
         change = self.find_change(call, self.get_key(call))
         with contextlib.suppress(KeyReused):
-            return change is not None and change.find_answer() is not None
-        return False
+            if change is not None and change.find_answer() is not None:
+                return describe_made(call, message)
+        return None
 
     def make(self, change: IntendedChange, call: CallState, proceed: Proceed) -> Outcome:
         def perform(row: Any) -> Outcome:
@@ -122,8 +129,7 @@ class IdempotencyGuard(Guard):
         def replay(answer: str, rights: str) -> Outcome:
             # The handler is not run: a caller who may not call it any more is refused here.
             if call.dispatcher.get_stored_answer(call).find_rights() != rights:
-                warning = Warning(RIGHTS_CHANGED, _(MADE))
-                return Outcome(call.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
+                return describe_made(call, _(MADE))
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})
 

@@ -205,7 +205,7 @@ def test_the_preview_of_a_delete_of_ones_own_says_what_it_does(serve, folder):
     preview = first.data["preview"]
     assert rows_of(preview, "deleted") == as_rows("sheets", 1)
     changed = [rows["model"] for rows in preview["changed"]]
-    assert changed == ["sheets", "folders"]
+    assert changed == ["sheets"]
     assert Sheet.objects.filter(slug="kept").count() == 0
     folder.refresh_from_db()
     assert folder.name == "Deeds"
