@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
-from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
-from rest_framework.serializers import BaseSerializer, ListSerializer
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.handling import walk_fields
-from drf_mcp.introspection.input_serializer import FIELD_HOOKS, find_own_hooks
+from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
-from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.introspection.paths import PathParameters
+from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
-from drf_mcp.introspection.request_body import RequestBody, add_form_fields, complete_body
-from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.shared_fields import SharedFields
+from drf_mcp.introspection.renaming import Renaming
+from drf_mcp.introspection.request_body import RequestBody, add_form_fields
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.overrides import asks_who_calls
 from drf_mcp.introspection.source.trees import FunctionSource
 from drf_mcp.introspection.types import (
-    UNDECLARED,
     Body,
     EndpointSchema,
     Parameter,
@@ -142,83 +137,29 @@ class Describer:
         return self.inspection.attempt(getattr(self, hook), remedy, default)
 
 
-RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
-# What views override to give different callers different fields.
-VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
-FAILED: Body | None = None
-
-
-class CallerBody:
-    # A body is described for an anonymous caller. Where code that chooses its fields speaks of the
-    # caller, or fails, it is described for a superuser as well: what only one of them may send is
-    # optional.
-
-    def __init__(self, inspection: Inspection, describe: Callable[[Inspection], Body]) -> None:
-        self.inspection = inspection
-        self.describe = describe
-
-    def get_body(self) -> Body:
-        body = self.get_union(self.inspection)
-        if self.inspection.declared_request is UNDECLARED:
-            return body
-        own = self.inspection.again()
-        own.heeds_request = False
-        undeclared = attempt(own.place, lambda: self.get_union(own), "", None, Body("none"))
-        return complete_body(body, undeclared)
-
-    def get_union(self, inspection: Inspection) -> Body:
-        findings = inspection.findings
-        known = len(findings)
-        body = self.describe_renamed(inspection)
-        failed = body.kind == "open" and len(findings) > known
-        if not failed and not inspection.attempt(lambda: asks_for_caller(inspection), GUARD, False):
-            return body
-        if (other := self.describe_as(inspection.privileged)) is not None:
-            if not failed:
-                return body.union(other)
-            del findings[known:]
-            return other
-        if not failed:
-            return body
-        # What no instance shows, the class declares. Code of its own that chooses fields is a gap.
-        of_class = inspection.again()
-        of_class.describes_class = True
-        if (other := self.describe_as(of_class)) is None:
-            return body
-        if not any(find_own_hooks(type(each)) for each in of_class.serializers):
-            del findings[known:]
-        return other
-
-    def describe_as(self, inspection: Inspection) -> Body | None:
-        known = len(inspection.findings)
-        body = attempt(
-            inspection.place, lambda: self.describe_renamed(inspection), "", None, FAILED
-        )
-        is_gap = body is not None and body.kind == "open" and len(inspection.findings) > known
-        return None if is_gap else body
-
-    def describe_renamed(self, inspection: Inspection) -> Body:
-        body = self.describe(inspection)
-        return inspection.attempt(
-            lambda: Renaming(inspection.view).rename_body(body), RENAMED, body
-        )
-
-
-def asks_for_caller(inspection: Inspection) -> bool:
-    if not inspection.serializers:
-        return False
-    hooks: list[tuple[type, str]] = [(type(inspection.view), name) for name in VIEW_HOOKS]
-    for serializer in inspection.serializers:
-        if SharedFields.of(serializer) is not None:
-            continue
-        for _place, field in walk_fields(serializer):
-            if isinstance(field, BaseSerializer):
-                hooks += [(type(field), name) for name in FIELD_HOOKS]
-    return any(asks_who_calls(owner, name) for owner, name in hooks)
-
-
 # Names that a method uses if what it returns may depend on the caller.
 CALLER = frozenset({"request", "user", "query_params", "context"})
+# What the rows of a serializer class have, in a language: the tools of a view show the same rows.
+ROWS: dict[tuple[type, str | None], Schema] = {}
+# Where the code of a field may look at the serializer around it.
+FIELD_MEMBERS = ("__init__", "__new__", "__deepcopy__", "bind", "choices", "root", "context")
+
+
+@lru_cache(maxsize=1024)
+def is_same_everywhere(serializer_class: Any) -> bool:
+    """Return whether REST framework's code alone builds the fields, for any view and caller."""
+    own = [name for name in (*FIELD_HOOKS, *FIELD_BUILDERS) if hasattr(serializer_class, name)]
+    if not issubclass(serializer_class, Serializer) or not is_drf_code(serializer_class, *own):
+        return False
+    return all(map(is_stock_field, serializer_class._declared_fields.values()))
+
+
+def is_stock_field(field: Any) -> bool:
+    inner = getattr(field, "child", None)
+    if isinstance(field, Serializer):
+        return is_same_everywhere(type(field))
+    hooks = [name for name in FIELD_MEMBERS if hasattr(type(field), name)]
+    return is_drf_code(type(field), *hooks) and (inner is None or is_stock_field(inner))
 
 
 class ResponseSchema:
@@ -289,11 +230,10 @@ class ResponseSchema:
         return self.describe_row(serializer)
 
     def describe_row(self, serializer: Any) -> Schema:
-        # The tools of a view show the same rows.
-        field, shared = DescribedField(serializer), SharedFields.of(serializer)
-        if shared is None:
-            return field.represented_schema
-        shared.give(serializer)
-        return shared.describe_once(
-            (type(serializer), get_language()), lambda: field.represented_schema
-        )
+        serializer_class: Any = type(serializer)
+        if not is_same_everywhere(serializer_class):
+            return DescribedField(serializer).represented_schema
+        key = serializer_class, get_language()
+        if key not in ROWS:
+            ROWS[key] = DescribedField(serializer).represented_schema
+        return ROWS[key]

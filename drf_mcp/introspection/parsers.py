@@ -1,23 +1,21 @@
-"""What a view's parsers read, and the keys that its parser and renderer rename."""
+"""What a view's parsers read."""
 
 from __future__ import annotations
 
-import functools
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
-from rest_framework.renderers import JSONRenderer
 
-from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.source.members import find_package, is_drf_code
+from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import join_values
-from drf_mcp.introspection.types import ANY, Body, Place, Schema, walk_schema
+from drf_mcp.introspection.types import Body
 
 # Parsers of bodies that have named fields.
 FIELD_PARSERS = (JSONParser, FormParser, MultiPartParser)
@@ -28,11 +26,11 @@ class ViewParsers:
         self.view = view
         self.classes: Sequence[Any] = getattr(view, "parser_classes", ())
 
-    @functools.cached_property
+    @cached_property
     def json(self) -> Any:
         return next((parser for parser in self.classes if is_json_parser(parser)), None)
 
-    @functools.cached_property
+    @cached_property
     def text(self) -> Any:
         others = map(self.reads, (*FIELD_PARSERS, FileUploadParser))
         return None if self.json or any(others) or not self.classes else self.classes[0]
@@ -85,84 +83,3 @@ class ViewParsers:
 def is_json_parser(parser: Any) -> bool:
     media_type = str(parser.media_type)
     return issubclass(parser, JSONParser) or media_type.endswith(("/json", "+json"))
-
-
-JSON = "application/json"
-# Its renderers are known to rename keys and to do nothing else.
-RENAMING_PACKAGE = "djangorestframework_camel_case"
-
-
-class Renaming:
-    # The renderer is given a key, and its rendition counts if the parser turns it back.
-
-    def __init__(self, view: Any) -> None:
-        self.view = view
-        self.parser_class = self.find_class(getattr(view, "parser_classes", ()), JSONParser)
-        self.renderer_class = self.find_class(getattr(view, "renderer_classes", ()), JSONRenderer)
-        self.rename_key = functools.cache(self.find_read_key)
-
-    @staticmethod
-    def find_class(classes: Any, base: type) -> Any:
-        return next((c for c in classes if issubclass(c, base) or c.media_type == JSON), None)
-
-    @property
-    def gives_other_names(self) -> bool:
-        # True if the view's renderer renames keys and does nothing else.
-        renderer = self.renderer_class
-        return renderer is not None and find_package(renderer, "render") == RENAMING_PACKAGE
-
-    def render_key(self, key: str) -> str:
-        if self.renderer_class is None or is_drf_code(self.renderer_class, "render"):
-            return key
-        rendered = json.loads(self.renderer_class().render({key: 1}, JSON, {"view": self.view}))
-        return next(iter(rendered)) if isinstance(rendered, dict) and len(rendered) == 1 else key
-
-    def find_read_key(self, key: str) -> str:
-        rendered = key if key == ANY else self.render_key(key)
-        if rendered == key:
-            return key
-        body = io.BytesIO(json.dumps({rendered: 1}).encode())
-        context = {"view": self.view, "kwargs": {}, "request": self.view.request}
-        read = self.parser_class().parse(body, media_type=JSON, parser_context=context)
-        return rendered if read == {key: 1} else key
-
-    def rename_place(self, place: Place) -> Place:
-        return tuple(map(self.rename_key, place))
-
-    def rename_body(self, body: Body) -> Body:
-        if self.parser_class is None or is_drf_code(self.parser_class, "parse"):
-            return body
-        places = [place for place, _ in walk_schema(body.schema)]
-        for each in body.fields:
-            places += [(each.name, *place) for place, _ in walk_schema(each.schema)]
-        fields = [
-            replace(
-                each,
-                name=self.rename_key(each.name),
-                schema=rename_schema(each.schema, self.rename_key),
-                handling=each.handling.relocate(self.rename_place),
-            )
-            for each in body.fields
-        ]
-        schema = None if body.schema is None else rename_schema(body.schema, self.rename_key)
-        renamed = {place: self.rename_place(place) for place in places}
-        keys = {place: other for place, other in renamed.items() if place != other}
-        handling = body.handling.relocate(self.rename_place)
-        return Body(body.kind, tuple(fields), schema, handling, keys)
-
-    def rename_response(self, schema: Schema) -> Schema:
-        return rename_schema(schema, self.render_key)
-
-
-def rename_schema(schema: Schema, rename: Callable[[str], str]) -> Schema:
-    renamed: Schema = FieldSchema.of(schema) | {}
-    if isinstance(schema.get("items"), dict):
-        renamed["items"] = rename_schema(schema["items"], rename)
-    if schema.get("properties"):
-        renamed["properties"] = {
-            rename(name): rename_schema(member, rename)
-            for name, member in schema["properties"].items()
-        }
-    if "required" in schema:
-        renamed["required"] = list(map(rename, schema["required"]))
-    return renamed

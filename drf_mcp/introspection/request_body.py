@@ -23,10 +23,9 @@ from drf_mcp.introspection.handling import (
     make_file_parameter,
 )
 from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection, noted_queries
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
-from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
@@ -227,20 +226,20 @@ class SerializerBody:
         else:
             made_as = type(self.serializer), arguments, self.serializer.partial, self.takes_json
             key = (*made_as, *find_surroundings(inspection))
-            body, further, found = shared.describe_once(key, lambda: self.describe_shared(shared))
+            made = shared.bodies.get(key)
+            if made is None:
+                before = len(findings)
+                shared.give(self.serializer)
+                with noted_queries() as queries:
+                    made = (*self.describe(), findings[before:])
+                del findings[before:]
+                if not queries:
+                    shared.bodies[key] = made
+            body, further, found = made
             findings += [replace(finding, place=inspection.place) for finding in found]
         if body.kind != "object":
             return body
         return replace(body, fields=(*body.fields, *self.get_further_keys(body.fields, further)))
-
-    def describe_shared(self, shared: SharedFields) -> tuple[Body, list[str], list[Finding]]:
-        findings = self.inspection.findings
-        before = len(findings)
-        shared.give(self.serializer)
-        described = self.describe()
-        found = findings[before:]
-        del findings[before:]
-        return (*described, found)
 
     def describe(self) -> tuple[Body, list[str]]:
         # Return the body, and the keys that the serializer reads in addition to its fields.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from django.core.signals import setting_changed
 from django.utils.translation import get_language
@@ -15,11 +15,9 @@ from rest_framework.utils.serializer_helpers import BindingDict
 
 from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import Inspection, find_carried, noted_queries
-from drf_mcp.introspection.serializer_fields import is_recursive
+from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
 from drf_mcp.introspection.source.overrides import find_own
 from drf_mcp.introspection.source.trees import is_own_member
-
-Value = TypeVar("Value")
 
 # Where the code of a serializer or field may choose by what is around it, besides those.
 MEMBERS = (
@@ -41,14 +39,14 @@ MOST_SHARED = 512
 
 
 class SharedFields:
-    # The fields of one serializer class with the same arguments. described: what was described of
+    # The fields of one serializer class with the same arguments. bodies: what was described of
     # them, by what else it depends on.
 
     known: dict[Any, SharedFields | None] = {}
 
     def __init__(self, serializer: Any) -> None:
         self.fields = serializer.fields
-        self.described: dict[Any, Any] = {}
+        self.bodies: dict[Any, Any] = {}
 
     @classmethod
     def of(cls, serializer: Any) -> SharedFields | None:
@@ -100,19 +98,9 @@ class SharedFields:
             for part in find_inner_fields(row):
                 self.is_shared(part)
 
-    def describe_once(self, key: Any, describe: Callable[[], Value]) -> Value:
-        if key in self.described:
-            found: Value = self.described[key]
-            return found
-        with noted_queries() as queries:
-            found = describe()
-        if not queries:
-            self.described[key] = found
-        return found
-
 
 def find_inner_fields(serializer: Any) -> Iterator[Any]:
-    for field in serializer.fields.values():
+    for field in find_sendable(serializer).values():
         yield field
         inner = getattr(field, "child_relation", None) or getattr(field, "child", None)
         if inner is not None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from django.utils.functional import cached_property
+
+Value = TypeVar("Value")
 
 # Packages for asynchronous views name their methods so.
 SYNCHRONOUS_NAMES = {
@@ -29,6 +31,23 @@ SYNCHRONOUS_NAMES = {
 FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
 )
+
+# What was asked about a class, by the function that answers and its further arguments.
+Answers = dict[tuple[Any, ...], Any]
+
+
+class Questions:
+    # Notes what reading a function asks of the class that ``self`` is of: what was read holds for
+    # each class that answers alike.
+
+    def __init__(self, owner: type) -> None:
+        self.owner = owner
+        self.answers: Answers = {}
+
+    def ask(self, question: Callable[..., Value], *arguments: Any) -> Value:
+        asked = (question, *arguments)
+        answer = self.answers[asked] = question(self.owner, *arguments)
+        return answer
 
 
 def is_framework_code(owner: Any) -> bool:

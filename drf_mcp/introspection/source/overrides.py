@@ -16,6 +16,8 @@ from drf_mcp.introspection.source.trees import (
 )
 
 CONVERSIONS = ("to_internal_value", "run_validation")
+# Marks a view while it is described, as schema generators do: no request ever finds it.
+FLAG = "swagger_fake_view"
 # Parts of names that speak of who is calling.
 WHO = ("user", "tenant", "session", "auth")
 FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
