@@ -16,7 +16,6 @@ from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
 from django.db import router, transaction
-from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django.utils.module_loading import import_string
@@ -24,6 +23,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, Throttled
 
 from drf_mcp.access.scopes import get_user_key
+from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.exceptions import Conflict, contain
@@ -40,13 +40,6 @@ DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DECLINED, WITHDRAWN, EXPIRED = "declined", "withdrawn", "expired"
 DECIDABLE = (WAITING, STALE)
 OPEN = (WAITING, STALE, APPROVED)
-
-# For a project's own code to connect to, each with ``proposal``.
-proposal_made = Signal()
-"""Sent when a call waits for an approval, again when it has to be approved anew."""
-
-proposal_ended = Signal()
-"""Sent when a proposal was declined, withdrawn, or its call was made."""
 
 
 class ProposalStore:

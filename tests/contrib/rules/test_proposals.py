@@ -11,11 +11,11 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone, translation
 from rest_framework.exceptions import PermissionDenied
 
-from drf_mcp.contrib.rules import proposal_ended, proposal_made
 from drf_mcp.contrib.rules.feature import RulesFeature
 from drf_mcp.contrib.rules.models import CallRule, Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore, expire
 from drf_mcp.contrib.rules.proposing import run_proposal
+from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.exceptions import Conflict
 from drf_mcp.tools import registry
