@@ -104,24 +104,25 @@ class ResultWriter:
         """Return the answer as JSON if the envelope need not be written: it is surely too long."""
         if budget is None or outcome.failure is not None or type(self.envelope) not in EMBEDDING:
             return None
-        if (limit := budget.get_limit(outcome)) is None:
-            return None
         data, seems_long = outcome.data, False
         is_object = isinstance(data, dict)
-        rows = data["results"] if is_object and "results" in data else None if is_object else data
-        if isinstance(rows, (list, tuple)):
+        rows: Any = data.get("results") if is_object else data
+        is_list = isinstance(rows, (list, tuple))
+        if is_list:
             # A few rows are written at once with the envelope around them.
-            if len(rows) >= MANY_ROWS:
-                length = len(self.encoder.encode(rows[:SAMPLE_ROWS])) // SAMPLE_ROWS * len(rows)
-                seems_long = length > LIKELY_CHARS * limit
+            seems_long = len(rows) >= MANY_ROWS
         else:
             members = data if is_object else {"": data}
             for name in members:
                 # A letter so far back: asking each for its length would be a call for each.
                 if type(members[name]) is str and members[name][LONG_TEXT : LONG_TEXT + 1]:
                     seems_long = True
-        if not seems_long:
+        if not seems_long or (limit := budget.get_limit(outcome)) is None:
             return None
+        if is_list:
+            length = len(self.encoder.encode(rows[:SAMPLE_ROWS])) // SAMPLE_ROWS * len(rows)
+            if length <= LIKELY_CHARS * limit:
+                return None
         text = self.encoder.encode(self.envelope.answer(outcome))
         return text if budget.is_exceeded(outcome, text) else None
 
