@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import fnmatch
+import keyword
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -34,6 +36,8 @@ from drf_mcp.tools.tool import Tool
 
 FAILED = "PROGRAM_FAILED"
 SIGNATURES, KEPT = OWN_FUNCTIONS = ("signatures", "kept")
+# Under these names a program does not reach a function of its tools.
+RESERVED = frozenset({*keyword.kwlist, *dir(builtins), *OWN_FUNCTIONS})
 # Texts that these two take, and characters of a text.
 MOST_TEXTS, MAX_NAME = 20, 128
 # Those of an error that a program gets in words.
@@ -91,6 +95,8 @@ class CallAnswer:
         terms: what has to hold for the answer to be given again, once it was kept.
         call: what the terms are made of.
         changed: the arguments of a call that changed something, without secrets.
+        noted: the meta of the answer to a call that writes, such as how it is taken back, with
+            the call that it belongs to.
     """
 
     tool: str
@@ -102,6 +108,7 @@ class CallAnswer:
     terms: Mapping[str, Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
     changed: Any = None
+    noted: Mapping[str, Any] | None = None
 
 
 class ProgramCalls:
@@ -117,6 +124,9 @@ class ProgramCalls:
         self.reopened: Reopened | None = None
         self.keeper = Keeper(call.caller)
         self.tools = get_functions(call.server, self.context)
+        # By the names of the tools.
+        self.function_names = name_functions(self.tools)
+        self.functions = {self.function_names[name]: tool for name, tool in self.tools.items()}
         self.writes = get_mode(call.server.view_attributes) == "writes"
         self.visibility = Visibility(call.caller)
         self.ends = time.monotonic() + limits["seconds"]
@@ -139,6 +149,12 @@ class ProgramCalls:
     def changes(self) -> list[dict[str, Any]]:
         made = (each for each in self.answers if each.changed is not None)
         return [{"tool": each.tool, "arguments": each.changed} for each in made]
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        # A program has the data of its calls alone.
+        noted = [answer.noted for answer in self.answers if answer.noted is not None]
+        return {"calls": noted} if noted else {}
 
     def answer(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Return what a function of the program gives."""
@@ -178,7 +194,7 @@ class ProgramCalls:
             raise limit(message % {"seconds": self.limits["seconds"]})
 
     def find_tool(self, name: str) -> Tool:
-        tool = self.tools.get(name)
+        tool = self.functions.get(name)
         refused: Outcome | None = None
         if tool is None:
             # The narrowing that takes the tool away says why, as for any call.
@@ -192,7 +208,9 @@ class ProgramCalls:
             refused = Outcome(name, 403, failure=failure)
         if refused is not None:
             raise RaisedInProgram(RuntimeError(self.describe(refused)))
-        nearest = self.visibility.find_nearest(name, self.tools)
+        nearest = [
+            self.function_names[each] for each in self.visibility.find_nearest(name, self.functions)
+        ]
         message = _("There is no function or tool %(name)s.") % {"name": name[:MAX_NAME]}
         raise RaisedInProgram(NameError(f"{message} {ask_nearest(nearest)}".strip()))
 
@@ -252,8 +270,14 @@ class ProgramCalls:
             answer.error = self.describe(outcome)
             return
         self.read(outcome, answer)
-        if not tool.reads and not outcome.is_trial:
-            answer.changed = tool.sanitize_arguments(arguments)
+        if tool.reads:
+            return
+        shown = tool.sanitize_arguments(arguments)
+        if not outcome.is_trial:
+            answer.changed = shown
+        noted, encoder = {**outcome.meta, "tool": tool.name, "arguments": shown}, AnswerEncoder()
+        if outcome.meta and encoder.can_encode(noted):
+            answer.noted = encoder.plain(noted)
 
     def describe(self, outcome: Outcome) -> str:
         failure = outcome.failure
@@ -293,12 +317,12 @@ class ProgramCalls:
         """Return the signatures of the tools that one of the patterns names, a line each."""
         matching = (
             tool
-            for name, tool in self.tools.items()
+            for name, tool in self.functions.items()
             if (tool.reads or self.writes)
             and (not patterns or any(fnmatch.fnmatchcase(name, each) for each in patterns))
         )
         visible = self.visibility.of(list(matching))
-        return "\n".join(Signature(tool).write() for tool in visible)
+        return "\n".join(Signature(tool).write(self.function_names[tool.name]) for tool in visible)
 
     def read_kept(self, *ids: str) -> Any:
         """Return the result that was too long, of an earlier program of the caller."""
@@ -323,6 +347,20 @@ class ProgramCalls:
                 answer.terms = made.note_terms()
         own = [(answer.source, answer.terms or {}) for answer in self.answers]
         return [*self.borrowed, *own]
+
+
+def name_functions(names: Collection[str]) -> dict[str, str]:
+    """Return the names of the functions by the names of the tools.
+
+    As is usual in Python, an underscore follows a name that is taken: `import_`.
+    """
+    functions = {}
+    for name in names:
+        function = name
+        while function in RESERVED or (function != name and function in names):
+            function += "_"
+        functions[name] = function
+    return functions
 
 
 def names_page(tool: Tool, arguments: Mapping[str, Any]) -> bool:

@@ -84,7 +84,7 @@ class ProgramRun:
             with open_session(self.limits, now) as session:
                 if stop is not None:
                     calls.keeper.claim(name)
-                names = {*calls.tools, *OWN_FUNCTIONS}
+                names = {*calls.functions, *OWN_FUNCTIONS}
                 value = run_program(session, program, names, calls.answer, self.printed)
             outcome = self.finish(value)
         except ProgramFailed as exc:
@@ -103,7 +103,8 @@ class ProgramRun:
             outcome = self.fail(404, failure)
         except Unavailable as exc:
             raise CallRefused(exc) from exc
-        return outcome.changed(warnings=(*outcome.warnings, *calls.warnings.values()))
+        warnings = (*outcome.warnings, *calls.warnings.values())
+        return outcome.changed(warnings=warnings, meta={**outcome.meta, **calls.meta})
 
     # --- What came of it -----------------------------------------------------------------------
 

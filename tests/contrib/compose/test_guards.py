@@ -21,7 +21,7 @@ from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.compose.models import KeptProgram
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
-from example_project.shop.models import Customer, Order
+from example_project.shop.models import Customer, Order, Product
 from tests.contrib.compose.conftest import Composer
 from tests.interaction.views import RefundViewSet
 
@@ -218,6 +218,53 @@ def test_a_call_that_fails_leaves_what_was_done_and_says_it(staff):
     assert result.code == "NOT_FOUND"
     assert [each["tool"] for each in result.data["changed"]] == ["customers_create"]
     assert Customer.objects.filter(email="zoe@example.com").exists()
+
+
+PLACED = """
+order = orders_create(customer=%d, lines=[{"product": "ball", "quantity": 1}], idempotency_key="x")
+"""
+
+
+@pytest.fixture
+def placed(staff):
+    """A program that places an order, as `order`."""
+    customer = Customer.objects.first()
+    product = Product.objects.filter(stock__gt=5).first()
+    return PLACED.replace("ball", product.slug) % customer.pk
+
+
+def test_the_answer_says_how_calls_are_taken_back(staff, placed):
+    result = staff.run(f"{placed}\norder['id']")
+    [call] = result.envelope["meta"]["calls"]
+    assert call["tool"] == "orders_create"
+    assert call["undo"] == {
+        "tool": "orders_destroy",
+        "arguments": {"id": result.data["result"]},
+    }
+
+
+def test_an_error_says_how_the_calls_before_it_are_taken_back(staff, placed):
+    result = staff.run(f"{placed}\ncustomers_retrieve(id=0)")
+    [call] = result.envelope["meta"]["calls"]
+    assert (result.code, call["undo"]["tool"]) == ("NOT_FOUND", "orders_destroy")
+
+
+def test_a_program_that_goes_on_says_how_calls_before_its_stop_are_taken_back(
+    staff, placed, configure
+):
+    configure(CONFIRM=True)
+    pk = Customer.objects.exclude(orders__isnull=False).first().pk
+    result = staff.go_on(staff.run(f"{placed}\ncustomers_destroy(id={pk})"))
+    assert result.envelope["meta"]["calls"][0]["undo"]["tool"] == "orders_destroy"
+
+
+def test_the_answer_says_what_a_dry_run_would_change(staff):
+    pk = Customer.objects.exclude(orders__isnull=False).first().pk
+    result = staff.run(f"customers_destroy(id={pk}, dry_run=True)\n'tried'")
+    [call] = result.envelope["meta"]["calls"]
+    assert call["arguments"] == {"id": pk, "dry_run": True}
+    assert call["dry_run"]["deleted"] == {"customer": 1}
+    assert Customer.objects.filter(pk=pk).exists()
 
 
 class GroupSerializer(serializers.ModelSerializer):

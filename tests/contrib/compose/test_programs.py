@@ -7,7 +7,11 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.urls import path
+from rest_framework.decorators import api_view
+from rest_framework.response import Response
 
+from drf_mcp import mcp_tool
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
 from example_project.shop.serializers import CustomerSerializer
@@ -164,6 +168,33 @@ def test_a_tool_that_its_caller_does_not_see_is_no_function_there(composer_of, c
 def test_the_tool_is_not_there_where_no_program_may_run(alice):
     assert "tools_compose" not in alice.tools()
     assert "Unknown tool" in alice.error("tools/call", name="tools_compose")["message"]
+
+
+def make_number_view(name):
+    @mcp_tool(name=name)
+    @api_view(["GET"])
+    def show_number(request):
+        return Response({"number": 7})
+
+    return show_number
+
+
+@pytest.fixture
+def reserved(composer_of, expose):
+    """An agent whose tools have names that mean something else in a program."""
+    names = ("import", "print", "kept", "import_")
+    expose(*(path(f"{name}/", make_number_view(name)) for name in names), COMPOSE=True)
+    return composer_of("alice", "/mcp")
+
+
+@pytest.mark.parametrize("name", ["import__", "print_", "kept_", "import_"])
+def test_an_underscore_follows_the_name_of_a_tool_that_python_has_taken(reserved, name):
+    assert reserved.value(f"{name}()") == {"number": 7}
+
+
+def test_signatures_and_errors_have_the_names_of_functions(reserved):
+    assert reserved.value("signatures('pri*')").startswith("print_(")
+    assert "Did you mean kept_" in reserved.run("keptt()").envelope["error"]
 
 
 TASKS = json.loads((ROOT / "benchmarks/agents/data/programs.json").read_text())["shop"]
