@@ -131,6 +131,8 @@ class Items:
         self.shared = [argument for argument in every if not self.is_own(argument)]
         taken = {argument.name for argument in every}
         self.name = NAME if NAME not in taken else f"{NAME}_{BODY}"
+        self.own_names = frozenset(argument.name for argument in self.own)
+        self.shared_names = frozenset({self.name, *(each.name for each in self.shared)})
 
     @classmethod
     def of(cls, arguments: Any, tool: Any) -> Items | None:
@@ -222,7 +224,9 @@ class Items:
         message = _("With '%(items)s', '%(name)s' goes next to '%(items)s'.")
         remediation = _("Put '%(name)s' next to '%(items)s'.")
         self.refuse(find_sent(controls, item), message, remediation)
-        call: Call = self.arguments.bind_one(self.arguments.merge(shared, item))
+        merged = self.arguments.merge(shared, item)
+        places = ((shared, self.shared_names), (item, self.own_names))
+        call: Call = self.arguments.bind_one(merged, places)
         return call
 
     def refuse(self, misplaced: Iterable[Argument], message: str, remediation: str) -> None:

@@ -34,7 +34,7 @@ from drf_mcp.tools.arguments.errors import (
     mask_secrets,
     suggest,
 )
-from drf_mcp.tools.arguments.layout import ArgumentLayout, Values, get_free_name
+from drf_mcp.tools.arguments.layout import ArgumentLayout, Places, Values, get_free_name
 from drf_mcp.tools.arguments.uploads import read_files
 
 # About what HTTP servers take.
@@ -58,8 +58,8 @@ class Arguments(ArgumentLayout):
             return call
         return self.bind_one(arguments)
 
-    def bind_one(self, arguments: Mapping[str, Any]) -> Call:
-        problems = self.find_problems(arguments)
+    def bind_one(self, arguments: Mapping[str, Any], places: Places = ()) -> Call:
+        problems = self.find_problems(arguments, places)
         parts, wrong = self.read_values(arguments)
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -18,6 +18,8 @@ from drf_mcp.tools.arguments.errors import ArgumentErrors
 from drf_mcp.tools.arguments.fields import FieldsArgument, IdsArgument
 
 Values: TypeAlias = list[tuple[Argument, Any]]
+# Arguments by where they were sent, each with the names that are for there; None for all names.
+Places: TypeAlias = Sequence[tuple[Mapping[str, Any], Container[str] | None]]
 ArgumentType = TypeVar("ArgumentType", bound=Argument)
 
 
@@ -133,10 +135,13 @@ class ArgumentLayout:
         # Some clients send an object as a string.
         return parse_json_text(arguments.get(group), dict) if group else arguments
 
-    def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+    def find_problems(self, arguments: Mapping[str, Any], places: Places = ()) -> list[Problem]:
         """Return the problems of the names of arguments.
 
         The view reports missing arguments itself, unless other problems keep it from being asked.
+
+        Args:
+            places: the arguments by where they were sent; () where all were sent in one place.
         """
         # Nearly every call ends here.
         if not self.groups and self.names.issuperset(arguments):
@@ -146,7 +151,12 @@ class ArgumentLayout:
             else:
                 return []
         missing = self.find_missing(arguments)
-        unknown = [p for group in self.by_group for p in self.find_unknown(group, arguments)]
+        unknown = [
+            problem
+            for sent, names in places or ((arguments, None),)
+            for group in self.by_group
+            for problem in self.find_unknown(group, sent, names)
+        ]
         path = {argument.pointer for argument in self.arguments if argument.location == PATH}
         in_path = [problem for problem in missing if problem.pointer in path]
         if not unknown and not in_path:
@@ -164,12 +174,19 @@ class ArgumentLayout:
                 missing.append(ArgumentErrors(prefix).missing_argument(argument.name))
         return missing
 
-    def find_unknown(self, group: str, arguments: Mapping[str, Any]) -> list[Problem]:
+    def find_unknown(
+        self, group: str, arguments: Mapping[str, Any], names: Container[str] | None
+    ) -> list[Problem]:
+        """Return the problems of unknown names, which tell of the others among some names."""
         named, sent = self.by_group[group], self.get_group(group, arguments)
         if sent is not None and not isinstance(sent, Mapping):
             return [ArgumentErrors(f"/{group}").not_an_object(sent)]
         sent = sent or {}
-        known = [name for name, argument in named.items() if argument.listed]
+        known = [
+            name
+            for name, argument in named.items()
+            if argument.listed and (names is None or name in names)
+        ]
         lacking = [a.name for a in named.values() if a.required and a.is_missing_in(sent)]
         takes_any = self.extra_query and group and group == self.groups[QUERY]
         has_body = group == self.groups.get(BODY, "")
@@ -178,6 +195,7 @@ class ArgumentLayout:
             a.name for a in named.values() if a.location == BODY and a.whole and not a.json_type
         )
         further = [] if self.items is None else [self.items.name]
+        further = [name for name in further if names is None or name in names]
         errors = ArgumentErrors(
             f"/{group}" if group else "",
             known if group else [*filter(None, self.by_group), *known, *further],

@@ -162,6 +162,20 @@ def test_each_item_is_a_request_for_the_views_throttles(serve, db):
     assert names() == []
 
 
+@pytest.mark.parametrize(
+    ("sent", "pointer", "names"),
+    [
+        ({"items": [{"colour": "x", "name": "a"}]}, "/items/0/colour", "name, password"),
+        ({"items": [{"name": "a"}], "colour": "x"}, "/colour", "dry_run, items"),
+    ],
+    ids=["in an item", "beside the items"],
+)
+def test_an_unknown_name_is_answered_with_the_names_of_its_place(serve, db, sent, pointer, names):
+    [problem] = serve(*routes_of(Tried))().call(CREATE, **sent).problems
+    assert problem["pointer"] == pointer
+    assert problem["remediation"] == f"Use one of {names}."
+
+
 def test_an_unknown_name_and_a_missing_key_are_refused_before_anything_is_sent(wholly, ids):
     with CaptureQueriesContext(connection) as queries:
         result = wholly().call(UPDATE, items=[{"pk": ids[0], "nmae": "a"}, {"name": "b"}, 3])
