@@ -127,6 +127,10 @@ class ToolRequest(HttpRequest):
         }
         for name in OUTER_HEADERS & self.META.keys():
             del self.META[name]
+        if sent.disposition:
+            self.META["HTTP_CONTENT_DISPOSITION"] = sent.disposition
+        if sent.headers:
+            self.META.update(sent.headers)
         if "environ" in own:
             self.environ = self.META
         if type(body) is FilesBody:
@@ -145,13 +149,7 @@ class ToolRequest(HttpRequest):
     @classmethod
     def of_call(cls, call: Any, path_info: str) -> ToolRequest:
         """Return the request that the view of a call gets."""
-        bound = call.bound
-        request = cls(call.caller, call.tool.endpoint.method, path_info, bound, call)
-        if bound.disposition:
-            request.META["HTTP_CONTENT_DISPOSITION"] = bound.disposition
-        if bound.headers:
-            request.META.update(bound.headers)
-        return request
+        return cls(call.caller, call.tool.endpoint.method, path_info, call.bound, call)
 
     @property
     def _parsed_accept_list(self) -> list[Any]:

@@ -22,13 +22,14 @@ from drf_mcp.contrib.writes.idempotency import (
     write_outcome,
 )
 from drf_mcp.dispatch.guards import CallCrashed, CallRefused
+from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.stored_answers import MADE
-from drf_mcp.exceptions import catch
+from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import CONTROL
+from drf_mcp.tools.arguments.call import CONTROL, Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 
 IDEMPOTENCY_KEY = "idempotency_key"
@@ -53,6 +54,27 @@ def requires_key(tool: Any) -> bool:
     return bool(getattr(tool.endpoint.view_class, "idempotency_key_required", False))
 
 
+def add_header(bound: Call, key: str) -> Call:
+    """Return a call with the header of a key; each of its items has a key made of this one."""
+    if bound.items:
+        items = (
+            add_header(item, fingerprint([key, index])) for index, item in enumerate(bound.items)
+        )
+        return replace(bound, items=tuple(items))
+    return replace(bound, headers={KeyHeader.meta: KeyHeader.write(key)})
+
+
+def is_made_by_view(call: CallState, bound: Call) -> bool:
+    """Return whether a view that takes the header has made the change of a request."""
+
+    def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
+        change = view.get_intended_change(request, view.get_idempotency_key(request))
+        return change.find_answer() is not None
+
+    # A view that refuses the caller, or the key for another change, has made none that counts.
+    return contain(lambda: Probe.of(call.caller, call.tool, bound).ask(look), lambda exc: False)
+
+
 def describe_made(call: CallState, message: str) -> Outcome:
     """Return the outcome of a call whose change was made before, without its answer."""
     warning = Warning(RIGHTS_CHANGED, message)
@@ -69,7 +91,7 @@ class IdempotencyGuard(Guard):
         # A trial changes nothing that could have an answer.
         if key and takes_header(call.tool) and not is_dry_run(call):
             # The view does the same over HTTP.
-            call.bound = replace(call.bound, headers={KeyHeader.meta: KeyHeader.write(key)})
+            call.bound = add_header(call.bound, key)
             return proceed(call)
         change = self.find_change(call, key)
         if change is None:
@@ -103,7 +125,13 @@ class IdempotencyGuard(Guard):
         Raises:
             ArgumentsRefused: if the key of the call is none.
         """
-        change = self.find_change(call, self.get_key(call))
+        key = self.get_key(call)
+        if key and takes_header(call.tool) and not is_dry_run(call):
+            bound = add_header(call.bound, key)
+            requests = bound.items or (bound,)
+            is_made = all(is_made_by_view(call, each) for each in requests)
+            return describe_made(call, message) if is_made else None
+        change = self.find_change(call, key)
         with contextlib.suppress(KeyReused):
             if change is not None and change.find_answer() is not None:
                 return describe_made(call, message)

@@ -8,6 +8,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import path
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
@@ -20,6 +21,7 @@ from drf_mcp.tools import registry
 from example_project.shop.models import Order, Product
 from example_project.shop.permissions import IsOwnerOrPermitted
 from tests.agents import Agent
+from tests.contrib.writes.idempotency.views import HeaderPayments, HeaderRecords
 
 store = ProposalStore()
 
@@ -309,3 +311,28 @@ def test_who_may_not_call_any_longer_is_not_told_what_was_made(
     refused = alice.call("orders_refund", **keyed)
     assert refused.code == "FORBIDDEN"
     assert "replayed" not in refused.envelope["meta"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "change"),
+    [
+        ("pay_by_header", {"name": "rent"}),
+        ("records_create", {"items": [{"name": "one"}, {"name": "two"}]}),
+    ],
+    ids=["one", "several"],
+)
+@pytest.mark.parametrize("verdict", ["refuse", "approve"])
+def test_a_change_that_the_view_itself_remembers_is_said_to_be_made(
+    keep_rule, expose, alice, tool, change, verdict
+):
+    views = [
+        path("pay/", HeaderPayments.as_view()),
+        path("records/", HeaderRecords.as_view({"post": "create"})),
+    ]
+    expose(*views)
+    assert not alice.call(tool, **change, idempotency_key="one").is_error
+    keep_rule(tool, verdict)
+    again = alice.call(tool, **change, idempotency_key="one")
+    assert again.envelope["meta"]["replayed"]
+    assert not Proposal.objects.exists()
+    assert alice.call(tool, **change, idempotency_key="two").code

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group
 from django.core.files.base import ContentFile
+from django.urls import path
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.contrib.writes.idempotency import KeyHeader
 from drf_mcp.contrib.writes.models import IdempotencyRecord
+from tests.contrib.writes.idempotency.views import HeaderRecords
 
 pytestmark = pytest.mark.django_db
 RENT = {"name": "rent"}
@@ -137,3 +139,33 @@ def test_a_header_of_the_message_is_none_of_its_calls(payer):
     first, second = (payer.call("pay_by_header", **RENT) for _ in "ab")
     assert first.data != second.data
     assert not IdempotencyRecord.objects.exists()
+
+
+ITEMS = [{"name": "one"}, {"name": "two"}]
+
+
+@pytest.fixture
+def keeper(serve, payer):
+    """An agent at an endpoint that takes several rows in one call."""
+    serve(path("records/", HeaderRecords.as_view({"post": "create"})))
+    return payer
+
+
+def records() -> int:
+    return Group.objects.filter(name__in=["one", "two"]).count()
+
+
+def test_each_item_of_a_call_is_written_once(keeper):
+    first = keeper.call("records_create", items=ITEMS, idempotency_key="monday")
+    again = keeper.call("records_create", items=ITEMS, idempotency_key="monday")
+    assert (first.is_error, again.data, records()) == (False, first.data, 2)
+    assert again.envelope["meta"]["replayed"] is True
+
+
+def test_an_item_that_differs_is_refused_and_the_others_are_not_written_again(keeper):
+    keeper.call("records_create", items=ITEMS, idempotency_key="monday")
+    other = [ITEMS[0], {"name": "three"}]
+    again = keeper.call("records_create", items=other, idempotency_key="monday")
+    assert again.is_error
+    assert [each["pointer"] for each in again.problems] == ["/items/1"]
+    assert (records(), Group.objects.filter(name="three").count()) == (2, 0)

@@ -10,8 +10,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
+from rest_framework.viewsets import ModelViewSet
 
-from drf_mcp import call_context, mcp_tool
+from drf_mcp import call_context, mcp_tool, mcp_viewset
 from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.exceptions import SoftFailure, Unavailable
 
@@ -78,6 +79,22 @@ class HeaderPayments(IdempotencyKeyMixin, PlainPayments):
 
 @mcp_tool(name="pay_by_required_header")
 class RequiredHeaderPayments(HeaderPayments):
+    idempotency_key_required = True
+
+
+class RecordSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ("id", "name")
+
+
+@mcp_viewset(bulk=True)
+class HeaderRecords(IdempotencyKeyMixin, ModelViewSet):
+    """Take several rows in one call, each with its own header."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = Group.objects.all()
+    serializer_class = RecordSerializer
     idempotency_key_required = True
 
 
