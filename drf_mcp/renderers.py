@@ -106,6 +106,9 @@ class RequestPointers(ArgumentLocator):
     def knows(self, name: str | int) -> bool:
         return self.value(name) is not MISSING
 
+    def sends_list(self) -> bool:
+        return isinstance(self.body, list)
+
     def value(self, name: str | int) -> Any:
         if isinstance(self.body, list) and isinstance(name, int) and name < len(self.body):
             return self.body[name]

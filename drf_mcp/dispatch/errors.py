@@ -67,6 +67,10 @@ class ArgumentLocator(Protocol):
         """Return the JSON pointer into the arguments for a path of the view's names."""
         return ""
 
+    def sends_list(self) -> bool:
+        """Return whether the body of the request is a list."""
+        return False
+
     # Of the argument at a pointer: the value, masked where secret, and the accepted values.
 
     def received(self, pointer: str) -> Any:
@@ -301,8 +305,9 @@ class ErrorMapper:
         # The path from an argument on, without the names of wrappers.
         arguments, path = self.arguments, entry.path
         for start, name in enumerate(path):
-            # An index below a name of the view's counts its own items, not those of the body.
-            is_nested = isinstance(name, int) and start and unwrap_path(path[:start])
+            # An index below a name of the view's counts its own items, unless the body is a list.
+            is_below = isinstance(name, int) and start and unwrap_path(path[:start])
+            is_nested = is_below and not arguments.sends_list()
             if not is_nested and arguments.knows(name):
                 return ErrorText(path[start:], entry.text) if start else entry
         rest = unwrap_path(path)

@@ -99,6 +99,17 @@ def test_a_body_that_keeps_the_texts_keeps_codes_and_pointers(handled, shape):
     ]
 
 
+@pytest.mark.parametrize("name", ["errors", "invalid"])
+@pytest.mark.parametrize("arguments", ["flat", "grouped"])
+def test_an_error_of_a_list_keeps_its_index_under_any_name(handled, settings, name, arguments):
+    handler = handle(lambda exc: {"status": {name: exc.detail}})
+    thing = handled(handler, validating(Basket, many=True))
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": arguments}
+    sent = "items" if arguments == "flat" else "body"
+    result = thing.call(**{sent: [{"name": "good", "size": 1}, {"name": "good"}]})
+    assert [p["pointer"] for p in result.problems] == [f"/{sent}/1/size"]
+
+
 TEXTS = {
     "list of strings": (messages, "This field is required."),
     "error": (lambda exc: {"error": "Broken."}, "Broken."),

@@ -39,6 +39,10 @@ class ArgumentPointers:
         key = self.get_client_path((name,))[0]
         return key in [argument.parameter.name for argument in self.arguments.arguments]
 
+    def sends_list(self) -> bool:
+        bodies = (a for a in self.arguments.arguments if a.location == BODY and a.whole)
+        return any(isinstance(a.read(self.received(a.pointer)), list) for a in bodies)
+
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
         # A parser such as that of camel case renames keys.
         keys = self.arguments.keys
