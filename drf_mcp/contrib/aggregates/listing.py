@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from drf_mcp.contrib.aggregates.columns import Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
 from drf_mcp.dispatch.shown_rows import find_obstacle, find_queryset_fault
+from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.routes import Route
@@ -127,9 +128,13 @@ class AggregateList:
         except NotAColumn as exc:
             refuse(f"{exc}.")
         terms = self.get_mcp_terms(columns)
-        asked = read_arguments(terms, request.query_params)
-        groupings = [terms.groupings[key] for key in dict.fromkeys(asked["group_by"])]
-        metrics = [terms.metrics[key] for key in dict.fromkeys(asked["metrics"])]
+        # By the names that the answer has.
+        write = find_key_writer(self)
+        known_groupings = {write(key): grouping for key, grouping in terms.groupings.items()}
+        known_metrics = {write(key): metric for key, metric in terms.metrics.items()}
+        asked = read_arguments(known_groupings, known_metrics, write, request.query_params)
+        groupings = [known_groupings[key] for key in dict.fromkeys(asked["group_by"])]
+        metrics = [known_metrics[key] for key in dict.fromkeys(asked["metrics"])]
         answer = Figures(rows, groupings, metrics).get_answer(asked["order"], asked["limit"])
         zones = {str(grouping.column.zone) for grouping in groupings if grouping.column.zone}
         return Response({**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer)
@@ -164,13 +169,24 @@ class ShownKey(serializers.ChoiceField):
         return data
 
 
-def read_arguments(terms: Terms, query_params: Any) -> dict[str, Any]:
+def find_key_writer(view: Any) -> Callable[[str], str]:
+    """Return what writes a name as the view's renderer does, such as in camel case."""
+    renaming = Renaming(view)
+    return functools.cache(renaming.render_key) if renaming.gives_other_names else str
+
+
+def read_arguments(
+    groupings: Collection[str],
+    metrics: Collection[str],
+    write: Callable[[str], str],
+    query_params: Any,
+) -> dict[str, Any]:
     def keys(known: Any, default: Any) -> serializers.ListField:
         return serializers.ListField(child=ShownKey(list(known)), default=default)
 
     fields: dict[str, Any] = {
-        "group_by": keys(terms.groupings, []),
-        "metrics": keys(terms.metrics, [COUNT]),
+        "group_by": keys(groupings, []),
+        "metrics": keys(metrics, [COUNT]),
         "order": serializers.ChoiceField(ORDERS, default=ORDERS[0]),
         "limit": serializers.IntegerField(
             min_value=1, max_value=MOST_GROUPS, default=DEFAULT_GROUPS
@@ -178,7 +194,7 @@ def read_arguments(terms: Terms, query_params: Any) -> dict[str, Any]:
     }
     data = {name: query_params[name] for name in fields if name in query_params}
     for name in data.keys() & {"group_by", "metrics"}:
-        data[name] = [key for key in data[name].split(",") if key]
+        data[name] = [write(key) for key in data[name].split(",") if key]
     serializer = type("AggregateArguments", (serializers.Serializer,), fields)(data=data)
     serializer.is_valid(raise_exception=True)
     found: dict[str, Any] = serializer.validated_data

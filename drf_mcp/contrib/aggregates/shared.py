@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -25,6 +26,7 @@ from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.settings import override_language
+from drf_mcp.tools.arguments.call import QUERY, Argument
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.server_tools import RedirectingTool
@@ -65,6 +67,26 @@ class UndeclaredAggregateTool(AggregateTool):
         assert self.listing is not None
         return self.listing.matches(patterns)
 
+    @cached_property
+    def own_arguments(self) -> Mapping[str, Argument]:
+        """The arguments for groups and metrics, by their names in the shared tool."""
+        known = self.arguments.arguments
+        return {
+            argument.parameter.name: argument
+            for argument in known
+            if argument.location == QUERY and argument.parameter.name in OWN
+        }
+
+    def find_own(self, filters: Mapping[str, Any]) -> list[str]:
+        """Return the names of these arguments that were sent among the filters."""
+        own = self.own_arguments.values()
+        sent = (argument for argument, _value in self.arguments.get_values(filters))
+        return sorted(argument.name for argument in sent if argument in own)
+
+    def get_parameters(self) -> Iterator[Parameter]:
+        # They are no filters, among which a refusal would name them.
+        return (replace(parameter, listed=False) for parameter in super().get_parameters())
+
     def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
         # Only the view knows the caller, and with the caller the keys.
         schema = {"type": "array", "items": {"type": "string"}, "description": words}
@@ -98,9 +120,10 @@ class SharedTool(RedirectingTool):
         except ArgumentsRefused as exc:
             call.tool = self.refusing(*exc.problems)
             return
-        call.redirect(name, arguments, self.figures[name])
+        figures = self.figures[name]
+        call.redirect(name, arguments, figures)
         locate_before = call.locate
-        call.locate = lambda outcome: locate_before(locate(outcome))
+        call.locate = lambda outcome: locate_before(locate(outcome, figures))
 
     def read(self, call: CallState) -> tuple[str, dict[str, Any]]:
         arguments = {} if call.arguments is None else call.arguments
@@ -110,21 +133,24 @@ class SharedTool(RedirectingTool):
         filters = parse_json_text(arguments.get(FILTERS), dict)
         if problems := list(self.find_problems(arguments, filters, call)):
             raise ArgumentsRefused(problems)
-        own = {name: arguments[name] for name in OWN if name in arguments}
-        return arguments[TOOL], {**(filters or {}), **own}
+        figures = self.figures[arguments[TOOL]]
+        own = figures.own_arguments.items()
+        sent = [(argument, arguments[name]) for name, argument in own if name in arguments]
+        return arguments[TOOL], figures.arguments.change(filters or {}, sent)
 
     def find_problems(
         self, arguments: Mapping[str, Any], filters: Any, call: CallState
     ) -> Iterator[Problem]:
         errors = ArgumentErrors(known=(TOOL, FILTERS, *OWN), holder=FILTERS)
         name = arguments.get(TOOL)
+        figures = self.figures.get(name) if isinstance(name, str) else None
         if name is None:
             yield errors.missing_argument(TOOL)
-        elif not isinstance(name, str) or name not in self.figures:
+        elif figures is None:
             yield self.refuse_name(str(name), call)
         if filters is not None and not isinstance(filters, OBJECTS):
             yield ArgumentErrors(f"/{FILTERS}").not_an_object(filters)
-        elif doubled := sorted(set(OWN).intersection(filters or ())):
+        elif figures is not None and (doubled := figures.find_own(filters or {})):
             message = _("%(names)s cannot be filters.") % {"names": ", ".join(doubled)}
             advice = _("Send them outside of the filters.")
             yield Problem("invalid", message, f"/{FILTERS}", remediation=advice)
@@ -194,15 +220,19 @@ def is_plain(tool: Tool) -> bool:
     return tool.endpoint.standard_action == "list" and not find_obstacle(tool.endpoint)
 
 
-def locate(outcome: Outcome) -> Outcome:
+def locate(outcome: Outcome, figures: UndeclaredAggregateTool) -> Outcome:
     """Return the outcome of a list's figures in terms of the arguments of the shared tool."""
     failure = outcome.failure
     if failure is None or not failure.problems:
         return outcome
+
+    def find_pointer(pointer: str) -> str:
+        for name, argument in figures.own_arguments.items():
+            if f"{pointer}/".startswith(f"{argument.pointer}/"):
+                return f"/{name}{pointer.removeprefix(argument.pointer)}"
+        return f"/{FILTERS}{pointer}"
+
     problems = tuple(
-        problem
-        if problem.pointer.split("/")[1:2] in [[name] for name in OWN]
-        else replace(problem, pointer=f"/{FILTERS}{problem.pointer}")
-        for problem in failure.problems
+        replace(problem, pointer=find_pointer(problem.pointer)) for problem in failure.problems
     )
     return outcome.changed(failure=failure.with_problems(problems))

@@ -19,10 +19,12 @@ from drf_mcp.contrib.aggregates.listing import (
     MOST_GROUPS,
     NOT_SHOWN,
     AggregateEndpoint,
+    find_key_writer,
 )
 from drf_mcp.dispatch.shown_rows import find_queryset_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import GUARD, Inspection, locate_view
+from drf_mcp.introspection.renaming import rename_schema
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
@@ -54,10 +56,12 @@ class Keys(ClosedSet):
 
     Attributes:
         hidden: the declared fields that no key is made of.
+        write: writes a key as the answer has it.
     """
 
     names: tuple[str, ...]
     hidden: tuple[str, ...] = ()
+    write: Callable[[str], str] = str
     separator = ","
 
     @property
@@ -65,7 +69,7 @@ class Keys(ClosedSet):
         return self.names
 
     def takes(self, text: str) -> bool:
-        return text in self.names
+        return self.write(text) in self.names
 
     def get_message(self, text: str) -> str:
         if not any(name in text for name in self.hidden):
@@ -184,7 +188,7 @@ class AggregateTool(Tool):
         return replace(
             listing,
             query=(*own, *(p for p in filters if p.name not in names)),
-            output=OUTPUT,
+            output=rename_schema(OUTPUT, find_key_writer(self.view)),
             findings=(*listing.findings, *shadowed, *self.declaration.findings),
         )
 
@@ -206,15 +210,16 @@ class AggregateTool(Tool):
         yield Parameter("limit", limit)
 
     def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
-        known = tuple(keys)
+        write = find_key_writer(self.view)
+        known = tuple(map(write, keys))
         schema = {"type": "array", "items": {"type": "string"}, "description": words}
         if not self.declaration.is_known:
             return Parameter(name, schema, multiple="comma")
         if known:
             schema["items"] = {"type": "string", "enum": list(known)}
         shown = {column.name for column in self.declaration.columns}
-        hidden = tuple(field for field in self.fields if field not in shown)
-        return Parameter(name, schema, multiple="comma", closed=Keys(known, hidden))
+        hidden = tuple(write(field) for field in self.fields if field not in shown)
+        return Parameter(name, schema, multiple="comma", closed=Keys(known, hidden, write))
 
     @property
     def selects(self) -> bool:

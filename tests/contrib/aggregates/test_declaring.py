@@ -12,6 +12,7 @@ from django.test import modify_settings
 from django.urls import include, path
 from django.utils import translation
 from django.utils.decorators import method_decorator
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.response import Response
@@ -70,6 +71,19 @@ def test_a_registered_viewset_and_a_router_have_one_too(expose):
     expose(path("", include(router.urls)), EXPOSE="explicit")
     for target in (plain, router):
         assert "journeys_aggregate" in names_of(Registry(), target, aggregate=["kind"])
+
+
+def test_the_schema_has_the_names_of_a_renderer_in_camel_case(serve, agent_of):
+    camel = viewset(["station_name", "left_at"], renderer_classes=[CamelCaseJSONRenderer])
+    serve(camel)
+    tool = registry.tools()["journeys_aggregate"]
+    groups = tool.input_schema["properties"]["group_by"]["items"]["enum"]
+    assert {"stationName", "leftAtMonth"} <= set(groups)
+    assert "groupCount" in tool.schema.output["properties"]
+    ask = agent_of("carol")
+    for key in ("stationName", "station_name"):
+        result = ask.call("journeys_aggregate", group_by=[key])
+        assert "stationName" in result.data["groups"][0]
 
 
 def test_a_list_can_be_decorated_by_itself(serve):

@@ -7,6 +7,7 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.urls import path
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import permissions, serializers, throttling, viewsets
 from rest_framework.response import Response
 
@@ -267,3 +268,55 @@ def test_a_list_of_other_rows_is_not_hidden_behind_the_name_of_a_viewset(serve):
 
     result = serve(filter_queryset=filter_queryset)()
     assert result.data["total"]["count"] == Journey.objects.filter(kind="ship").count()
+
+
+def test_a_refused_filter_is_answered_with_the_filters(serve):
+    (problem,) = serve()(filters={"colour": "red"}).problems
+    assert "kind" in problem["remediation"]
+    assert "group_by" not in problem["remediation"]
+
+
+# --- Layouts and names --------------------------------------------------------------------
+
+
+def test_grouped_arguments_are_filters_in_their_groups(serve):
+    ask = serve(mcp_settings={"ARGUMENTS": "grouped"})
+    result = ask(filters={"query": {"kind": ["train"]}}, group_by=["kind"], order="group")
+    assert [group["kind"] for group in result.data["groups"]] == ["train"]
+    (problem,) = ask(filters={"query": {"kind": ["train"]}}, group_by=["owner_name"]).problems
+    assert problem["pointer"] == "/group_by/0"
+
+
+def test_a_part_of_the_path_may_have_the_name_of_an_argument_of_figures(expose, agent_of):
+    class Ordered(PlainViewSet):
+        def get_queryset(self):
+            return super().get_queryset().filter(kind=self.kwargs["order"])
+
+    viewset = mcp_viewset(aggregate=[])(Ordered)
+    url = path("<str:order>/journeys/", viewset.as_view({"get": "list"}))
+    expose(url, AGGREGATES="auto")
+    sent = {"tool": "journeys_list", "filters": {"order": "train"}, "order": "group"}
+    result = agent_of("carol").call_with("lists_aggregate", sent)
+    assert result.data["total"]["count"] == Journey.objects.filter(kind="train").count()
+
+
+CAMEL = {"renderer_classes": [CamelCaseJSONRenderer]}
+
+
+@pytest.mark.parametrize("key", ["stationName", "station_name"])
+def test_fields_have_the_names_that_rows_show(serve, key):
+    result = serve(**CAMEL)(group_by=[key])
+    assert {group["stationName"] for group in result.data["groups"]} >= {"Bern", "Ulm"}
+    assert result.data["hasMore"] is False
+
+
+@pytest.mark.parametrize(
+    ("key", "metric"), [("leftAt_month", "distinct_stationName"), ("leftAtMonth", "minLeftAt")]
+)
+def test_a_part_of_a_date_and_a_metric_are_made_of_the_name_that_rows_show(serve, key, metric):
+    result = serve(**CAMEL)(group_by=[key], metrics=[metric])
+    assert set(result.data["groups"][0]) == {"leftAtMonth", metric.replace("_s", "S")}
+
+
+def test_a_refused_key_is_answered_with_names_that_rows_show(serve):
+    assert {"stationName", "dayMonth"} <= keys(serve(**CAMEL)(group_by=["owner"]))
