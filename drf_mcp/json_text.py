@@ -75,12 +75,11 @@ class JSONPointer(str):
 
     @property
     def dotted(self) -> str:
-        names = self.path
         # The most frequent pointer names one argument.
-        if len(names) == 1 and not names[0].isdecimal():
-            return names[0]
-        text = "".join(f"[{name}]" if name.isdecimal() else f".{name}" for name in names)
-        return text.removeprefix(".")
+        if self[1:].isidentifier():
+            return self[1:]
+        parts = (f"[{name}]" if name.isdecimal() else f".{name}" for name in self.path)
+        return "".join(parts).removeprefix(".")
 
     @property
     def path(self) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ LESS = gettext_noop("Ask again for less: filter, or fetch smaller pages.")
 SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS = "size_limit", "time_limit", "asynchronous"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Content:
     """What a response holds besides JSON."""
 

@@ -9,11 +9,9 @@ and pydantic's ``{"loc", "msg", "type"}``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import dropwhile
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.utils.functional import cached_property
 from django.utils.translation import gettext_noop as _
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
@@ -75,10 +73,7 @@ class ErrorBody:
 
     def __init__(self, data: Any) -> None:
         self.data = data
-
-    @cached_property
-    def texts(self) -> list[ErrorText]:
-        return list(find_error_texts(self.data))
+        self.texts = find_error_texts(data)
 
     @property
     def sentence(self) -> str:
@@ -88,7 +83,7 @@ class ErrorBody:
     def context(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for entry in self.texts:
-            found.update(getattr(entry.text, "context", None) or ())
+            found.update(getattr(entry.text, "context", ()))
         return found
 
     def get_exception_code(self, status: int) -> str:
@@ -105,28 +100,31 @@ class ErrorBody:
         return ""
 
 
-def find_error_texts(data: Any, path: Path = ()) -> Iterator[ErrorText]:
+def find_error_texts(data: Any, path: Path = ()) -> list[ErrorText]:
     if isinstance(data, str):
-        if data.strip():
-            yield ErrorText(path, data)
-    elif isinstance(data, (list, tuple)):
+        return [ErrorText(path, data)] if data.strip() else []
+    found: list[ErrorText] = []
+    if isinstance(data, (list, tuple)):
         for index, item in enumerate(data):
+            if isinstance(item, str):
+                found += find_error_texts(item, path)
+                continue
             # REST framework's own ``get_full_details`` writes objects of text and code.
             has_code = isinstance(item, OBJECTS) and isinstance(item.get("code"), str)
-            if has_code and find_place(item) is None:
-                item = read_error(item) or item
-            is_text = isinstance(item, str)
-            yield from find_error_texts(item, path if is_text else (*path, index))
+            if has_code and find_place(item) is None and (error := read_error(item)) is not None:
+                found.append(ErrorText(path, error))
+            else:
+                found += find_error_texts(item, (*path, index))
     elif isinstance(data, OBJECTS):
         whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
         place = None if PLACE_KEYS.isdisjoint(data) else find_place(data)
         if place is not None and (text := read_error(data)) is not None:
-            yield ErrorText(tuple(part for part in place if part not in whole), text)
-            return
+            return [ErrorText(tuple(part for part in place if part not in whole), text)]
         for key, value in data.items():
             # An argument may be called "detail" too; its own errors are in a list.
             is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
-            yield from find_error_texts(value, path if is_general else (*path, key))
+            found += find_error_texts(value, path if is_general else (*path, key))
+    return found
 
 
 def find_sentence(data: Any) -> str:
@@ -177,7 +175,10 @@ def read_error(data: Mapping[str, Any]) -> ErrorDetail | None:
 
 
 def unwrap_path(path: Path) -> Path:
-    return tuple(dropwhile(lambda part: isinstance(part, int) or part in WRAPPERS, path))
+    for start, part in enumerate(path):
+        if not isinstance(part, int) and part not in WRAPPERS:
+            return path[start:]
+    return ()
 
 
 # Each is translated where it is used. The message names the argument.
@@ -222,6 +223,8 @@ FILE_REMEDIES = {
     "max_length": _("Shorten the file name."),
     "empty": _("Send a file that is not empty."),
 }
+# Translators: such as "Send one of low, high." and "Send an email address."
+SEND = _("Send %(accepted)s.")
 OPTIONAL_NULL = _("Send a value other than null, or leave it out.")
 
 CODE_REMEDIES = {

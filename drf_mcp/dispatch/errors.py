@@ -37,6 +37,7 @@ from drf_mcp.dispatch.error_texts import (
     FORMAT_CODES,
     OPTIONAL_NULL,
     PROBLEM_REMEDIES,
+    SEND,
     WHOLE_REMEDIES,
     ErrorBody,
     ErrorText,
@@ -57,7 +58,13 @@ Blockers = Mapping[type[Model], Collection[Any]]
 
 
 class ArgumentLocator(Protocol):
-    """Finds the argument that an error speaks of; without a subclass, none."""
+    """Finds the argument that an error speaks of; without a subclass, none.
+
+    Attributes:
+        language: that of the thread, "" where it was not asked for.
+    """
+
+    language: str | None = ""
 
     def knows(self, name: str | int) -> bool:
         """Return whether an argument has this name of the view's."""
@@ -127,7 +134,7 @@ class ErrorMapper:
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
         """Return the failure of a response with a status of 400 or more."""
         body = ErrorBody(data)
-        problems = self.get_problems(status, [self.locate(entry) for entry in body.texts])
+        problems = self.get_problems(status, body.texts)
         message = self.summarize(problems) if problems else body.sentence
         context = body.context
         seconds = headers.get("Retry-After", "") if status in RETRY_STATUSES else ""
@@ -242,20 +249,19 @@ class ErrorMapper:
         A pointer of "" is all arguments. What is accepted need not be repeated: every
         envelope that lacks it in the sentence has it next to it, or adds it.
         """
+        language = self.arguments.language
         is_misfit = code in FORMAT_CODES or (code == "invalid" and self.arguments.misfits(pointer))
         if code == "null" and self.arguments.optional(pointer):
             return _(OPTIONAL_NULL)
         if accepted and is_misfit:
-            # Translators: such as "Send one of low, high." and "Send an email address."
-            text = translate(gettext_noop("Send %(accepted)s."))
-            return (text % {"accepted": accepted}).replace("….", "…")
+            return (translate(SEND, language) % {"accepted": accepted}).replace("….", "…")
         if not pointer:
             text = WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
         elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
         else:
             text = PROBLEM_REMEDIES.get(code, CORRECT)
-        return translate(text)
+        return translate(text, language)
 
     def make_failure(
         self,
@@ -280,10 +286,15 @@ class ErrorMapper:
             recoverable=None if advice is None or problems else advice.recoverable,
         )
 
-    def get_problems(self, status: int, entries: Sequence[ErrorText]) -> tuple[Problem, ...]:
-        problems = [self.make_problem(entry) for entry in entries if entry.is_problem(status)]
-        # A body that only repeats the request does not complain of it.
-        return tuple([problem for problem in problems if problem.message != problem.received])
+    def get_problems(self, status: int, texts: Sequence[ErrorText]) -> tuple[Problem, ...]:
+        problems: tuple[Problem, ...] = ()
+        for entry in map(self.locate, texts):
+            if entry.is_problem(status):
+                problem = self.make_problem(entry)
+                # A body that only repeats the request does not complain of it.
+                if problem.message != problem.received:
+                    problems += (problem,)
+        return problems
 
     def make_problem(self, entry: ErrorText) -> Problem:
         arguments, code = self.arguments, entry.code

@@ -30,7 +30,7 @@ Recognizer = Callable[[Any, int], "Outcome | None"]
 """Reads the outcome out of a body and its HTTP status; None if the body is no envelope."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ViewResponse:
     """A view's response, its body read.
 
@@ -157,23 +157,23 @@ def build_outcome(
     warnings = (*base.warnings, *limited, *content.warnings, *notes.warnings)
     if quota is not None and failure is None and base.failure is None:
         warnings += tuple(warn_of_quota(quota))
-    members: dict[str, Any] = {
-        "tool": tool,
-        "content": content.blocks + notes.content if notes.blocks else content.blocks,
-        "fidelity": content.fidelity or base.fidelity,
-        "rate_limit": quota,
-        "warnings": warnings,
-        "suggestions": (*base.suggestions, *notes.suggestions),
-        "telemetry": {**base.telemetry, **notes.telemetry},
-        "meta": {**base.meta, **notes.meta},
-        "version": version,
-        "content_hash": content_hash,
-        "media_type": response.media_type,
-    }
-    if own is not None:
-        return own.changed(**members)
-    return Outcome(
-        status=status, data=data, failure=failure, pagination=pagination, body=body, **members
+    read: dict[str, Any] = {}
+    if own is None:
+        read = {"status": status, "data": data, "failure": failure, "body": body}
+        read["pagination"] = pagination
+    return base.changed(
+        **read,
+        tool=tool,
+        content=content.blocks + notes.content if notes.blocks else content.blocks,
+        fidelity=content.fidelity or base.fidelity,
+        rate_limit=quota,
+        warnings=warnings,
+        suggestions=(*base.suggestions, *notes.suggestions),
+        telemetry={**base.telemetry, **notes.telemetry},
+        meta={**base.meta, **notes.meta},
+        version=version,
+        content_hash=content_hash,
+        media_type=response.media_type,
     )
 
 

@@ -88,27 +88,23 @@ class ResponseV2Envelope(ContractEnvelope):
         if not failure.problems:
             return failure.details
         first, *others = failure.problems
+        path = first.path
         # The message of several problems goes on with their number.
-        message = failure.message.removeprefix(f"{first.path}: ")
+        message = failure.message.removeprefix(f"{path}: ")
         remediations = ("", self._get_remediation(failure))
         is_described = message.startswith(first.message) and first.remediation in remediations
         if first.context or not is_described:
             problems = [self._render_problem(problem) for problem in failure.problems]
             return {"problems": problems, **failure.details}
+        details: dict[str, Any] = {"field": path} if path else {}
+        details["constraint"] = first.code
+        details.update(self._describe_value(first))
         # The pointer of a name with a dot differs from the pointer of its path.
-        is_plain = first.path.isidentifier()
-        has_pointer = not is_plain and JSONPointer.from_dotted(first.path) != first.pointer
-        further = {
-            "pointer": first.pointer if has_pointer else "",
-            "problems": [self._render_problem(each, first) for each in others],
-        }
-        return {
-            **drop_empty({"field": first.path}),
-            "constraint": first.code,
-            **self._describe_value(first),
-            **drop_empty(further),
-            **failure.details,
-        }
+        if not path.isidentifier() and JSONPointer.from_dotted(path) != first.pointer:
+            details["pointer"] = first.pointer
+        if others:
+            details["problems"] = [self._render_problem(each, first) for each in others]
+        return {**details, **failure.details}
 
     def _render_problem(self, problem: Problem, first: Problem | None = None) -> dict[str, Any]:
         # What the first problem says of an argument needs no second time.

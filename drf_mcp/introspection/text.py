@@ -67,12 +67,15 @@ def look_up_text(text: str, language: str | None) -> str:
     return translation.gettext(text)
 
 
-def translate(text: str) -> str:
+def translate(text: str, language: str | None = None) -> str:
     """Return a text in the language of the thread; each text is looked up once a language.
 
     For texts of the package that every refusal repeats: Django asks the catalogs of all apps.
+
+    Args:
+        language: the language of the thread, where it is known: Django's takes a while to read.
     """
-    return look_up_text(text, translation.get_language())
+    return look_up_text(text, language or translation.get_language())
 
 
 @receiver(setting_changed)

@@ -123,7 +123,7 @@ class MessageObserver:
         """Note that the message is answered, refused or interrupted."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RequestContext:
     """A request message, with what its method needs to answer it."""
 
@@ -190,7 +190,7 @@ class MessageStream:
     messages: AsyncIterator[bytes]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reply:
     status: int
     # One JSON-RPC response, an array of them, or nothing.

@@ -29,7 +29,7 @@ MAX_EXACT = 2**53
 RequestId = str | int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Message:
     """A request, or without an id a notification, which gets no response."""
 

@@ -14,7 +14,7 @@ from drf_mcp.envelopes import BUILT_IN_ENVELOPES, Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import MISSING, Outcome, Problem
 
 
-@dataclass(frozen=True)
+@dataclass
 class ToolProblem(Problem):
     """One thing that a tool found wrong with the arguments.
 

@@ -136,6 +136,8 @@ class Route:
         captured = match.kwargs
         if fixed := match.extra_kwargs:  # type: ignore[attr-defined]
             captured = {name: value for name, value in captured.items() if name not in fixed}
+        if not match.args:
+            return captured
         return captured or dict(zip(self.kwargs, match.args, strict=False))
 
     def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:

@@ -82,7 +82,8 @@ class WritesFeature(Feature):
         return {"_meta": {REQUIRES_USER_INTERACTION: True}}
 
     def get_guards(self, call: CallState) -> Sequence[Guard]:
-        if call.tool.reads:
+        # Every guard reads an argument.
+        if not call.tool.controls or call.tool.reads:
             return ()
         from drf_mcp.contrib.writes.guards import get_guards
 

@@ -191,7 +191,7 @@ class FilesBody:
         return io.BufferedReader(Pieces(iter(self)), 2**16)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Call:
     """The arguments of a call, as the path, query and body of a request.
 

@@ -60,6 +60,12 @@ class ArgumentLayout:
         self.controls = tuple(self.add_argument(control, CONTROL) for control in made)
         if not self.extra_query:
             self.by_group = {g: named for g, named in self.by_group.items() if named or not g}
+        # By the view's own names; of several the body's, then the query's.
+        self.by_own_name: dict[str | int, Argument] = {}
+        for location in (BODY, QUERY, PATH):
+            for argument in self.arguments:
+                if argument.location == location:
+                    self.by_own_name.setdefault(argument.parameter.name, argument)
         self.names = frozenset(self.by_group[""])
         self.path_names = [a.name for a in self.arguments if a.required and a.location == PATH]
         # Arguments whose name is that of the rows are also taken by the URL's name.

@@ -18,7 +18,7 @@ from drf_mcp.introspection.text import describe_accepted, describes_choices
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
+from drf_mcp.tools.arguments.call import BODY, QUERY, Call
 from drf_mcp.tools.arguments.errors import MASK
 from drf_mcp.tools.arguments.layout import ArgumentLayout
 
@@ -33,11 +33,14 @@ class ArgumentPointers:
         # Several parts of an error read the same value.
         self.received_values: dict[str, Any] = {}
 
+    @cached_property
+    def language(self) -> str | None:
+        return translation.get_language()
+
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
             return bool(self.arguments.get_body_pointer(name))
-        key = self.get_client_path((name,))[0]
-        return key in [argument.parameter.name for argument in self.arguments.arguments]
+        return self.get_client_path((name,))[0] in self.arguments.by_own_name
 
     def sends_list(self) -> bool:
         bodies = (a for a in self.arguments.arguments if a.location == BODY and a.whole)
@@ -62,10 +65,9 @@ class ArgumentPointers:
         if not path:
             return arguments.get_body_pointer()
         path = self.get_client_path(path)
-        for location in (BODY, QUERY, PATH):
-            for argument in arguments.arguments:
-                if argument.location == location and argument.parameter.name == path[0]:
-                    return argument.pointer + JSONPointer.from_path(path[1:])
+        if argument := arguments.by_own_name.get(path[0]):
+            rest = path[1:]
+            return argument.pointer + JSONPointer.from_path(rest) if rest else argument.pointer
         if part := self.find_part(str(path[0])):
             return part
         body = arguments.get_body_pointer(path[0])
@@ -90,7 +92,8 @@ class ArgumentPointers:
         if pointer in self.received_values:
             return self.received_values[pointer]
         value: Any = self.call.arguments
-        for token in JSONPointer(pointer).path:
+        tokens = JSONPointer(pointer).path
+        for token in tokens:
             if isinstance(value, OBJECTS) and token in value:
                 value = value[token]
             elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
@@ -99,8 +102,7 @@ class ArgumentPointers:
                 value = MISSING
                 break
         if value is not MISSING:
-            secret = any(sounds_secret(token) for token in pointer.split("/")[1:])
-            value = MASK if secret else self.mask(value, pointer)
+            value = MASK if any(map(sounds_secret, tokens)) else self.mask(value, pointer)
         self.received_values[pointer] = value
         return value
 
@@ -112,7 +114,7 @@ class ArgumentPointers:
                 return MASK
         if isinstance(value, list):
             return [self.mask(item, f"{pointer}/{index}") for index, item in enumerate(value)]
-        if not isinstance(value, OBJECTS):
+        if isinstance(value, str) or not isinstance(value, OBJECTS):
             return value
         return {
             name: MASK
@@ -167,7 +169,7 @@ class ArgumentPointers:
         schema = find_schema(self.arguments, pointer)
         if describes_choices(schema):
             return describe_accepted(schema, self.received(pointer))
-        return describe_argument(self.arguments, pointer, translation.get_language())
+        return describe_argument(self.arguments, pointer, self.language)
 
     def misfits(self, pointer: str) -> bool:
         value = self.received(pointer)
