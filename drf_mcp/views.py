@@ -28,7 +28,7 @@ from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, find_toolset, nar
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable import is_for_scripts, wants_page
-from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.error_texts import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, catch
@@ -265,7 +265,7 @@ class MCPView(View):
         try:
             return page.show()
         except APIException as exc:
-            return page.refuse(self.access_error_response(exc), ErrorBody(exc.detail).sentence)
+            return page.refuse(self.access_error_response(exc), find_sentence(exc.detail))
 
     def get_page(self) -> BrowsablePage:
         # A server that no browser visits does without the page.
@@ -306,7 +306,7 @@ class MCPView(View):
     def access_error_response(self, exc: APIException) -> HttpResponse:
         status, challenge, advice = describe_access_error(self.caller, exc)
         headers = {"WWW-Authenticate": challenge} if challenge else None
-        sentence = f"{ErrorBody(exc.detail).sentence} {advice}".rstrip()
+        sentence = f"{find_sentence(exc.detail)} {advice}".rstrip()
         return self.error_response(Refused(status, sentence, headers=headers))
 
     def crash_response(self, exc: Exception) -> HttpResponse:

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext as _
+from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
 
 from drf_mcp.dispatch.batches import Batch
@@ -179,8 +179,7 @@ class Dispatcher(FailureOutcomes):
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
-            failure = self.get_error_mapper(call).from_status(404, _("Not found."))
-            return self.get_failed_outcome(tool, 404, failure)
+            return self.get_refused_outcome(call, NotFound())
         request = ToolRequest.of_call(call, path)
         request.resolver_match = match
         if call.is_rerun:

@@ -68,53 +68,20 @@ class ErrorText(NamedTuple):
         return bool(self.path) and not self.is_fact
 
 
-class ErrorBody:
-    """The body of an error response, or the detail of an APIException."""
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        self.texts = find_error_texts(data)
-
-    @property
-    def sentence(self) -> str:
-        return str(find_sentence(self.data))
-
-    @property
-    def context(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for entry in self.texts:
-            found.update(getattr(entry.text, "context", ()))
-        return found
-
-    def get_exception_code(self, status: int) -> str:
-        validating = status in VALIDATING
-        for entry in self.texts:
-            if not isinstance(entry.text, ErrorDetail) or (validating and unwrap_path(entry.path)):
-                continue
-            if not validating or entry.code in CAUSES:
-                return entry.code
-            # A validation error's texts about the arguments are in lists, those of others alone.
-            alone = self.data.values() if isinstance(self.data, OBJECTS) else ()
-            if any(entry.text is value for value in alone):
-                return entry.code
-        return ""
-
-
 def find_error_texts(data: Any, path: Path = ()) -> list[ErrorText]:
     if isinstance(data, str):
         return [ErrorText(path, data)] if data.strip() else []
     found: list[ErrorText] = []
     if isinstance(data, (list, tuple)):
         for index, item in enumerate(data):
-            if isinstance(item, str):
-                found += find_error_texts(item, path)
-                continue
-            # REST framework's own ``get_full_details`` writes objects of text and code.
-            has_code = isinstance(item, OBJECTS) and isinstance(item.get("code"), str)
-            if has_code and find_place(item) is None and (error := read_error(item)) is not None:
-                found.append(ErrorText(path, error))
-            else:
+            has_code = not isinstance(item, str) and isinstance(item, OBJECTS) and "code" in item
+            if has_code and isinstance(item["code"], str) and find_place(item) is None:
+                # REST framework's own ``get_full_details`` writes objects of text and code.
+                item = read_error(item) or item
+            if not isinstance(item, str):
                 found += find_error_texts(item, (*path, index))
+            elif item.strip():
+                found.append(ErrorText(path, item))
     elif isinstance(data, OBJECTS):
         whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
         place = None if PLACE_KEYS.isdisjoint(data) else find_place(data)
@@ -128,6 +95,7 @@ def find_error_texts(data: Any, path: Path = ()) -> list[ErrorText]:
 
 
 def find_sentence(data: Any) -> str:
+    """Return what the body of an error response, or the detail of an APIException, says first."""
     parts: Iterable[Any] = ()
     if isinstance(data, Mapping):
         parts = (data.get(key) for key in MESSAGE_KEYS)
@@ -135,7 +103,21 @@ def find_sentence(data: Any) -> str:
         parts = data
     found = next(filter(None, map(find_sentence, parts)), "")
     texts = sorted(find_error_texts(data), key=lambda entry: entry.is_fact)
-    return found or next((entry.text for entry in texts), "")
+    return found or next((str(entry.text) for entry in texts), "")
+
+
+def find_cause(data: Any, texts: Iterable[ErrorText], status: int) -> str:
+    """Return the code of the APIException that became a body with these texts, "" for none."""
+    validating = status in VALIDATING
+    for entry in texts:
+        if not isinstance(entry.text, ErrorDetail) or (validating and unwrap_path(entry.path)):
+            continue
+        if not validating or entry.code in CAUSES:
+            return entry.code
+        # A validation error's texts about the arguments are in lists, those of others alone.
+        if isinstance(data, OBJECTS) and any(entry.text is value for value in data.values()):
+            return entry.code
+    return ""
 
 
 def find_place(data: Mapping[str, Any]) -> Path | None:

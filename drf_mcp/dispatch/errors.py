@@ -39,8 +39,10 @@ from drf_mcp.dispatch.error_texts import (
     PROBLEM_REMEDIES,
     SEND,
     WHOLE_REMEDIES,
-    ErrorBody,
     ErrorText,
+    find_cause,
+    find_error_texts,
+    find_sentence,
     get_status_advice,
     unwrap_path,
 )
@@ -133,14 +135,16 @@ class ErrorMapper:
 
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
         """Return the failure of a response with a status of 400 or more."""
-        body = ErrorBody(data)
-        problems = self.get_problems(status, body.texts)
-        message = self.summarize(problems) if problems else body.sentence
-        context = body.context
+        texts = find_error_texts(data)
+        problems = self.get_problems(status, texts)
+        message = self.summarize(problems) if problems else find_sentence(data)
+        context: dict[str, Any] = {}
+        for entry in texts:
+            context.update(getattr(entry.text, "context", ()))
         seconds = headers.get("Retry-After", "") if status in RETRY_STATUSES else ""
         if seconds.isdigit():
             context["retry_after_seconds"] = int(seconds)
-        error_code = self.get_error_code(status, body.get_exception_code(status), problems)
+        error_code = self.get_error_code(status, find_cause(data, texts, status), problems)
         return self.make_failure(error_code, status, message, problems, context)
 
     def from_exception(
@@ -163,7 +167,7 @@ class ErrorMapper:
 
     def from_soft_failure(self, detail: SoftDetail) -> Failure:
         """Return the failure of a call that worked and whose answer is no."""
-        texts = [self.locate(entry) for entry in ErrorBody(detail.errors).texts]
+        texts = list(map(self.locate, find_error_texts(detail.errors)))
         problems = tuple(
             # The view's own advice is whole.
             replace(problem, remediation=detail.remediation, accepted=None)
@@ -183,10 +187,6 @@ class ErrorMapper:
         is_malformed = {problem.code for problem in problems} == {"invalid"}
         error_code = "INVALID_FORMAT" if is_malformed else self.get_error_code(400, "", problems)
         return self.make_failure(error_code, 400, self.summarize(problems), problems)
-
-    def from_status(self, status: int, message: str = "") -> Failure:
-        """Return the failure of an HTTP status."""
-        return self.make_failure(self.get_error_code(status), status, message)
 
     def get_error_code(
         self,

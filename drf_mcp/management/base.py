@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
-from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.error_texts import find_sentence
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
@@ -116,7 +116,7 @@ class MCPCommand(BaseCommand):
             raise
 
     def write_reason(self, exc: APIException) -> str:
-        return ErrorBody(exc.detail).sentence
+        return find_sentence(exc.detail)
 
     @property
     def width(self) -> int:

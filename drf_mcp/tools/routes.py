@@ -109,6 +109,8 @@ class Route:
                 return None
         for template, names in self.templates:
             if len(names) == len(texts) and texts.keys() >= set(names):
+                if not names:
+                    return template
                 return PLACEHOLDER.sub(lambda match: texts[match[1]], template)
         return None
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.error_texts import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.interaction.exchange import Channel
@@ -164,7 +164,7 @@ class StdioConnection:
         except APIException as exc:
             unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
             status = 401 if unknown else exc.status_code
-            return self.refuse(work, Refused(status, ErrorBody(exc.detail).sentence))
+            return self.refuse(work, Refused(status, find_sentence(exc.detail)))
 
     def send(
         self, work: Work, method: str, params: Mapping[str, Any], id: str | None = None

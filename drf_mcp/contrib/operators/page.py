@@ -22,7 +22,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.operators.lint import Lint, ToolLint
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.dispatch.error_texts import ErrorBody
+from drf_mcp.dispatch.error_texts import find_sentence
 from drf_mcp.exceptions import contain
 from drf_mcp.observability.records import write_record
 from drf_mcp.protocol.constants import (
@@ -191,7 +191,7 @@ def call_as(
         body = json.loads(reply.body)
     except APIException as exc:
         # The endpoint's own permissions refuse the other user.
-        sentence = ErrorBody(exc.detail).sentence
+        sentence = find_sentence(exc.detail)
         body = {"error": {"code": exc.status_code, "message": sentence}}
     took = (time.perf_counter() - started) * 1000
     return {"user": label, "milliseconds": round(took, 1), "body": body}
