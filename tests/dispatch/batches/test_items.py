@@ -216,6 +216,21 @@ def test_each_item_has_a_version_of_its_own(wholly, ids):
     assert not wholly().call(UPDATE, items=sent).is_error
 
 
+def test_the_present_values_of_an_old_version_are_in_the_place_of_their_item(serve, ids):
+    """Of a call that keeps the others."""
+    agent = serve(
+        *routes_of(mcp_viewset(bulk="partial", if_match="name")(type("Own", (Teams,), {})))
+    )
+    red, green, _ = ids
+    sent = [
+        {"pk": red, "name": "a", "if_match": "blue"},
+        {"pk": green, "name": "b", "if_match": "green"},
+    ]
+    meta = agent().call(UPDATE, items=sent).envelope["meta"]
+    assert meta["current"] == [{"id": red, "name": "red"}, None]
+    assert meta["if_match"][0] == "red"
+
+
 def test_each_item_is_taken_back_by_a_call_of_its_own(wholly, db):
     result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}])
     undone = [undo["arguments"] for undo in result.envelope["meta"]["undo"]]
