@@ -26,11 +26,12 @@ from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
-from drf_mcp.json_text import parse_json_text
+from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, parse_json_text
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL, Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.results import MAX_DEPTH
 
 IDEMPOTENCY_KEY = "idempotency_key"
 NO_KEY = gettext_noop("An idempotency key has 1 to 255 visible ASCII characters, and no spaces.")
@@ -147,6 +148,9 @@ class IdempotencyGuard(Guard):
             else:
                 # The first answer is read as all others are, so that they are the same.
                 text = write_outcome(outcome)
+                # Else the version of Python decides which answers could be kept.
+                if is_nested_deeper(text, MAX_DEPTH):
+                    raise NestedTooDeep(MAX_DEPTH)
                 change.keep(row, text, stored.note_rights())
                 kept = read_outcome(text)
                 return outcome.changed(

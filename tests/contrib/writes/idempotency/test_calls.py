@@ -116,6 +116,26 @@ def test_a_crash_frees_the_key_and_takes_everything_back(payer):
             assert (payments(), IdempotencyRecord.objects.count()) == (0, 0), (tool, way)
 
 
+@mcp_tool(name="pay_deeply", idempotency_key=True)
+class DeepPayments(views.PlainPayments):
+    def post(self, request) -> Response:
+        row = self.pay(request)
+        answer = row.name
+        for _level in range(request.data["lines"][0]):
+            answer = [answer]
+        return Response(answer)
+
+
+@pytest.mark.parametrize("levels", [200, 5000])
+def test_a_change_whose_answer_is_nested_too_deep_is_taken_back(serve, payer, levels):
+    """As other answers that cannot be written, and in every version of Python."""
+    serve(path("deep/", DeepPayments.as_view()))
+    for _attempt in range(2):
+        assert payer.call("pay_deeply", lines=[levels], **PAY).code == "INTERNAL_ERROR"
+        assert payments() == 0
+    assert not payer.call("pay_deeply", lines=[20], **PAY).is_error
+
+
 @pytest.mark.django_db(transaction=True)
 def test_what_fails_after_the_commit_is_reported_and_not_done_twice(serve, reported):
     serve()
