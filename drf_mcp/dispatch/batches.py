@@ -64,8 +64,7 @@ class Batch:
             warnings=(*warnings, self.get_warning()) if self.misses else warnings,
             suggestions=tuple(self.join_suggestions()),
             rate_limit=self.outcomes[-1].rate_limit or base.rate_limit,
-            # Of a number that each request measured the last is kept.
-            telemetry={n: v for each in self.distinct for n, v in each.telemetry.items()},
+            telemetry=self.join_telemetry(),
             meta=self.join_meta(),
             fidelity=next(filter(None, (outcome.fidelity for outcome in self.distinct)), None),
             version=self.get_common("version"),
@@ -165,6 +164,17 @@ class Batch:
         joined = {name: value for meta in metas for name, value in meta.items()}
         each = {name: [meta.get(name) for meta in metas] for name in OF_EACH if name in joined}
         return {**joined, **each}
+
+    def join_telemetry(self) -> dict[str, Any]:
+        # Numbers that views measured are summed; of anything else the last is kept.
+        joined: dict[str, Any] = {}
+        for outcome in self.distinct:
+            for name, value in outcome.telemetry.items():
+                both = (value, joined.get(name))
+                are_numbers = all(isinstance(each, (int, float)) for each in both)
+                is_sum = are_numbers and not any(isinstance(each, bool) for each in both)
+                joined[name] = sum(both) if is_sum else value
+        return joined
 
     def get_common(self, name: str) -> str:
         values = {getattr(o, name) for o in self.outcomes if not is_miss(o)}

@@ -76,11 +76,13 @@ class Dispatcher(FailureOutcomes):
         caller, started = call.caller, time.perf_counter()
         perform: Proceed = self.perform
         timer = Timer() if mcp_settings.TELEMETRY or settings.DEBUG else None
-        if timer is not None:
-            perform = wrapping_statements(timer)(perform)
         try:
             call.guards = guards = self.get_guards(call)
-            outcome = pass_guards(guards, call, perform) if guards else perform(call)
+            if guards:
+                perform = partial(pass_guards, guards, perform=perform)
+            if timer is not None:
+                perform = wrapping_statements(timer)(perform)
+            outcome = perform(call)
         except ArgumentsRefused as exc:
             outcome = self.get_arguments_outcome(call, exc)
         except CallRefused as exc:

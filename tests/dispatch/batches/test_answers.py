@@ -254,7 +254,7 @@ def test_what_views_note_is_joined(serve):
     meta = envelope["meta"]
     assert meta["warnings"] == ["The catalogue is a day old."]
     assert meta["suggestions"] == ["Read the catalogue."]
-    assert (meta["telemetry"]["rows"], meta["telemetry"]["place"]) == (2, "shelf 2")
+    assert (meta["telemetry"]["rows"], meta["telemetry"]["place"]) == (3, "shelf 2")
 
 
 def test_an_answer_beside_a_soft_no_is_kept(serve):

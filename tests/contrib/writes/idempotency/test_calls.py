@@ -55,6 +55,17 @@ def test_the_same_key_again_has_the_first_answer(payer):
     assert payments() == 1
 
 
+def test_the_statements_of_the_record_are_counted(serve, payer):
+    """Those of the call, and not of its view alone."""
+    serve(TELEMETRY=True)
+
+    def count(**key) -> int:
+        meta = payer.call("pay_by_key", name="rent", **key).envelope["meta"]
+        return meta["telemetry"]["database_queries"]
+
+    assert count(**KEY) > count()
+
+
 def test_the_answers_are_the_same_but_for_the_mark_and_the_request_id(payer):
     def without_marks(result: dict) -> dict:
         structured = dict(result.get("structuredContent", {}))
