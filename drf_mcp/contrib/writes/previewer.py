@@ -52,6 +52,7 @@ class Preview:
         deleted: the rows that are deleted with it.
         kept: the rows that stay, and no longer refer to it.
         changed: the rows that change with it, where the view has a way of its own to delete.
+        is_kept: whether such a view leaves the object itself, as one that only marks it does.
         own: what the view's own preview says, any JSON value; None for nothing.
         state: the hash of everything that the preview was made from.
     """
@@ -60,6 +61,7 @@ class Preview:
     deleted: tuple[Rows, ...] = ()
     kept: tuple[Rows, ...] = ()
     changed: tuple[Rows, ...] = ()
+    is_kept: bool = False
     own: Any = None
     state: str = ""
 
@@ -68,7 +70,8 @@ class Preview:
         """The preview as JSON, without what is empty."""
         rows = {"deleted": self.deleted, "kept": self.kept, "changed": self.changed}
         members = {name: [each.data for each in found] for name, found in rows.items()}
-        every = {"object": self.label, **members, "preview": self.own}
+        kept = self.is_kept or None
+        every = {"object": self.label, "object_kept": kept, **members, "preview": self.own}
         return {name: value for name, value in every.items() if value not in (None, "", [], {})}
 
     @property
@@ -76,6 +79,8 @@ class Preview:
         """The preview in words; texts of rows and of the view stand in quotation marks."""
         if self.label:
             yield _("Object: %(label)s.") % {"label": self.label}
+        if self.is_kept:
+            yield _("The object itself is kept.")
         if self.deleted:
             yield _("Deleted with it: %(rows)s.") % {"rows": join_values(self.deleted)}
         if self.kept:
@@ -210,6 +215,7 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
     try:
         with rollback.undoing():
             outcome = rollback.watch(call, lambda: call.dispatcher.perform_call(call, None))
+            is_kept = contain(lambda: is_stored(target.instance), lambda exc: False)
     except Asked:
         return unknown
     finally:
@@ -220,7 +226,7 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
         return add_hints(outcome, tool)
     deleted, updated = rollback.changes.get_keys()
     state, listings = get_state(target, deleted, updated), get_listings(call)
-    # The object itself is what the call names, whether it is deleted or only marked as deleted.
+    # The object itself is what the call names.
     model, key = type(target.instance)._meta.concrete_model, target.instance.pk
 
     def find_others(rows: Mapping[Any, set[Any]]) -> dict[Any, set[Any]]:
@@ -231,9 +237,15 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
         unknown.label,
         listings.describe(find_others(deleted)),
         changed=listings.describe(find_others(updated)),
+        is_kept=is_kept,
         own=target.own,
         state=state,
     )
+
+
+def is_stored(instance: Any) -> bool:
+    rows = type(instance)._base_manager.using(router.db_for_write(type(instance)))
+    return bool(rows.filter(pk=instance.pk).exists())
 
 
 def get_state(target: Target, *rows: Keys) -> str:

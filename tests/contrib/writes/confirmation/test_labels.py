@@ -108,13 +108,34 @@ def test_a_bulk_confirmation_is_for_the_state_of_each_object(agent, press):
     assert set(Press.objects.values_list("owner", flat=True)) == {"carol"}
 
 
-def test_an_object_that_is_only_marked_as_deleted_does_not_change_with_itself(serve, press):
-    class MarkingViewSet(ClosingViewSet):
+def serve_deleting(serve, delete):
+    """Serve presses that are deleted in this way; return the tool's agent."""
+
+    class OwnViewSet(ClosingViewSet):
         def perform_destroy(self, instance) -> None:
-            instance.fee = 0
-            instance.save()
+            delete(instance)
 
     methods = {"get": "retrieve", "delete": "destroy"}
-    patterns = path("marked/<int:pk>/", MarkingViewSet.as_view(methods))
-    asked = serve(patterns)().call("marked_destroy", pk=press.pk)
-    assert asked.data["preview"] == {"object": f'press {press.pk}, name "Hogarth"'}
+    return serve(path("marked/<int:pk>/", OwnViewSet.as_view(methods)))()
+
+
+def mark(instance) -> None:
+    Press.objects.filter(pk=instance.pk).update(fee=0)
+
+
+def save(instance) -> None:
+    instance.fee = 0
+    instance.save()
+
+
+@pytest.mark.parametrize("delete", [mark, save])
+def test_an_object_that_is_only_marked_as_deleted_is_said_to_be_kept(serve, press, delete):
+    asked = serve_deleting(serve, delete).call("marked_destroy", pk=press.pk)
+    label = f'press {press.pk}, name "Hogarth"'
+    assert asked.data["preview"] == {"object": label, "object_kept": True}
+    assert "The object itself is kept." in asked.envelope["error"]
+
+
+def test_an_object_that_is_deleted_in_another_way_is_not_said_to_be_kept(serve, press):
+    agent = serve_deleting(serve, lambda instance: Press.objects.filter(pk=instance.pk).delete())
+    assert "object_kept" not in agent.call("marked_destroy", pk=press.pk).data["preview"]
