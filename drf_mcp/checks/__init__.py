@@ -11,9 +11,8 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import apps as installed
-from django.core.checks import CheckMessage, register
-
-MODULES = ("endpoints", "settings", "tools")
+from django.core.checks import CheckMessage, Error, register
+from django.utils import translation
 
 
 def register_checks() -> None:
@@ -26,15 +25,25 @@ def register_checks() -> None:
 
 
 def run(app_configs: Any, *, deploy: bool = False, **kwargs: Any) -> Sequence[CheckMessage]:
-    from drf_mcp.checks.project import CHECKS
+    from drf_mcp.checks.project import CHECKS, Project
 
-    own = [f"drf_mcp.checks.{module}" for module in MODULES]
-    of_apps = (getattr(config, "mcp_checks", "") for config in installed.get_app_configs())
-    modules = [*own, *filter(None, of_apps)]
-    for module in modules:
-        import_module(module)
-    checks = (check for module in modules for check in CHECKS[deploy].get(module, ()))
-    return [message for check in checks for message in check()]
+    # As Django's own checks, in English.
+    with translation.override(None):
+        project = Project()
+        if errors := project.setting_errors:
+            hint = "Correct DRF_MCP in the settings."
+            found = [Error(message, hint=hint, id="drf_mcp.E001") for message in errors]
+            return [] if deploy else found
+        if not project.has_urls:
+            return []
+        modules = [f"drf_mcp.checks.{name}" for name in ("endpoints", "settings", "tools")]
+        modules += (getattr(config, "mcp_checks", "") for config in installed.get_app_configs())
+        messages: list[CheckMessage] = []
+        for module in filter(None, modules):
+            import_module(module)
+            for check in CHECKS[deploy].get(module, ()):
+                messages += check(project)
+        return messages
 
 
 # Django registers an object once, however often the apps are loaded.

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.checks import CheckMessage
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import get_resolver
-from django.utils import translation
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 
@@ -82,9 +81,9 @@ class Project:
             errors.append(str(exc) if isinstance(exc, ImproperlyConfigured) else text)
         return errors
 
-    @cached_property
-    def is_readable(self) -> bool:
-        return bool(getattr(settings, "ROOT_URLCONF", None)) and not self.setting_errors
+    @property
+    def has_urls(self) -> bool:
+        return bool(getattr(settings, "ROOT_URLCONF", None))
 
     @property
     def tools(self) -> Mapping[str, Tool]:
@@ -110,27 +109,18 @@ class Project:
 
 Check = Callable[[Project], Iterable[CheckMessage]]
 # The checks by module: under True those that run with --deploy alone.
-CHECKS: dict[bool, dict[str, list[Callable[[], Sequence[CheckMessage]]]]] = {False: {}, True: {}}
+CHECKS: dict[bool, dict[str, list[Check]]] = {False: {}, True: {}}
 
 
-def register_check(
-    *, deploy: bool = False, needs_settings: bool = True
-) -> Callable[[Check], Check]:
-    """Register a check of a project.
+def register_check(*, deploy: bool = False) -> Callable[[Check], Check]:
+    """Register a check of a project whose settings can be read.
 
     Args:
         deploy: whether it runs only with ``--deploy``.
-        needs_settings: False for one that runs where the settings cannot be read as well.
     """
 
     def decorate(check: Check) -> Check:
-        def run() -> Sequence[CheckMessage]:
-            # As Django's own checks, in English.
-            with translation.override(None):
-                project = Project()
-                return list(check(project)) if project.is_readable or not needs_settings else []
-
-        CHECKS[deploy].setdefault(check.__module__, []).append(run)
+        CHECKS[deploy].setdefault(check.__module__, []).append(check)
         return check
 
     return decorate

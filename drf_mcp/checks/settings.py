@@ -28,14 +28,6 @@ from drf_mcp.option_types.spelling import join_names
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation import Digester
 
-
-@register_check(needs_settings=False)
-def check_settings(project: Project) -> Iterator[CheckMessage]:
-    hint = "Correct DRF_MCP in the settings."
-    for message in project.setting_errors:
-        yield Error(message, hint=hint, id="drf_mcp.E001")
-
-
 # The methods that a class of the project's own has to have, by its base class.
 METHODS: Mapping[type, tuple[str, ...]] = {
     Envelope: ("render",),
