@@ -278,7 +278,11 @@ class JSONObject(Kind):
 
 
 class MembersOf(Kind):
-    """A dict with some of a few members."""
+    """A dict with some of a few members.
+
+    Args:
+        needed: the members that none may lack.
+    """
 
     def __init__(self, words: str, members: Mapping[str, Kind], *needed: str) -> None:
         super().__init__(words)

@@ -10,16 +10,12 @@ from django.utils.translation import ngettext_lazy
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
 from drf_mcp.features import CallState, Feature, Guard, Setting
-from drf_mcp.option_types.kinds import Choice, Either, Flag, MappingOf, Number
+from drf_mcp.option_types.kinds import Choice, Either, Flag, MembersOf, Number
 
-
-class ProgramLimits(MappingOf):
-    def __init__(self) -> None:
-        words = f"a dict with some of {', '.join(map(repr, LIMITS))}, each a number of 1 or more"
-        super().__init__(Number(), words)
-
-    def takes(self, value: Any) -> bool:
-        return super().takes(value) and value.keys() <= LIMITS.keys()
+PROGRAM_LIMITS = MembersOf(
+    f"a dict with some of {', '.join(map(repr, LIMITS))}, each a number of 1 or more",
+    dict.fromkeys(LIMITS, Number()),
+)
 
 
 class ComposeFeature(Feature):
@@ -29,7 +25,7 @@ class ComposeFeature(Feature):
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
         # The most that a program may have: calls, seconds, memory in megabytes, characters that it
         # prints. Those left out are these.
-        "COMPOSE_LIMITS": Setting(LIMITS, ProgramLimits()),
+        "COMPOSE_LIMITS": Setting(LIMITS, PROGRAM_LIMITS),
     }
     view_attributes = {
         # As COMPOSE, for one endpoint.

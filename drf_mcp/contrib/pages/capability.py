@@ -12,7 +12,15 @@ from drf_mcp.contrib.resources.documents import Document
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.features import Feature
 from drf_mcp.option_types.installed import Setting
-from drf_mcp.option_types.kinds import Either, Flag, JSONObject, Kind, MappingOf, Text, Words
+from drf_mcp.option_types.kinds import (
+    Either,
+    Flag,
+    JSONObject,
+    MappingOf,
+    MembersOf,
+    Text,
+    Words,
+)
 from drf_mcp.protocol import REVISIONS, Capability
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import override_language
@@ -30,24 +38,18 @@ CLOSED: Mapping[str, list[str]] = {
 EXTENSION = "io.modelcontextprotocol/ui"
 
 
-class PageDetails(Kind):
-    words = (
-        "a dict with template, and if need be csp ({'resourceDomains': ['https://...']}), "
-        "permissions, domain and prefersBorder"
-    )
-    members: Mapping[str, Kind] = {
+PAGE_DETAILS = MembersOf(
+    "a dict with template, and if need be csp ({'resourceDomains': ['https://...']}), "
+    "permissions, domain and prefersBorder",
+    {
         "template": Text(),
         "csp": MappingOf(Words(), "a dict of lists of origins"),
         "permissions": JSONObject(),
         "domain": Text(),
         "prefersBorder": Flag(),
-    }
-
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or "template" not in value:
-            return False
-        known = self.members
-        return value.keys() <= known.keys() and not any(known[k].fault(v) for k, v in value.items())
+    },
+    "template",
+)
 
 
 class PagesFeature(Feature):
@@ -55,7 +57,7 @@ class PagesFeature(Feature):
         # The page that hosts show with results: "table", "form" or the name of a Django template;
         # or a dict of template and of csp, permissions, domain and prefersBorder as SEP-1865 has
         # them.
-        "ui": Setting(None, Either(Text(), PageDetails(), none=True)),
+        "ui": Setting(None, Either(Text(), PAGE_DETAILS, none=True)),
     }
     capability_classes = ("drf_mcp.contrib.pages.capability.UICapability",)
 

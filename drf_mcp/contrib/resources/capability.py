@@ -25,7 +25,7 @@ from drf_mcp.exceptions import (
 from drf_mcp.features import CallState, Feature, Setting
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import record_call
-from drf_mcp.option_types.kinds import Either, Flag, Kind, Text
+from drf_mcp.option_types.kinds import Either, Flag, MembersOf, Text
 from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.protocol import REVISIONS, Capability, Encoded, jsonrpc
 from drf_mcp.protocol.capability import RequestContext, cut_page
@@ -290,19 +290,15 @@ def make_not_found(uri: str, context: RequestContext) -> ResourceNotFound:
     return ResourceNotFound(uri, code)
 
 
-class ResourceDetails(Kind):
-    words = "a dict with any of title, description, mimeType and annotations"
-    members: Mapping[str, Kind] = {
+RESOURCE_DETAILS = MembersOf(
+    "a dict with any of title, description, mimeType and annotations",
+    {
         "title": Text(lazy=True),
         "description": Text(lazy=True),
         "mimeType": Text(),
         "annotations": Annotations(),
-    }
-
-    def takes(self, value: Any) -> bool:
-        if not isinstance(value, Mapping) or value.keys() - self.members.keys():
-            return False
-        return not any(self.members[name].fault(member) for name, member in value.items())
+    },
+)
 
 
 class ResourcesFeature(Feature):
@@ -310,6 +306,6 @@ class ResourcesFeature(Feature):
         # True for what the tool reads as a resource, False for none. By default tools that retrieve
         # one object are. A dict of title, description, mimeType and annotations says more than
         # True.
-        "resource": Setting(None, Either(Flag(), ResourceDetails(), none=True)),
+        "resource": Setting(None, Either(Flag(), RESOURCE_DETAILS, none=True)),
     }
     capability_classes = ("drf_mcp.contrib.resources.capability.ResourcesCapability",)
