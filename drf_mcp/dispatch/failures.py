@@ -180,6 +180,13 @@ def close_broken_connections() -> None:
             connection.close_if_unusable_or_obsolete()
 
 
+def close_idle_connections() -> None:
+    """Close the connections of this thread, which needs none while it waits."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
 # --- What helps after a failure or an empty list ------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from django.db import connections, router
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import Refused, contain
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
@@ -165,13 +166,6 @@ def delete_expired_questions() -> int:
     return int(get_questions().filter(expires__lte=timezone.now()).delete()[0])
 
 
-def close_connections() -> None:
-    """Close the connections of this thread, which needs none while it waits."""
-    for connection in connections.all(initialized_only=True):
-        if not connection.in_atomic_block:
-            connection.close()
-
-
 class WaitingCalls:
     """The calls of this process that wait, by the questions that they ask.
 
@@ -257,5 +251,5 @@ def wait_for_answers(
         # An empty list comes from a call that was cancelled, or a client that cannot ask.
         if len(answers) == len(ids) or [] in answers.values():
             return answers
-        close_connections()
+        close_idle_connections()
     return None

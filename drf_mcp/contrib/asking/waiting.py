@@ -15,9 +15,9 @@ from drf_mcp.contrib.asking.open_questions import (
     OpenQuestions,
     Session,
     close,
-    close_connections,
     wait_for_answers,
 )
+from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Answer, Asked, Exchange
 from drf_mcp.outcomes import Failure, Outcome, Question
@@ -134,7 +134,7 @@ class WaitingGuard(Guard):
                 for question_id, question in zip(ids, questions, strict=True):
                     params = get_params(question, question_id, revision)
                     channel.send("elicitation/create", params, question_id)
-                close_connections()
+                close_idle_connections()
                 answers = wait_for_answers(ids, news, channel, seconds)
         finally:
             channel.callbacks.remove(news.set)

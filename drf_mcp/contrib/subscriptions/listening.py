@@ -14,12 +14,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from asgiref.sync import SyncToAsync, sync_to_async
-from django.db import connections
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.subscriptions.bus import DELETED, EVERYTHING, Bus
-from drf_mcp.dispatch.failures import report_unexpected
+from drf_mcp.dispatch.failures import close_idle_connections, report_unexpected
 from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol import jsonrpc
@@ -108,7 +107,7 @@ class Listener:
         self.loop, self.has_heard = asyncio.get_running_loop(), asyncio.Event()
         unsubscribe = self.bus.subscribe(self.hear)
         try:
-            await sync_to_async(release_connections)()
+            await sync_to_async(close_idle_connections)()
             # The client gets the confirmation once the bus delivers.
             await run_reading(self.bus.wait)
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
@@ -165,7 +164,7 @@ class Listener:
                 report_unexpected(caught.exception, self.context.caller.request)
             return None
         finally:
-            release_connections()
+            close_idle_connections()
 
     def find_messages(
         self, heard: Mapping[Listened, bool], context: RequestContext
@@ -193,13 +192,6 @@ class Listener:
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_message(method, {"_meta": self.meta, **params})
-
-
-def release_connections() -> None:
-    # A stream waits most of the time, and must not hold connections meanwhile.
-    for connection in connections.all(initialized_only=True):
-        if not connection.in_atomic_block:
-            connection.close()
 
 
 async def run_reading(function: Callable[..., Result], *args: Any) -> Result:

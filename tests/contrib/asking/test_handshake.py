@@ -283,7 +283,7 @@ def test_a_worker_without_threads_asks_nobody():
 def test_a_connection_to_the_database_is_not_kept_while_a_call_waits(monkeypatch):
     closed = []
     monkeypatch.setattr(
-        "drf_mcp.contrib.asking.waiting.close_connections",
+        "drf_mcp.contrib.asking.waiting.close_idle_connections",
         lambda: closed.append(threading.current_thread()),
     )
     Host().call("refunds_create", {}, lambda params: accept(**REASON))
