@@ -24,6 +24,7 @@ from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.management.screen import Screen, group_digits
 from drf_mcp.management.tool_reports import TOOLS as TOOL_COUNT
 from drf_mcp.management.tool_reports import ToolReport
+from drf_mcp.option_types.spelling import join_names
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 
@@ -124,11 +125,7 @@ def write_tokens(tokens: int) -> str:
 
 
 def write_message(finding: LintFinding) -> str:
-    names, rest = ", ".join(finding.tools[:MAX_NAMES]), len(finding.tools) - MAX_NAMES
-    if rest > 0:
-        text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
-        names = text % {"names": names, "count": rest}
-    return finding.sentence.replace(TOOLS, names)
+    return finding.sentence.replace(TOOLS, join_names(finding.tools, MAX_NAMES))
 
 
 def list_costs(costs: Sequence[ToolCost], lint: Lint, screen: Screen) -> Iterator[str]:
