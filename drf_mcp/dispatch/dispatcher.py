@@ -15,7 +15,6 @@ from typing import Any
 from django.conf import settings
 from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotFound
-from rest_framework.response import Response
 
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.failures import (
@@ -36,13 +35,14 @@ from drf_mcp.dispatch.guards import (
     pass_guards,
     wrapping_statements,
 )
-from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.probe import Found, Look, Probe
 from drf_mcp.dispatch.request import (
     BareCallback,
     CallPassage,
     ToolRequest,
     get_call_handler,
     get_named_object,
+    is_decorated,
     keep_thread_state,
     prepare_callback,
 )
@@ -149,33 +149,51 @@ class Dispatcher(FailureOutcomes):
         return batch.ask(perform)
 
     def admit(self, call: CallState) -> Outcome | None:
-        """Return the outcome of a call that the view would not let in, None if it would."""
-        probe = Probe.of(call.caller, call.tool, call.bound)
+        """Return the outcome of a call that the view would not let in, None if it would.
+
+        The throttles count the call.
+        """
         # Of several objects each has its own outcome.
-        if call.bound.is_batch or probe.is_decorated:
+        if call.bound.is_batch or is_decorated(call.tool.endpoint.route.callback):
             return None
-        # This is the call that counts.
-        probe.is_counted = True
+        found = self.ask_view(call, lambda view, *args, **kwargs: get_named_object(view), True)
+        return found if isinstance(found, Outcome) and found.failure is not None else None
 
-        def look(view: Any, *args: Any, **kwargs: Any) -> Response:
-            get_named_object(view)
-            return Response(status=204)
+    def ask_view(self, call: CallState, look: Look[Found], is_counted: bool = False) -> Any:
+        """Return what is found in the place of a view's handler, by the request of a call.
 
-        outcome = self.perform_call(call, probe.answer_by(look))
-        return outcome if outcome.failure is not None else None
+        The outcome of the call where the view does not come to its handler.
+
+        Args:
+            is_counted: whether the throttles count it.
+        """
+        found: list[Found] = []
+        probe = Probe(call.caller, call.tool, call.bound)
+        probe.is_counted = is_counted
+        outcome = self.perform_call(call, probe.answer_by(look, found))
+        return found[0] if found and outcome.failure is None else outcome
 
     def perform_call(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
-        # ``callback`` answers instead of the route's own.
+        """Return the outcome of one request.
+
+        Args:
+            callback: answers in the place of the route's own.
+        """
         tool, caller, bound = call.tool, call.caller, call.bound
         route = tool.endpoint.route
-        own = route.callback
-        is_replaced = call.is_rerun or callback is not None
-        if is_replaced or not caller.is_known_to(own):
-            is_introduced = not is_replaced and caller.can_pre_authenticate(own)
-            introducing = BareCallback.of(own) if is_introduced else None
-            if introducing is None:
+        own = callback or route.callback
+        if callback is not None:
+            caller.authenticate()
+        elif call.is_rerun:
+            # It was let in and counted before.
+            caller.authenticate()
+            if not is_decorated(own):
+                own = callback = Probe(caller, tool, bound).answer_by()
+        elif not caller.is_known_to(own):
+            bare = BareCallback.of(own) if caller.can_pre_authenticate(own) else None
+            if bare is None:
                 caller.authenticate()
-            own = introducing or own
+            own = bare or own
         if caller.narrowings and (refusal := find_refusal(tool, caller)):
             return refusal
         path = route.build(bound.kwargs)
@@ -184,14 +202,9 @@ class Dispatcher(FailureOutcomes):
             return self.get_refused_outcome(call, NotFound())
         request = ToolRequest.of_call(call, path)
         request.resolver_match = match
-        if call.is_rerun:
-            # It was let in and counted before.
-            probe = Probe.of(caller, tool, bound)
-            callback = None if probe.is_decorated else probe.answer_by(None)
-
         with catch() as caught:
             if mcp_settings.CALL_MIDDLEWARE:
-                return self._pass_middleware(CallPassage(request, match, callback or own), call)
+                return self._pass_middleware(CallPassage(request, match, own), call)
             respond = callback or prepare_callback(own, call.deadline, call.channel)
             response = respond(request, *match.args, **match.kwargs)
             return self.read_outcome(call, request, response)

@@ -139,7 +139,7 @@ class FailureOutcomes:
             return find_refusal(tool, caller)
         names = tool.arguments
         sent = names.use_own_names(arguments) if isinstance(arguments, Mapping) else arguments
-        probe = Probe(caller, tool, find_kwargs(names.arguments, sent))
+        probe = Probe(caller, tool, Call({}, find_kwargs(names.arguments, sent)))
 
         def judge(exc: Exception) -> Outcome | None:
             # A permission that misses a body or an object cannot be asked: the call asks it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import isawaitable
 from typing import Any, TypeVar
 
@@ -24,12 +24,14 @@ from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.dispatch.request import (
+    NOTHING_SENT,
     BareCallback,
     CallPassage,
     ToolRequest,
     get_call_handler,
     get_named_object,
     is_asynchronous,
+    is_decorated,
     keep_thread_state,
     prepare_callback,
     transactions,
@@ -65,10 +67,14 @@ def find_written_databases() -> list[str]:
 
 
 @contextmanager
-def undoing(aliases: Collection[str]) -> Iterator[None]:
-    """Roll back what is written to databases meanwhile, whatever happens."""
+def undoing(aliases: Collection[str] | None = None) -> Iterator[None]:
+    """Roll back what is written to databases meanwhile, whatever happens.
+
+    Args:
+        aliases: the databases; None for all that `find_written_databases` returns.
+    """
     with ExitStack() as stack:
-        for alias in aliases:
+        for alias in find_written_databases() if aliases is None else aliases:
             stack.enter_context(transaction.atomic(using=alias))
             stack.callback(transaction.set_rollback, True, using=alias)
         yield
@@ -122,11 +128,11 @@ class Probe:
     APIException, PermissionDenied or Http404.
 
     Args:
-        kwargs: the path kwargs of a call that sends nothing else.
         call: the call whose request the view gets.
         identities: those of the caller, where several views are asked.
 
     Attributes:
+        request: the request that was answered last.
         view: the instance that was asked last.
         is_counted: True for a call whose throttles count, as they do over HTTP.
         keeps_locks: True if what is written is not undone, so that locks of rows last.
@@ -142,22 +148,14 @@ class Probe:
         self,
         caller: Caller,
         tool: Any,
-        kwargs: Mapping[str, Any] | None = None,
-        call: Call | None = None,
+        call: Call = NOTHING_SENT,
         identities: Identities | None = None,
     ) -> None:
         self.caller = caller
-        self.tool = tool
         self.endpoint = tool.endpoint
-        self.call = call or Call({}, kwargs or {})
-        self.kwargs = self.call.kwargs
+        self.call = call
         self.identities = identities or Identities(caller)
         self.view: Any = None
-
-    @classmethod
-    def of(cls, caller: Caller, tool: Any, call: Call) -> Probe:
-        """Return the probe of a call, with the request that the call would make."""
-        return cls(caller, tool, call=call)
 
     # --- Questions ------------------------------------------------------------------------------
 
@@ -183,7 +181,7 @@ class Probe:
             return HttpResponse(status=204)
 
         self.view = self.endpoint.view()
-        response = self.respond_alone(answer)
+        response = self.respond(answer, with_kwargs=False)
         if response.status_code != 204:
             raise Intercepted(response)
 
@@ -196,11 +194,7 @@ class Probe:
         found: list[Found] = []
         raised: list[Exception] = []
 
-        def take(*args: Any, **kwargs: Any) -> Response:
-            found.append(look(*args, **kwargs))
-            return Response(status=204)
-
-        response = self.respond(self.answer_by(take, raised))
+        response = self.respond(self.answer_by(look, found, raised))
         if found:
             return found[0]
         if raised and isinstance(raised[-1], REFUSALS):
@@ -215,25 +209,21 @@ class Probe:
             found.append(ask())
             return HttpResponse(status=204)
 
-        if self.is_routed:
-            self.respond(answer)
-        else:
-            self.respond_alone(answer)
+        self.respond(answer, with_kwargs=self.is_routed)
         return found[0] if found else None
 
     def read(self) -> ViewResponse:
         """Return the response of the view's handler, which has to be one of a safe method."""
         with self.undoing():
-            request, response = self.run()
-            return ViewResponse.read(response, request)
+            return ViewResponse.read(self.run(), self.request)
 
-    def run(self) -> tuple[ToolRequest, HttpResponseBase]:
+    def run(self) -> HttpResponseBase:
         if self.endpoint.method not in SAFE_METHODS:
             raise MethodNotAllowed(self.endpoint.method)
         callback = self.endpoint.route.callback
-        respond = prepare_callback(callback) if self.is_decorated else self.answer_by(None)
-        request = self.make_request(self.path)
-        return request, self.respond(respond, request)
+        return self.respond(
+            prepare_callback(callback) if is_decorated(callback) else self.answer_by()
+        )
 
     # --- Rows of a list -------------------------------------------------------------------------
 
@@ -287,11 +277,12 @@ class Probe:
 
     def read_rows(self) -> ShownRows:
         with self.undoing():
-            request, response = self.run()
+            response = self.run()
         if response.status_code >= 300:
             raise Intercepted(response)
         # Of what middleware wrote the rows are not known.
-        is_altered = request.passage is not None and request.passage.is_altered(response)
+        passage = self.request.passage
+        is_altered = passage is not None and passage.is_altered(response)
         return ShownRows(None if is_altered else getattr(response, "data", None))
 
     # --- The way to the view --------------------------------------------------------------------
@@ -299,9 +290,8 @@ class Probe:
     @cached_property
     def path(self) -> str | None:
         # None where the route takes no such kwargs: they are too few, too many or none of its.
-        route = self.endpoint.route
-        known = self.kwargs.keys() <= route.kwargs.keys()
-        path: str | None = route.build(self.kwargs) if known else None
+        route, kwargs = self.endpoint.route, self.call.kwargs
+        path: str | None = route.build(kwargs) if kwargs.keys() <= route.kwargs.keys() else None
         return path
 
     @cached_property
@@ -310,7 +300,7 @@ class Probe:
         if self.path is None:
             return None
         route, request = self.endpoint.route, self.caller.request
-        match: ResolverMatch | None = route.match(self.path, self.kwargs, request)
+        match: ResolverMatch | None = route.match(self.path, self.call.kwargs, request)
         return match
 
     @property
@@ -318,18 +308,17 @@ class Probe:
         """Whether the route takes the kwargs; otherwise only the permissions can be asked."""
         return self.match is not None
 
-    @property
-    def is_decorated(self) -> bool:
-        """Whether something around the view may refuse the call: it is not asked."""
-        return BareCallback.of(self.endpoint.route.callback) is None
-
     def answer_by(
-        self, look: Look[HttpResponseBase] | None, raised: list[Exception] | None = None
+        self,
+        look: Look[Found] | None = None,
+        found: list[Found] | None = None,
+        raised: list[Exception] | None = None,
     ) -> Callable[..., HttpResponseBase]:
-        """Return a callback that runs the view with another handler, and counts no throttle.
+        """Return a callback that runs the view, and counts no throttle unless `is_counted`.
 
         Args:
-            look: the handler, which gets the view first; None for the view's own.
+            look: is called in the place of the view's handler; None for the handler itself.
+            found: gets what ``look`` returns.
             raised: gets what the view answers with an error.
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
@@ -348,8 +337,13 @@ class Probe:
                 if look is not None:
                     # After the view's own steps, some of which wrap the handler.
                     is_async = is_asynchronous(self.endpoint.handler)
-                    setattr(view, method, partial(defer(look) if is_async else look, view))
+                    setattr(view, method, sync_to_async(handle) if is_async else handle)
                 return begun
+
+            def handle(*args: Any, **kwargs: Any) -> Response:
+                if look is not None and found is not None:
+                    found.append(look(view, *args, **kwargs))
+                return Response(status=204)
 
             def keep(exc: Exception) -> Any:
                 if raised is not None:
@@ -364,29 +358,26 @@ class Probe:
         atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(answer)
         return atomic
 
-    def make_request(self, path: str | None) -> ToolRequest:
-        return ToolRequest(self.caller, self.endpoint.method, path or "", self.call)
-
     def respond(
-        self, callback: Callable[..., HttpResponseBase], request: ToolRequest | None = None
+        self, callback: Callable[..., HttpResponseBase], *, with_kwargs: bool = True
     ) -> HttpResponseBase:
-        # Raises Http404 where the route takes no such kwargs.
-        if self.match is None:
+        """Return what answers the request, with a callback in the place of the route's own.
+
+        Args:
+            with_kwargs: False where the kwargs are not known: the path is that of any object.
+
+        Raises:
+            Http404: if the route takes no such kwargs.
+        """
+        route, kwargs = self.endpoint.route, dict(self.call.kwargs)
+        if with_kwargs:
+            path, match = self.path, self.match
+        else:
+            path = route.path
+            match = ResolverMatch(route.callback, (), kwargs, route=route.match_route)
+        if match is None or path is None:
             raise Http404
-        return self.pass_middleware(callback, request or self.make_request(self.path), self.match)
-
-    def respond_alone(self, callback: Callable[..., HttpResponseBase]) -> HttpResponseBase:
-        # At the path of any object.
-        route = self.endpoint.route
-        match = ResolverMatch(route.callback, (), dict(self.kwargs), route=route.match_route)
-        return self.pass_middleware(callback, self.make_request(route.path), match)
-
-    def pass_middleware(
-        self,
-        callback: Callable[..., HttpResponseBase],
-        request: ToolRequest,
-        match: ResolverMatch,
-    ) -> HttpResponseBase:
+        self.request = request = ToolRequest(self.caller, self.endpoint.method, path, self.call)
         outer = vars(self.caller.request)
         known: dict[str, Any] = {n: outer[n] for n in ("user", "auth") if n in outer}
         try:
@@ -414,16 +405,8 @@ def ask_about_rows(
         if not isinstance(exc, REFUSALS):
             logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
 
-    return contain(lambda: ask(Probe(caller, tool, kwargs)), log_failure)
+    return contain(lambda: ask(Probe(caller, tool, Call({}, kwargs))), log_failure)
 
 
 async def wait_for(response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
     return await response
-
-
-def defer(handler: Callable[..., HttpResponseBase]) -> Callable[..., Awaitable[HttpResponseBase]]:
-    # For a view whose own handlers are asynchronous.
-    async def answer(*args: Any, **kwargs: Any) -> HttpResponseBase:
-        return await sync_to_async(handler)(*args, **kwargs)
-
-    return answer

@@ -371,6 +371,11 @@ def is_asynchronous(callback: Callable[..., Any]) -> bool:
     return iscoroutinefunction(callback)
 
 
+def is_decorated(callback: Callable[..., Any]) -> bool:
+    """Return whether something around a view may refuse a call, which only the callback asks."""
+    return BareCallback.of(callback) is None
+
+
 class BareCallback:
     """Answers for a callback as ``as_view`` makes it, which no decorator wraps.
 

@@ -196,13 +196,15 @@ class StoredAnswer:
             return self.seal_rows(lists, names_object=False)
 
     def seal_rows(self, lists: Sequence[ShownList], *, names_object: bool) -> Sealed:
-        rights = self.look(RowsQuestion(names_object=names_object)).rights
+        rights = ""
         for shown in lists:
-            # A handler of the project's own may show rows that are not in the queryset.
             found = self.look(RowsQuestion(shown.model, set(shown.keys), names_object))
+            rights = found.rights
+            # A handler of the project's own may show rows that are not in the queryset.
             if found.keys:
                 own = tuple(key if key in found.keys else None for key in shown.keys)
                 return self.make_sealed(rights, [replace(shown, keys=own)], names_object)
+        rights = rights or self.look(RowsQuestion(names_object=names_object)).rights
         return self.make_sealed(rights, (), names_object)
 
     def seal_objects(self) -> Sealed:
@@ -253,9 +255,14 @@ class StoredAnswer:
         Args:
             failed: whether the answer is that of a call which failed.
         """
-        asked = contain(lambda: bool(self.find_rights()), lambda exc: False)
-        call = {"kwargs": dict(self.kwargs), "query_string": self.call.query_string}
-        return {**call, "rights": self.note_rights(), "asked": asked, "failed": failed}
+        asked = contain(self.find_rights, lambda exc: "")
+        return {
+            "kwargs": dict(self.kwargs),
+            "query_string": self.call.query_string,
+            "rights": asked or self.note_rights(),
+            "asked": bool(asked),
+            "failed": failed,
+        }
 
     @staticmethod
     def explain_withheld(terms: Mapping[str, Any]) -> str:
@@ -356,4 +363,4 @@ class StoredAnswer:
         )
 
     def probe(self, call: Call | None = None) -> Probe:
-        return Probe(self.caller, self.tool, call=call or self.call, identities=self.identities)
+        return Probe(self.caller, self.tool, call or self.call, self.identities)

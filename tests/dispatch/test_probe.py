@@ -158,7 +158,8 @@ def probe(expose):
 
     def make(name, kwargs=None, call=None, headers=None) -> Probe:
         request = RequestFactory().post("/mcp", headers=headers)
-        return Probe(Caller(request, None, [], []), registry.tools()[name], kwargs, call)
+        caller = Caller(request, None, [], [])
+        return Probe(caller, registry.tools()[name], call or Call({}, kwargs or {}))
 
     return make
 

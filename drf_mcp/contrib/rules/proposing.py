@@ -25,7 +25,8 @@ from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused
-from drf_mcp.dispatch.probe import Probe, find_written_databases
+from drf_mcp.dispatch.probe import find_written_databases
+from drf_mcp.dispatch.request import is_decorated
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.exchange import Asked
@@ -274,7 +275,7 @@ class Trial:
     def find_targets(self) -> Iterator[Any]:
         for bound in self.call.bound.requests:
             each = self.call.of_item(bound)
-            if not Probe.of(each.caller, each.tool, bound).is_decorated:
+            if not is_decorated(each.tool.endpoint.route.callback):
                 target = CallValues(each).object
                 if isinstance(target, Model):
                     yield type(target)._meta.concrete_model, target.pk

@@ -12,7 +12,6 @@ from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.response import Response
 from rest_framework.utils.field_mapping import ClassLookupDict
 
 from drf_mcp.access.scopes import get_granted_scopes
@@ -32,8 +31,7 @@ from drf_mcp.contrib.rules.expressions import (
     convert,
     read_as,
 )
-from drf_mcp.dispatch.probe import Probe
-from drf_mcp.dispatch.request import get_named_object
+from drf_mcp.dispatch.request import get_named_object, is_decorated
 from drf_mcp.features import CallState
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome
@@ -288,16 +286,12 @@ class CallValues(ToolNames):
         """
         if self.find_object is not None:
             return self.find_object()
-        probe, found = Probe.of(self.call.caller, self.tool, self.call.bound), []
-        if probe.is_decorated:
+        if is_decorated(self.tool.endpoint.route.callback):
             text = _("What is around the view of %s hides the object.")
             raise ExpressionError(text % self.tool.name)
-
-        def look(view: Any, *args: Any, **kwargs: Any) -> Response:
-            found.append(get_named_object(view))
-            return Response(status=204)
-
-        outcome = self.call.dispatcher.perform_call(self.call, probe.answer_by(look))
-        if not found:
-            raise ViewRefused(outcome)
-        return found[0]
+        found = self.call.dispatcher.ask_view(
+            self.call, lambda view, *args, **kwargs: get_named_object(view)
+        )
+        if isinstance(found, Outcome):
+            raise ViewRefused(found)
+        return found

@@ -259,7 +259,7 @@ def run_trial(
 ) -> Outcome:
     # Within the transactions, which still hold what the answer reads as it is written. A read
     # that fails may not spoil them.
-    with undoing(find_written_databases()):
+    with undoing():
         before = read_fields(call)
     outcome = rollback.watch(call, lambda: settle(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
@@ -270,7 +270,7 @@ def run_trial(
         return mark(failed, note=_(NOTE))
     after: Mapping[str, Any] = {}
     if before:
-        with undoing(find_written_databases()):
+        with undoing():
             after = read_fields(call)
     for rows in (rollback.changes.created, rollback.changes.updated):
         find_shown(call, rows, shown)
@@ -290,7 +290,7 @@ def find_shown(call: CallState, rows: Mapping[Any, set[Any]], shown: dict[Any, s
         known = shown.setdefault(model, set())
         if missing := keys - known:
             # A permission that fails may not spoil the transaction.
-            with undoing(find_written_databases()):
+            with undoing():
                 known |= get_listings(call).find_visible(model, missing)
 
 

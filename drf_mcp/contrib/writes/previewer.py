@@ -12,7 +12,6 @@ from django.db.models import Model, ProtectedError, QuerySet, RestrictedError
 from django.db.models.deletion import Collector
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from rest_framework.response import Response
 
 from drf_mcp.contrib.writes.changes import get_listings
 from drf_mcp.contrib.writes.dry_run import Rollback, read_fields
@@ -20,8 +19,7 @@ from drf_mcp.contrib.writes.versions import CallTarget
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.errors import find_violation
 from drf_mcp.dispatch.failures import MOST_ROWS, Rows, add_hints
-from drf_mcp.dispatch.probe import Probe
-from drf_mcp.dispatch.request import get_named_object
+from drf_mcp.dispatch.request import get_named_object, is_decorated
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Asked
@@ -167,13 +165,12 @@ def preview(call: CallState) -> Preview | Outcome:
 
 def preview_one(call: CallState) -> Preview | Outcome:
     # The view runs as far as its handler, in whose place the object is looked at.
-    probe, tool = Probe.of(call.caller, call.tool, call.bound), call.tool
-    if probe.is_decorated:
+    tool = call.tool
+    if is_decorated(tool.endpoint.route.callback):
         # A decorator may refuse the call, and does not run here: nothing is said of the object.
         return Preview()
-    found: list[Target] = []
 
-    def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:
+    def look(view: Any, request: Any, *args: Any, **kwargs: Any) -> Target:
         instance, endpoint = get_named_object(view), tool.endpoint
         own = getattr(view, f"{PREFIX}{endpoint.handler_name}", None)
         said = None if own is None else json.loads(encode_data(own(request, *args, **kwargs)))
@@ -184,13 +181,11 @@ def preview_one(call: CallState) -> Preview | Outcome:
             is_stock = is_drf_code(type(view), *(step for step in steps if hasattr(view, step)))
             target.is_plain = is_stock and type(instance).delete is Model.delete
             target.collect()
-        found.append(target)
-        return Response(status=204)
+        return target
 
-    outcome: Outcome = call.dispatcher.perform_call(call, probe.answer_by(look))
-    if not found or outcome.failure is not None:
-        return add_hints(outcome, tool)
-    target = found[0]
+    target = call.dispatcher.ask_view(call, look)
+    if isinstance(target, Outcome):
+        return add_hints(target, tool)
     if not target.is_plain:
         return rehearse_delete(call, target)
     listings = get_listings(call)

@@ -23,6 +23,7 @@ from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.tools.arguments.call import Call
 
 # The argument that the guard reads, which is also the member of ``meta`` in a read.
 IF_MATCH = "if_match"
@@ -148,7 +149,7 @@ class CallTarget:
 
     def lock(self) -> Model | None:
         """Return the object's row, locked; None where the view refuses the caller the object."""
-        probe = Probe.of(self.call.caller, self.tool, self.call.bound)
+        probe = Probe(self.call.caller, self.tool, self.call.bound)
         probe.keeps_locks = True
 
         def look(view: Any, *args: Any, **kwargs: Any) -> Any:
@@ -167,7 +168,8 @@ class CallTarget:
             return None
         kwargs = {name: self.call.bound.kwargs[name] for name in self.reader.route.kwargs}
         try:
-            answer = Probe(self.call.caller, self.tool.for_endpoint(self.reader), kwargs).read()
+            tool = self.tool.for_endpoint(self.reader)
+            answer = Probe(self.call.caller, tool, Call({}, kwargs)).read()
         except REFUSALS:
             return None
         return answer if answer.status < 300 else None
