@@ -76,10 +76,6 @@ class ToolCard:
         return self.paragraphs[0] if self.paragraphs else SafeString("")
 
     @property
-    def hints(self) -> list[tuple[str, bool]]:
-        return list(self.tool.annotations.items())
-
-    @property
     def audience(self) -> str:
         return "; ".join(filter(None, (part.get_audience(self.tool) for part in self.parts)))
 
@@ -97,10 +93,6 @@ class ToolCard:
         if hints["openWorldHint"]:
             chips.append(("plain", _("open world")))
         return chips
-
-    @property
-    def arguments(self) -> list[str]:
-        return list(self.tool.input_schema.get("properties", {}))
 
     @functools.cached_property
     def definition(self) -> bytes:
@@ -135,7 +127,6 @@ class ToolCard:
         bodies = tool.arguments.encoder
         return {
             "name": tool.name,
-            "title": tool.title,
             "method": tool.endpoint.method,
             "schema": tool.input_schema,
             "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
