@@ -12,17 +12,9 @@ from drf_mcp.management.base import MCPCommand
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 
-# By the names of the numbers.
-DELETED: Mapping[str, Any] = {
-    "expired_archives": ngettext_lazy(
-        "Deleted %(count)d expired archive.", "Deleted %(count)d expired archives.", "count"
-    ),
-}
-
-
-def find_of_apps() -> Mapping[str, tuple[str, Any]]:
-    """Return what the features of installed apps want to be deleted."""
-    return {name: each for f in features.installed for name, each in f.expires.items()}
+ARCHIVES = ngettext_lazy(
+    "Deleted %(count)d expired archive.", "Deleted %(count)d expired archives.", "count"
+)
 
 
 class Command(MCPCommand):
@@ -38,15 +30,17 @@ class Command(MCPCommand):
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        archive_class = mcp_settings.ARCHIVE_CLASS
-        deleted = {
-            "expired_archives": archive_class and archive_class().expire(),
-            **{name: import_string(path)() for name, (path, _text) in find_of_apps().items()},
-        }
-        self.write_data(deleted, self.list_lines(deleted), options)
+        archive_class, name = mcp_settings.ARCHIVE_CLASS, "expired_archives"
+        deleted: dict[str, int | None] = {name: archive_class and archive_class().expire()}
+        texts: dict[str, Any] = {name: ARCHIVES}
+        for feature in features.installed:
+            for name, (path, text) in feature.expires.items():
+                deleted[name], texts[name] = import_string(path)(), text
+        self.write_data(deleted, self.list_lines(deleted, texts), options)
 
-    def list_lines(self, deleted: dict[str, int | None]) -> Iterator[str]:
-        texts = {**DELETED, **{name: text for name, (_path, text) in find_of_apps().items()}}
+    def list_lines(
+        self, deleted: Mapping[str, int | None], texts: Mapping[str, Any]
+    ) -> Iterator[str]:
         if deleted["expired_archives"] is None:
             yield _("Nothing is archived: ARCHIVE_CLASS is None.")
         for name, count in deleted.items():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import functools
 import json
 from argparse import SUPPRESS, ArgumentParser
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -92,7 +92,7 @@ class Command(MCPCommand):
         self.endpoint = self.find_endpoint(options)
         coloured = options.get("force_color") or self.stdout.isatty()
         screen = Screen(self.width, self.style if coloured else no_style())
-        show = {"list": self._list, "show": self._show}.get(verb) or self._make_report(verb)
+        show = {"list": self._list, "show": self._show}.get(verb, self._report)
         self.stdout.write("\n".join(show(options, screen)))
 
     def _list(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
@@ -113,19 +113,14 @@ class Command(MCPCommand):
         user = self.find_user_or_anonymous(username) if username else None
         return ToolList(screen).show_tool(tools[name], user)
 
-    def _make_report(self, verb: str) -> Callable[..., Iterable[str]]:
-        report = find_report(verb)
-
-        def run(options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
-            if not report.is_about_tools:
-                return report.run(self, options, screen, {})  # type: ignore[no-any-return]
+    def _report(self, options: Mapping[str, Any], screen: Screen) -> Iterable[str]:
+        report, tools = find_report(options["verb"]), dict[str, Tool]()
+        if report.is_about_tools:
             if self._has_no_tools() and not options["json"]:
                 return ToolList(screen).show_exposing(self.find_own_endpoints())
-            tools = self.find_tools(options["username"])
+            tools |= self.find_tools(options["username"])
             self._describe(tools)
-            return report.run(self, options, screen, tools)  # type: ignore[no-any-return]
-
-        return run
+        return report.run(self, options, screen, tools)  # type: ignore[no-any-return]
 
     def _has_no_tools(self) -> bool:
         return all(t.endpoint.is_built_in for t in self.endpoint.registry.tools().values())
