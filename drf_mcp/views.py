@@ -143,34 +143,28 @@ class MCPView(View):
             is_for_page = request.method == "GET" or self.is_for_scripts
             language = nullcontext() if is_for_page else chosen_language()
         except ImproperlyConfigured as exc:
-            return self.crash_response(exc)
+            return self.failure_response(exc)
         with language:
             # The last line, behind which there is no other.
             with catch() as caught:
                 return self.handle_request(request, *args, **kwargs)
-            return self.crash_response(caught.exception)
+            return self.failure_response(caught.exception)
 
     def handle_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.check_request(request)
+        # For authentication classes whose credentials are for tools alone.
+        request.is_mcp_request = True  # type: ignore[attr-defined]
+        self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
         try:
-            self.check_request(request)
-            # For authentication classes whose credentials are for tools alone.
-            request.is_mcp_request = True  # type: ignore[attr-defined]
-            self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
-            try:
-                self.caller.narrowings += tuple(self.get_narrowings())
-            except Refused:
-                # A caller who is not let in does not learn which toolsets there are.
-                self.caller.authenticate()
-                raise
-            self.server = self.get_server()
-            # As REST framework's test client forces a user.
-            self.server.force_envelope = getattr(request, "_force_envelope", None)
-            return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
-        except Refused as exc:
-            report_refusal([None], Caller(request, self, [], []), exc)
-            return self.error_response(exc)
-        except APIException as exc:
-            return self.access_error_response(exc)
+            self.caller.narrowings += tuple(self.get_narrowings())
+        except Refused:
+            # A caller who is not let in does not learn which toolsets there are.
+            self.caller.authenticate()
+            raise
+        self.server = self.get_server()
+        # As REST framework's test client forces a user.
+        self.server.force_envelope = getattr(request, "_force_envelope", None)
+        return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
     def check_request(self, request: HttpRequest) -> None:
         check_media_type(request)
@@ -192,6 +186,11 @@ class MCPView(View):
             server.toolset = self.kwargs["toolset"]
         return server
 
+    def choose(self, name: str) -> Any:
+        """Return an attribute of the endpoint, the project's setting where it is None."""
+        own = getattr(self, name)
+        return getattr(mcp_settings, name.upper()) if own is None else own
+
     @property
     def is_narrowed(self) -> bool:
         return self.read_only or self.tools is not None
@@ -212,9 +211,8 @@ class MCPView(View):
             yield narrow_by_header(self.request.META[TOOLSETS_META], self.find_toolset)
 
     def find_toolset(self, name: str) -> tuple[str, ...]:
-        named = mcp_settings.TOOLSETS if self.toolsets is None else self.toolsets
         tools = self.registry.tools(getattr(self.request, "urlconf", None))
-        return find_toolset(name, named, tools.values())
+        return find_toolset(name, self.choose("toolsets"), tools.values())
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """Return what finds out who is calling, in its order."""
@@ -222,13 +220,11 @@ class MCPView(View):
 
     def get_permissions(self) -> list[Any]:
         """Return what decides who may call the endpoint."""
-        own = self.permission_classes
-        return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
+        return [made() for made in self.choose("permission_classes")]
 
     def get_throttles(self) -> list[BaseThrottle]:
         """Return what decides how often tools may be called, made anew for each request."""
-        own = self.throttle_classes
-        classes = mcp_settings.THROTTLE_CLASSES if own is None else own
+        classes = self.choose("throttle_classes")
         return [made() for made in classes] if classes else []
 
     def get_authorization_servers(self) -> Sequence[str]:
@@ -236,14 +232,11 @@ class MCPView(View):
 
         Asked without a request as well.
         """
-        own = self.authorization_servers
-        servers: Sequence[str] = mcp_settings.AUTHORIZATION_SERVERS if own is None else own
-        return servers
+        return self.choose("authorization_servers")  # type: ignore[no-any-return]
 
     def get_scopes(self) -> Sequence[str]:
         """Return the scopes that every token needs."""
-        scopes: Sequence[str] = mcp_settings.SCOPES if self.scopes is None else self.scopes
-        return scopes
+        return self.choose("scopes")  # type: ignore[no-any-return]
 
     def get_resource(self) -> str | None:
         """Return the canonical URI that tokens are for, None for the endpoint's own address."""
@@ -286,10 +279,7 @@ class MCPView(View):
             # Outside of `dispatch`, which answers what is raised.
             with catch() as caught:
                 return respond()
-            exc = caught.exception
-            if isinstance(exc, APIException):
-                return self.access_error_response(exc)
-            return self.crash_response(exc)
+            return self.failure_response(caught.exception)
 
         if not is_stream_wanted(request, body):
             return respond()
@@ -309,7 +299,12 @@ class MCPView(View):
         sentence = f"{find_sentence(exc.detail)} {advice}".rstrip()
         return self.error_response(Refused(status, sentence, headers=headers))
 
-    def crash_response(self, exc: Exception) -> HttpResponse:
+    def failure_response(self, exc: Exception) -> HttpResponse:
+        if isinstance(exc, Refused):
+            report_refusal([None], Caller(self.request, self, [], []), exc)
+            return self.error_response(exc)
+        if isinstance(exc, APIException):
+            return self.access_error_response(exc)
         if isinstance(exc, DisallowedHost):
             return self.error_response(Refused(400, _("This host is not allowed.")))
         return self.error_response(report_unexpected(exc, self.request))

@@ -58,7 +58,8 @@ def check_deployment(project: Project) -> Iterator[CheckMessage]:
                 "to be open.",
                 id="drf_mcp.W006",
             )
-        if not (endpoint.throttle_classes or api_settings.DEFAULT_THROTTLE_CLASSES):
+        throttle_classes = endpoint.view.choose("throttle_classes")
+        if not (throttle_classes or api_settings.DEFAULT_THROTTLE_CLASSES):
             yield Warning(
                 f"Nothing limits how often a caller of the MCP endpoint {endpoint.path} calls "
                 "tools.",

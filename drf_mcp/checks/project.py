@@ -30,13 +30,9 @@ class MountedEndpoint:
     view: Any
 
     @property
-    def permission_classes(self) -> Any:
-        own = self.view.permission_classes
-        return mcp_settings.PERMISSION_CLASSES if own is None else own
-
-    @property
     def is_open(self) -> bool:
-        return all(permission is AllowAny for permission in self.permission_classes)
+        classes = self.view.choose("permission_classes")
+        return all(permission is AllowAny for permission in classes)
 
     @property
     def authentication_classes(self) -> Sequence[Any]:
@@ -45,11 +41,6 @@ class MountedEndpoint:
     @property
     def takes_sessions_alone(self) -> bool:
         return takes_sessions_alone(self.authentication_classes)
-
-    @property
-    def throttle_classes(self) -> Any:
-        own = self.view.throttle_classes
-        return mcp_settings.THROTTLE_CLASSES if own is None else own
 
     @property
     def is_shortened(self) -> bool:
