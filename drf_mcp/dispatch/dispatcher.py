@@ -33,7 +33,6 @@ from drf_mcp.dispatch.guards import (
     Timer,
     find_refusal,
     pass_guards,
-    wrapping_statements,
 )
 from drf_mcp.dispatch.probe import Found, Look, Probe
 from drf_mcp.dispatch.request import (
@@ -52,6 +51,7 @@ from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
+from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
@@ -81,7 +81,7 @@ class Dispatcher(FailureOutcomes):
             if guards:
                 perform = partial(pass_guards, guards, perform=perform)
             if timer is not None:
-                perform = wrapping_statements(timer)(perform)
+                perform = wrapped_queries(timer)(perform)
             outcome = perform(call)
         except ArgumentsRefused as exc:
             outcome = self.get_arguments_outcome(call, exc)
@@ -91,7 +91,8 @@ class Dispatcher(FailureOutcomes):
             outcome = self.get_failed_outcome(call.tool, 200, exc.failure)
             outcome = outcome.changed(questions=exc.questions)
         except CallCrashed as exc:
-            request = ToolRequest.of_call(call, call.tool.endpoint.route.path)
+            endpoint = call.tool.endpoint
+            request = ToolRequest(caller, endpoint.method, endpoint.route.path, call.bound, call)
             outcome = self.get_exception_outcome(call, request, exc.cause)
         except Deferred:
             outcome = Outcome(call.tool.name, 202)
@@ -133,7 +134,7 @@ class Dispatcher(FailureOutcomes):
 
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
         """Return what says whether a caller may have the answer of a call later."""
-        return StoredAnswer.of(call.caller, call.tool, call.bound)
+        return StoredAnswer(call.caller, call.tool, call=call.bound)
 
     def perform_requests(self, call: CallState) -> Outcome:
         tool, guards = call.tool, [guard for guard in call.guards if guard.is_for_each]
@@ -200,7 +201,7 @@ class Dispatcher(FailureOutcomes):
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
             return self.get_refused_outcome(call, NotFound())
-        request = ToolRequest.of_call(call, path)
+        request = ToolRequest(caller, tool.endpoint.method, path, bound, call)
         request.resolver_match = match
         with catch() as caught:
             if mcp_settings.CALL_MIDDLEWARE:

@@ -6,11 +6,9 @@ import asyncio
 import copy
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.db import connections
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
@@ -19,6 +17,7 @@ from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.limits import APPROACHING, count_call, get_tightest, warn_of_quota
 from drf_mcp.exceptions import TimeLimitExceeded
 from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 
@@ -77,15 +76,6 @@ def pass_guards(guards: Sequence[Guard], call: CallState, perform: Proceed) -> O
 
 # What asks for data or changes it. What ends a transaction has to run, late as it is.
 STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
-
-
-@contextmanager
-def wrapping_statements(wrapper: Callable[..., Any]) -> Iterator[None]:
-    """Call a wrapper, as of Django's ``execute_wrapper``, around each statement of any database."""
-    with ExitStack() as stack:
-        for connection in connections.all():
-            stack.enter_context(connection.execute_wrapper(wrapper))
-        yield
 
 
 class ThrottleGuard(Guard):
@@ -158,21 +148,18 @@ class TimeLimitGuard(Guard):
     order = 400
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        seconds = self.find_seconds(call)
+        own: int | None = call.tool.options.time_limit
+        seconds = mcp_settings.TIME_LIMIT if own is None else own
         if not seconds or call.is_rerun:
             return proceed(call)
         # The first call of a tool has it described, which is none of the view's time.
         call.bound  # noqa: B018 - reading it binds the arguments
         call.deadline = deadline = Deadline(seconds)
         try:
-            with wrapping_statements(deadline):
+            with wrapped_queries(deadline):
                 return proceed(call)
         finally:
             call.deadline = None
-
-    def find_seconds(self, call: CallState) -> float | None:
-        own: int | None = call.tool.options.time_limit
-        return mcp_settings.TIME_LIMIT if own is None else own
 
 
 class Timer:

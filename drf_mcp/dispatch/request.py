@@ -146,11 +146,6 @@ class ToolRequest(HttpRequest):
         else:
             self.content_type, self.content_params = sent.content_type, {}
 
-    @classmethod
-    def of_call(cls, call: Any, path_info: str) -> ToolRequest:
-        """Return the request that the view of a call gets."""
-        return cls(call.caller, call.tool.endpoint.method, path_info, call.bound, call)
-
     @property
     def _parsed_accept_list(self) -> list[Any]:
         # As REST framework's own negotiation reads the header. Parsing it for each call anew would

@@ -155,6 +155,7 @@ class StoredAnswer:
     Args:
         kwargs: the path kwargs of the call; for a call about several objects one is a list.
         query_string: that of the call.
+        call: all of the call, in the place of these two.
     """
 
     def __init__(
@@ -163,18 +164,13 @@ class StoredAnswer:
         tool: Any,
         kwargs: Mapping[str, Any] | None = None,
         query_string: str = "",
+        call: Call | None = None,
     ) -> None:
         self.caller = caller
         self.tool = tool
-        self.call = Call({}, kwargs or {}, query_string)
+        self.call = call or Call({}, kwargs or {}, query_string)
         self.kwargs = self.call.kwargs
         self.many = next((n for n, value in self.kwargs.items() if isinstance(value, list)), "")
-
-    @classmethod
-    def of(cls, caller: Caller, tool: Any, call: Call) -> StoredAnswer:
-        answer = cls(caller, tool, call.kwargs)
-        answer.call = call
-        return answer
 
     @cached_property
     def identities(self) -> Identities:

@@ -281,6 +281,7 @@ def noted_queries() -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def wrapped_queries(wrapper: Callable[..., Any]) -> Iterator[None]:
+    """Call a wrapper, as of Django's ``execute_wrapper``, around each statement of any database."""
     with contextlib.ExitStack() as stack:
         for connection in connections.all():
             stack.enter_context(connection.execute_wrapper(wrapper))

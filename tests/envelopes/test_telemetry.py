@@ -11,7 +11,8 @@ from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
 
 from drf_mcp import call_context
-from drf_mcp.dispatch.guards import Timer, wrapping_statements
+from drf_mcp.dispatch.guards import Timer
+from drf_mcp.introspection.inspection import wrapped_queries
 from tests.dispatch.views import answering
 from tests.envelopes.conftest import Served
 
@@ -66,7 +67,7 @@ def test_queries_of_every_database_are_counted(monkeypatch, settings):
     connections = type("Connections", (), {"all": lambda self: databases})()
     monkeypatch.setattr("drf_mcp.dispatch.guards.connections", connections)
     stopwatch = Timer()
-    with wrapping_statements(stopwatch):
+    with wrapped_queries(stopwatch):
         for database in databases:
             with database.cursor() as cursor:
                 cursor.execute("SELECT 1")

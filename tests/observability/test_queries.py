@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from drf_mcp.dispatch.guards import Timer, wrapping_statements
+from drf_mcp.dispatch.guards import Timer
+from drf_mcp.introspection.inspection import wrapped_queries
 from tests.observability import views
 
 
@@ -43,7 +44,7 @@ def test_counting_changes_nothing_of_what_is_asked(
 def test_a_query_that_fails_is_counted(configure, db):
     configure(TELEMETRY=True)
     stopwatch = Timer()
-    with wrapping_statements(stopwatch), connection.cursor() as cursor:
+    with wrapped_queries(stopwatch), connection.cursor() as cursor:
         with pytest.raises(ZeroDivisionError):
             connection.execute_wrappers[-1](lambda *args: 1 / 0, "SELECT 1", (), False, {})
         cursor.execute("SELECT 2")

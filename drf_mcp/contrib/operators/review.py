@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.checks import CheckMessage, Warning
-from django.db import connections, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
@@ -20,7 +19,7 @@ from drf_mcp.contrib.operators.lint import SETTINGS_PLACE, TOOLS, Cause, Lint, L
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost
 from drf_mcp.dispatch.visibility import Visibility, classify, find_leaves, get_question
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.inspection import locate_view
+from drf_mcp.introspection.inspection import locate_view, noted_queries
 from drf_mcp.management.screen import Screen, group_digits
 from drf_mcp.management.tool_reports import TOOLS as TOOL_COUNT
 from drf_mcp.management.tool_reports import ToolReport
@@ -214,16 +213,8 @@ def find_list_costs(project: Project) -> list[tuple[str, int, int]]:
         for names, tools in groups.items():
             # What the user's object remembers is asked once for all tools.
             Visibility(caller).allows(tools[0])
-            counted: list[str] = []
-
-            def note(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
-                counted.append(sql)  # noqa: B023 - called before the next group
-                return execute(sql, *arguments)
-
-            with ExitStack() as stack:
-                for connection in connections.all():
-                    stack.enter_context(connection.execute_wrapper(note))
+            with noted_queries() as queries:
                 Visibility(caller).allows(tools[0])
-            found.append((names, len(counted), len(tools)))
+            found.append((names, len(queries), len(tools)))
         transaction.set_rollback(True)
     return [each for each in found if each[1]]

@@ -6,7 +6,7 @@ import logging
 import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -34,6 +34,7 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.probe import find_written_databases, undoing
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.introspection.inspection import wrapped_queries
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
 logger = logging.getLogger("drf_mcp")
@@ -109,9 +110,7 @@ class Rollback:
         call.is_trial, call.explain = True, self.explain
         savepoints = {alias: connections[alias].savepoint() for alias in self.aliases}
         try:
-            with self.changes.watching(), ExitStack() as stack:
-                for connection in connections.all():
-                    stack.enter_context(connection.execute_wrapper(self))
+            with self.changes.watching(), wrapped_queries(self):
                 return make()
         finally:
             call.is_trial, call.explain = before
