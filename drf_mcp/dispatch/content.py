@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import codecs
 import datetime
 import decimal
@@ -24,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.utils.encoders import JSONEncoder
 
+from drf_mcp.interaction.exchange import Block
 from drf_mcp.json_text import MAX_TEXT_DEPTH, JSONPointer, is_nested_deeper
 from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
@@ -140,12 +140,10 @@ class ContentReader:
     def get_file_content(self, body: ReadBytes) -> Content:
         facts = self.get_facts(body)
         media_type = facts["media_type"]
-        encoded = base64.b64encode(body.content).decode("ascii")
-        kind = media_type.partition("/")[0]
-        if kind in ("image", "audio"):
-            return Content(facts, ({"type": kind, "data": encoded, "mimeType": media_type},))
-        resource = {"uri": self.uri, "mimeType": media_type, "blob": encoded}
-        return Content(facts, ({"type": "resource", "resource": resource},))
+        make = {"image": Block.image, "audio": Block.audio}.get(media_type.partition("/")[0])
+        if make is not None:
+            return Content(facts, (make(body.content, media_type).members,))
+        return Content(facts, (Block.resource(self.uri, body.content, media_type).members,))
 
     def get_linked_content(self, body: ReadBytes) -> Content:
         facts = self.get_facts(body)
@@ -164,10 +162,9 @@ class ContentReader:
         facts["uri"] = self.uri
         return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
 
-    def get_link(self) -> dict[str, Any]:
+    def get_link(self) -> Mapping[str, Any]:
         facts = self.get_facts(ReadBytes())
-        name, media_type = facts["name"], facts["media_type"]
-        return {"type": "resource_link", "uri": self.uri, "name": name, "mimeType": media_type}
+        return Block.link(self.uri, facts["name"], mime_type=facts["media_type"]).members
 
     def get_facts(self, body: ReadBytes) -> dict[str, Any]:
         name = self.file_name or urlsplit(self.uri).path.rstrip("/").rsplit("/", 1)[-1]

@@ -29,7 +29,6 @@ from drf_mcp.dispatch.request import (
     CallPassage,
     ToolRequest,
     get_call_handler,
-    get_named_object,
     is_asynchronous,
     is_decorated,
     keep_thread_state,
@@ -184,10 +183,6 @@ class Probe:
         response = self.respond(answer, with_kwargs=False)
         if response.status_code != 204:
             raise Intercepted(response)
-
-    def get_object(self) -> Any:
-        """Return the object that the view finds for the caller; None for a view of none."""
-        return self.ask(lambda view, *args, **kwargs: get_named_object(view))
 
     def ask(self, look: Look[Found]) -> Found:
         """Return what is found in the place of the view's handler."""

@@ -187,14 +187,15 @@ def find_obstacle(endpoint: Any) -> str:
     if not is_bare(endpoint.route.callback):
         return "its callback has a decorator, which would not be run"
     for name in dict.fromkeys((endpoint.handler_name, *STEPS)):
-        if not _is_known(view_class, name):
+        if not is_stock_member(view_class, name):
             return f"{name}() is code of its own, which would not be run as for the list"
     return ""
 
 
-def _is_known(view_class: type, name: str) -> bool:
-    # The globals of each decorator count: a decorator copies the __module__ of what it wraps.
-    layers = list(unwrap_function(find_member(view_class, name)[0]))
+def is_stock_member(owner: type, name: str) -> bool:
+    # The globals of each decorator count: a decorator copies the __module__ of what it wraps, and
+    # a class that is made at run time has the __module__ of its metaclass.
+    layers = list(unwrap_function(unwrap_member(find_member(owner, name)[0])))
     packages = {layer.__globals__["__name__"].partition(".")[0] for layer, _ in layers}
     # A last layer that wraps something else hides code that is no function.
     return bool(layers) and not layers[-1][1] and packages <= PACKAGES
@@ -221,12 +222,6 @@ def shows_every_row(serializer: Any) -> bool:
 
 def is_stock(instance: Any, base: type | tuple[type, ...], *names: str) -> bool:
     """Return whether an instance of a class of REST framework has that package's own members."""
-
-    def has(name: str) -> bool:
-        # A class that is made at run time has the __module__ of its metaclass, so the code's
-        # globals say where the member was written.
-        member = unwrap_member(find_member(type(instance), name)[0])
-        module = getattr(member, "__globals__", {}).get("__name__", "")
-        return name not in vars(instance) and module.partition(".")[0] == "rest_framework"
-
-    return isinstance(instance, base) and all(map(has, names))
+    return isinstance(instance, base) and all(
+        name not in vars(instance) and is_stock_member(type(instance), name) for name in names
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress, islice
@@ -13,6 +13,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
+from django.utils.functional import SimpleLazyObject
 from rest_framework import permissions
 from rest_framework.permissions import SAFE_METHODS, AllowAny, DjangoModelPermissions
 from rest_framework.request import Request
@@ -93,11 +94,8 @@ class AccessQuestion:
 UNASKED = AccessQuestion(is_kept=True, permissions=())
 
 
-@functools.lru_cache(maxsize=4096)
-def get_stock_question(
-    permissions: tuple[Any, ...], authentication: tuple[Any, ...], method: str, model: Any = None
-) -> AccessQuestion:
-    return AccessQuestion(authentication, True, model, permissions, method)
+# One question for all tools that are asked the same of REST framework's own classes.
+share_question = functools.lru_cache(maxsize=4096)(AccessQuestion)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -128,25 +126,27 @@ def find_question(tool: Any) -> AccessQuestion:
         return AccessQuestion(model=spared)
     if MODEL not in kinds and None not in kinds:
         method = "GET" if endpoint.method in SAFE_METHODS else "POST"
-        return get_stock_question(own, authentication, method)
+        return share_question(authentication, True, None, own, method)
     if getattr(view_class, "_ignore_model_permissions", False):
         model = None
     elif model is None and None not in kinds and hasattr(view_class, "get_queryset"):
         model = Inspection(tool.view, endpoint.method).model
     if None in kinds or model is None:
         return AccessQuestion(authentication, True, spared)
-    return get_stock_question(own, authentication, endpoint.method, model)
+    return share_question(authentication, True, model, own, endpoint.method)
+
+
+def find_operands(permission: Any) -> list[Any]:
+    """Return what a permission or its class is composed of, with ``&``, ``|`` and ``~``."""
+    held = (getattr(permission, name, None) for name in ("op1_class", "op2_class", "op1", "op2"))
+    return [each for each in held if each is not None]
 
 
 def find_leaves(every: Iterable[Any]) -> Iterator[Any]:
-    """Yield the classes of which permission classes are composed, with ``&``, ``|`` and ``~``."""
+    """Yield the permissions, or their classes, of which others are composed."""
     for each in every:
-        if isinstance(each, permissions.OperandHolder):
-            yield from find_leaves((each.op1_class, each.op2_class))
-        elif isinstance(each, permissions.SingleOperandHolder):
-            yield from find_leaves((each.op1_class,))
-        else:
-            yield each
+        operands = find_operands(each)
+        yield from find_leaves(operands) if operands else [each]
 
 
 def classify(permission_class: Any) -> tuple[bool, int | None]:
@@ -215,17 +215,6 @@ class Audience:
 
 
 # --- Asking on behalf of a caller ---------------------------------------------------------------
-
-
-class StockRequest:
-    # All that REST framework's own classes look at, and who is calling only where they look.
-    def __init__(self, method: str, identify: Callable[[], Request]) -> None:
-        self.method = method
-        self.identify = identify
-
-    @property
-    def user(self) -> Any:
-        return self.identify().user
 
 
 class Visibility:
@@ -332,10 +321,11 @@ class Visibility:
         return not turns_away(exc)
 
     def ask_classes(self, question: AccessQuestion, tool: Any) -> bool:
-        # Making the view would cost more than asking its classes.
-        identify = partial(self.identify, question.authentication, tool)
-        request = StockRequest(question.method, identify)
-        view = SimpleNamespace(queryset=SimpleNamespace(model=question.model))
+        # All that REST framework's own classes look at: making the view would cost more. The
+        # caller is authenticated where they look.
+        user = SimpleLazyObject(lambda: self.identify(question.authentication, tool).user)
+        request: Any = SimpleNamespace(method=question.method, user=user)
+        view: Any = SimpleNamespace(queryset=SimpleNamespace(model=question.model))
 
         def ask() -> bool:
             return all(made().has_permission(request, view) for made in question.permissions or ())
@@ -396,18 +386,11 @@ def spare_queryset(view: Any, model: Any) -> None:
     # Making it may query, and REST framework's permission looks at nothing but its model.
     every = view.get_permissions()
     known = KnownQueryset(model, view)
-    for permission in find_parts(every):
+    for permission in find_leaves(every):
         own = getattr(type(permission), "_queryset", None)
         if own is DjangoModelPermissions._queryset:
             permission._queryset = lambda view: known
     view.get_permissions = lambda: every
-
-
-def find_parts(every: Iterable[Any]) -> Iterator[Any]:
-    for permission in every:
-        parts = (getattr(permission, name, None) for name in ("op1", "op2"))
-        yield from find_parts(filter(None, parts))
-        yield permission
 
 
 def turns_away(exc: Exception) -> bool:

@@ -18,6 +18,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.content import encode_data
+from drf_mcp.dispatch.visibility import find_operands
 from drf_mcp.features import Example
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
@@ -34,8 +35,6 @@ MIN_ARGUMENTS_WIDTH = 20
 COMMAND = "python manage.py mcp_tools"
 # A lock file has the English words.
 CHOSEN_BY_VIEW = gettext_noop("chosen by the view")
-# In a composition of permissions there are several names: OR(a.b.C, d.E).
-OPERANDS = ("op1_class", "op2_class", "op1", "op2")
 MODULES = re.compile(r"[\w<>]+\.")
 TOOLS = ngettext_lazy("%(count)d tool", "%(count)d tools", "count")
 ENDPOINTS = ngettext_lazy("%(count)d endpoint", "%(count)d endpoints", "count")
@@ -64,9 +63,8 @@ def name_permissions(tool: Tool) -> list[str]:
 
 
 def name_permission(permission: Any) -> str:
-    # A composition of permissions holds classes, and what it makes holds their instances.
-    held = (getattr(permission, name, None) for name in OPERANDS)
-    if names := ", ".join(name_permission(operand) for operand in held if operand is not None):
+    # Of a composition there are several names: OR(a.b.C, d.E).
+    if names := ", ".join(map(name_permission, find_operands(permission))):
         operator = getattr(permission, "operator_class", type(permission))
         return f"{operator.__name__}({names})"
     kind = permission if isinstance(permission, type) else type(permission)

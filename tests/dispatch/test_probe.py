@@ -19,6 +19,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.writes.idempotency import IdempotencyKeyMixin
 from drf_mcp.dispatch.probe import Intercepted, Probe
+from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.call import Call
@@ -164,6 +165,10 @@ def probe(expose):
     return make
 
 
+def find_object(view, *args, **kwargs):
+    return get_named_object(view)
+
+
 def test_permissions_are_asked_within_the_middleware(probe):
     probe("tenant_retrieve", {"pk": "1"}).check_permissions()
     with pytest.raises(PermissionDenied):
@@ -192,14 +197,14 @@ def test_what_a_step_of_the_view_answers_is_raised(probe):
 
 def test_the_object_is_the_one_that_the_view_finds(probe):
     group = Group.objects.create(name="readers")
-    assert probe("groups_retrieve", {"pk": str(group.pk)}).get_object() == group
+    assert probe("groups_retrieve", {"pk": str(group.pk)}).ask(find_object) == group
     with pytest.raises(Http404):
-        probe("groups_retrieve", {"pk": "0"}).get_object()
+        probe("groups_retrieve", {"pk": "0"}).ask(find_object)
 
 
 def test_a_view_that_answers_by_coroutines_is_asked(probe):
     group = Group.objects.create(name="readers")
-    assert probe("async_retrieve", {"pk": group.pk}).get_object() == group
+    assert probe("async_retrieve", {"pk": group.pk}).ask(find_object) == group
     other = Group.objects.create(name="writers")
     with pytest.raises(PermissionDenied):
         probe("async_retrieve", {"pk": group.pk}).ask(refuse)
@@ -211,7 +216,7 @@ def refuse(*args, **kwargs):
 
 
 def test_a_view_of_no_object_has_none(probe):
-    assert probe("groups_list").get_object() is None
+    assert probe("groups_list").ask(find_object) is None
 
 
 def test_the_request_is_that_of_the_call(probe):
@@ -250,7 +255,7 @@ def test_kwargs_that_the_route_refuses_find_no_view(probe):
         asked = probe("groups_retrieve", kwargs)
         assert not asked.is_routed
         with pytest.raises(Http404):
-            asked.get_object()
+            asked.ask(find_object)
         with pytest.raises(Http404):
             asked.read()
 

@@ -649,6 +649,14 @@ MUTANTS = (
     ),
     # --- Questions to views --------------------------------------------------------------------
     Mutant(
+        "a question to the view of a worker's call runs no handler",
+        "dispatch/dispatcher.py",
+        "        own = callback or route.callback\n",
+        "        callback = None if call.is_rerun else callback\n"
+        "        own = callback or route.callback\n",
+        ("contrib/rules/test_workers.py",),
+    ),
+    Mutant(
         "lists whose own handler withholds rows",
         "dispatch/shown_rows.py",
         "    return not find_obstacle(endpoint)",
