@@ -124,7 +124,7 @@ def is_nested_deeper(text: str, most: int) -> bool:
     return bool(brackets)
 
 
-def parse_json_text(value: Any, wanted: type, most: int = MAX_TEXT_DEPTH) -> Any:
+def parse_json_text(value: Any, wanted: type) -> Any:
     """Return the parsed value of a string with JSON of the wanted type, another value as it is."""
     if not isinstance(value, str):
         return value
@@ -132,7 +132,8 @@ def parse_json_text(value: Any, wanted: type, most: int = MAX_TEXT_DEPTH) -> Any
         parsed = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return parsed if isinstance(parsed, wanted) and not is_nested_deeper(value, most) else value
+    is_wanted = isinstance(parsed, wanted) and not is_nested_deeper(value, MAX_TEXT_DEPTH)
+    return parsed if is_wanted else value
 
 
 class JSONBody:

@@ -42,7 +42,7 @@ SETTINGS: dict[str, Setting] = {
     # Finds out who is calling. None: REST framework's DEFAULT_AUTHENTICATION_CLASSES. See
     # docs/authentication.md.
     "AUTHENTICATION_CLASSES": Setting(
-        None, ListOf(Class("rest_framework.authentication.BaseAuthentication"), none=True)
+        None, ListOf(Class("rest_framework.authentication.BaseAuthentication")).or_none()
     ),
     # Asked once per request, before the view's own permissions.
     "PERMISSION_CLASSES": Setting(
@@ -67,7 +67,7 @@ SETTINGS: dict[str, Setting] = {
     "THROTTLE_CLASSES": Setting([], ListOf(Class("rest_framework.throttling.BaseThrottle"))),
     # Seconds after which a call is stopped, before its next statement on a database or at its next
     # await. None: never. See docs/limits.md.
-    "TIME_LIMIT": Setting(None, Number(none=True)),
+    "TIME_LIMIT": Setting(None, Number().or_none()),
     # Middleware that runs around each call with the path of the tool. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(kinds.MIDDLEWARE, distinct=True)),
     # Origins of web pages that may call, besides the endpoint's own: "https://app.example.com".
@@ -77,21 +77,21 @@ SETTINGS: dict[str, Setting] = {
     "MAX_BODY_BYTES": Setting(2621440, Number()),
     # Whether a browser that opens the endpoint sees the tools. None: while DEBUG is on. See
     # docs/page.md.
-    "BROWSABLE_PAGE": Setting(None, Flag(none=True)),
+    "BROWSABLE_PAGE": Setting(None, Flag().or_none()),
     # --- What the server says of itself ---------------------------------------
     # The name of the server, which some clients put before the names of tools. None: the name of
     # the project.
-    "SERVER_NAME": Setting(None, Text(none=True)),
+    "SERVER_NAME": Setting(None, Text().or_none()),
     # The name that people read. None: SERVER_NAME.
-    "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
+    "SERVER_TITLE": Setting(None, Text(lazy=True).or_none()),
     # The version that clients see. None: that of this package.
-    "SERVER_VERSION": Setting(None, Text(none=True)),
+    "SERVER_VERSION": Setting(None, Text().or_none()),
     # What hosts may show besides: {"description": ..., "icons": [...], "websiteUrl": ...}. See
     # docs/naming.md.
     "SERVER_INFO": Setting({}, kinds.SERVER_INFO),
     # What a model reads when its client connects. None: written from the tools that the caller
     # sees; "" for none. See docs/naming.md.
-    "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True, empty=True)),
+    "INSTRUCTIONS": Setting(None, Text(lazy=True, empty=True).or_none()),
     # The language of tools, results and errors, such as "de". None: LANGUAGE_CODE for tools, the
     # language of the request for answers. See docs/languages.md.
     "LANGUAGE": Setting(None, kinds.LANGUAGE.or_none()),
@@ -114,7 +114,7 @@ SETTINGS: dict[str, Setting] = {
     # docs/files.md.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
-    "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
+    "TOOLS_PAGE_SIZE": Setting(None, Number().or_none()),
     # Seconds for which a client may keep tools/list (since 2026-07-28). 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),
     # Seconds for which a process remembers which tools a caller may see, never more than LIST_TTL.
@@ -136,7 +136,7 @@ SETTINGS: dict[str, Setting] = {
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open),
     # "full" (its data as well) or "data" (its data alone, without words). See
     # docs/arguments_and_schemas.md.
-    "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data", none=True)),
+    "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data").or_none()),
     # True gives reads an argument "fields", which selects from the answer. See
     # docs/large_results.md.
     "FIELDS_ARGUMENT": Setting(True, Flag()),
@@ -151,20 +151,20 @@ SETTINGS: dict[str, Setting] = {
     "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
     # Longest success, in estimated tokens of at most four characters each. What is longer is
     # shortened. None: any length. See docs/large_results.md.
-    "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET, none=True)),
+    "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET).or_none()),
     # The same for a failure.
-    "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET, none=True)),
+    "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET).or_none()),
     # Decides how long a result may be: a drf_mcp.tools.results.ToolBudget.
     "BUDGET_CLASS": Setting(
         "drf_mcp.tools.results.ToolBudget", Class("drf_mcp.tools.results.ToolBudget")
     ),
     # Makes digests of long texts: a drf_mcp.truncation.Digester. None: their beginnings instead.
     "DIGESTER_CLASS": Setting(
-        "drf_mcp.truncation.LeadDigester", Class("drf_mcp.truncation.Digester", none=True)
+        "drf_mcp.truncation.LeadDigester", Class("drf_mcp.truncation.Digester").or_none()
     ),
     # Keeps what a result had no room for: a drf_mcp.archive.Archive. None: nothing is kept.
     "ARCHIVE_CLASS": Setting(
-        "drf_mcp.archive.DatabaseArchive", Class("drf_mcp.archive.Archive", none=True)
+        "drf_mcp.archive.DatabaseArchive", Class("drf_mcp.archive.Archive").or_none()
     ),
     # The alias in CACHES that drf_mcp.archive.CacheArchive uses, not that of throttles and
     # sessions.
@@ -181,9 +181,9 @@ ENDPOINT_KINDS: Mapping[str, Kind] = {
         "an instance of drf_mcp.tools.Registry",
         lambda value: isinstance(value, import_string("drf_mcp.tools.Registry")),
     ),
-    "tools": ListOf(ToolPattern(), none=True),
+    "tools": ListOf(ToolPattern()).or_none(),
     "read_only": Flag(),
-    "tool_options": kinds.MappingOf(Kind(none=True), "a dict of options of tools", none=True),
+    "tool_options": kinds.MappingOf(Kind().or_none(), "a dict of options of tools").or_none(),
     **{
         name.lower(): SETTINGS[name].kind.or_none()
         for name in (
@@ -203,9 +203,9 @@ FALLBACK_NAME = "drf-mcp-server"
 class MCPSettings:
     """The project's ``DRF_MCP`` dict over the defaults, as attributes; a wrong value raises."""
 
+    _project: Mapping[str, Any] | None = None
+
     def __init__(self) -> None:
-        self._cached: set[str] = set()
-        self._project: Mapping[str, Any] | None = None
         setting_changed.connect(self._reload_changed)
 
     @property
@@ -225,16 +225,12 @@ class MCPSettings:
         value = kind.read(self._project.get(name, default), f"DRF_MCP[{name!r}]")
         if value is None and name == "SERVER_NAME":
             value = find_project_name()
-        self._cached.add(name)
         # The next read finds a plain attribute.
         setattr(self, name, value)
         return value
 
     def reload(self) -> None:
-        for name in self._cached:
-            delattr(self, name)
-        self._cached.clear()
-        self._project = None
+        vars(self).clear()
 
     def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR", "INSTALLED_APPS"):

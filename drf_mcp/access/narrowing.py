@@ -20,7 +20,7 @@ from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.settings import mcp_settings
 
-PATTERNS = ListOf(ToolPattern(), none=True)
+PATTERNS = ListOf(ToolPattern()).or_none()
 TOOLSETS_HEADER = "MCP-Toolsets"
 TOOLSETS_META = "HTTP_MCP_TOOLSETS"
 

@@ -33,17 +33,14 @@ class Kind:
     Args:
         words: the end of the sentence "must be ...".
         test: returns whether a value other than None is of the kind.
-        none: whether the value may be None.
     """
 
     words = "anything"
+    none = False
 
-    def __init__(
-        self, words: str = "", test: Callable[[Any], bool] | None = None, *, none: bool = False
-    ) -> None:
+    def __init__(self, words: str = "", test: Callable[[Any], bool] | None = None) -> None:
         self.words = words or self.words
         self.test = test
-        self.none = none
 
     def takes(self, value: Any) -> bool:
         return self.test is None or self.test(value)
@@ -67,6 +64,7 @@ class Kind:
         return value
 
     def or_none(self) -> Kind:
+        """Return the kind of which the value may be None as well."""
         kind = copy.copy(self)
         kind.none = True
         return kind
@@ -89,8 +87,8 @@ class Flag(Kind):
 
 
 class Choice(Kind):
-    def __init__(self, *choices: str, none: bool = False) -> None:
-        super().__init__(" or ".join(map(repr, choices)), none=none)
+    def __init__(self, *choices: str) -> None:
+        super().__init__(" or ".join(map(repr, choices)))
         self.choices = choices
 
     def takes(self, value: Any) -> bool:
@@ -100,8 +98,8 @@ class Choice(Kind):
 class Text(Kind):
     words = "a text"
 
-    def __init__(self, *, lazy: bool = False, none: bool = False, empty: bool = False) -> None:
-        super().__init__(none=none)
+    def __init__(self, *, lazy: bool = False, empty: bool = False) -> None:
+        super().__init__()
         self.lazy = lazy
         self.empty = empty
 
@@ -120,8 +118,8 @@ class Number(Kind):
         zero: whether 0 is one as well, whatever the smallest one.
     """
 
-    def __init__(self, least: int = 1, *, zero: bool = False, none: bool = False) -> None:
-        super().__init__(f"{'0 or ' * zero}a whole number of {least} or more", none=none)
+    def __init__(self, least: int = 1, *, zero: bool = False) -> None:
+        super().__init__(f"{'0 or ' * zero}a whole number of {least} or more")
         self.least = least
         self.zero = zero
 
@@ -131,8 +129,8 @@ class Number(Kind):
 
 
 class Match(Kind):
-    def __init__(self, pattern: str, words: str = "", *, none: bool = False) -> None:
-        super().__init__(words, none=none)
+    def __init__(self, pattern: str, words: str = "") -> None:
+        super().__init__(words)
         self.compiled = re.compile(pattern)
 
     def takes(self, value: Any) -> bool:
@@ -183,8 +181,8 @@ class Named(Kind):
 
 
 class Class(Named):
-    def __init__(self, base: str, *, none: bool = False) -> None:
-        super().__init__(f"a subclass of {base}", none=none)
+    def __init__(self, base: str) -> None:
+        super().__init__(f"a subclass of {base}")
         self.base = base
 
     def takes(self, value: Any) -> bool:
@@ -212,8 +210,8 @@ CONDITION = Named(
 
 
 class ListOf(Kind):
-    def __init__(self, item: Kind, *, distinct: bool = False, none: bool = False) -> None:
-        super().__init__(f"a list, each item {item.accepted}", none=none)
+    def __init__(self, item: Kind, *, distinct: bool = False) -> None:
+        super().__init__(f"a list, each item {item.accepted}")
         self.item = item
         self.distinct = distinct
 
@@ -238,8 +236,8 @@ class ListOf(Kind):
 
 class Words(ListOf):
     # A text is refused: it would be read letter by letter.
-    def __init__(self, *, none: bool = False) -> None:
-        super().__init__(Text(), none=none)
+    def __init__(self) -> None:
+        super().__init__(Text())
 
     def fault(self, value: Any) -> str:
         return super().fault(list(value) if isinstance(value, (set, frozenset)) else value)
@@ -252,8 +250,8 @@ class MappingOf(Kind):
         name: a regular expression of the names.
     """
 
-    def __init__(self, item: Kind, words: str, *, name: str = ".*", none: bool = False) -> None:
-        super().__init__(words, none=none)
+    def __init__(self, item: Kind, words: str, *, name: str = ".*") -> None:
+        super().__init__(words)
         self.item = item
         self.name = re.compile(name, re.DOTALL)
 
@@ -316,8 +314,8 @@ SERVER_INFO = MembersOf(
 
 
 class Either(Kind):
-    def __init__(self, *kinds: Kind, none: bool = False) -> None:
-        super().__init__(" or ".join(kind.words for kind in kinds), none=none)
+    def __init__(self, *kinds: Kind) -> None:
+        super().__init__(" or ".join(kind.words for kind in kinds))
         self.kinds = kinds
 
     def takes(self, value: Any) -> bool:

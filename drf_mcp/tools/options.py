@@ -33,10 +33,10 @@ from drf_mcp.option_types.kinds import (
 from drf_mcp.outcomes import MISSING
 
 Target = TypeVar("Target", bound=Callable[..., Any])
-SCHEMAS = MappingOf(MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas")
-JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
+SCHEMAS = MappingOf(MappingOf(Kind().or_none(), "a schema"), "a dict from names to JSON Schemas")
+JSON_SCHEMA = MappingOf(Kind().or_none(), "a JSON Schema as a dict")
 BUDGET = Number(SMALLEST_BUDGET, zero=True)
-VIEW_KINDS = {"actions": Words(none=True), "exclude": Words(), "name": Text(none=True)}
+VIEW_KINDS = {"actions": Words().or_none(), "exclude": Words(), "name": Text().or_none()}
 
 
 def option(kind: Kind, default: Any = None) -> Any:

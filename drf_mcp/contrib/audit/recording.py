@@ -231,7 +231,7 @@ class AuditFeature(Feature):
         # call that cannot be recorded. False records a call that is over. See docs/audit.md.
         "AUDIT_STRICT": Setting(False, Flag()),
         # Days after which `manage.py mcp_expire` deletes the records of calls. None: never.
-        "AUDIT_RETENTION": Setting(None, Number(none=True)),
+        "AUDIT_RETENTION": Setting(None, Number().or_none()),
     }
 
     expires = {

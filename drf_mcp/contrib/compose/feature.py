@@ -29,7 +29,7 @@ class ComposeFeature(Feature):
     }
     view_attributes = {
         # As COMPOSE, for one endpoint.
-        "compose": Setting(None, Either(Flag(), Choice("writes"), none=True)),
+        "compose": Setting(None, Either(Flag(), Choice("writes")).or_none()),
     }
     expires = {
         "kept_programs": (

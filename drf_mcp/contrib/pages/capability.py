@@ -57,7 +57,7 @@ class PagesFeature(Feature):
         # The page that hosts show with results: "table", "form" or the name of a Django template;
         # or a dict of template and of csp, permissions, domain and prefersBorder as SEP-1865 has
         # them.
-        "ui": Setting(None, Either(Text(), PAGE_DETAILS, none=True)),
+        "ui": Setting(None, Either(Text(), PAGE_DETAILS).or_none()),
     }
     capability_classes = ("drf_mcp.contrib.pages.capability.UICapability",)
 

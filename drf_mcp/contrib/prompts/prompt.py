@@ -33,14 +33,14 @@ from drf_mcp.tools.arguments.errors import MASK, shorten_value
 
 KINDS: Mapping[str, Kind] = {
     "name": Text(),
-    "template": Text(none=True),
-    "text": Text(none=True),
-    "serializer_class": Class("rest_framework.serializers.Serializer", none=True),
+    "template": Text().or_none(),
+    "text": Text().or_none(),
+    "serializer_class": Class("rest_framework.serializers.Serializer").or_none(),
     "resources": Words(),
-    "title": Text(lazy=True, none=True),
-    "description": Text(lazy=True, none=True),
+    "title": Text(lazy=True).or_none(),
+    "description": Text(lazy=True).or_none(),
     "icons": ListOf(ICON),
-    "meta": JSONObject(none=True),
+    "meta": JSONObject().or_none(),
 }
 VARIABLE = re.compile(r"\{(\w+)\}")
 

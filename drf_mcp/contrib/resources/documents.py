@@ -43,12 +43,12 @@ class Annotations(Kind):
 
 KINDS: Mapping[str, Kind] = {
     "path": Text(),
-    "title": Text(lazy=True, none=True),
-    "description": Text(lazy=True, none=True),
-    "mime_type": Text(none=True),
-    "annotations": Annotations(none=True),
+    "title": Text(lazy=True).or_none(),
+    "description": Text(lazy=True).or_none(),
+    "mime_type": Text().or_none(),
+    "annotations": Annotations().or_none(),
     "icons": ListOf(ICON),
-    "meta": JSONObject(none=True),
+    "meta": JSONObject().or_none(),
 }
 # The types of texts that Python's table knows on some machines alone.
 TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml"}

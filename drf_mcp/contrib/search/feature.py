@@ -19,12 +19,12 @@ class SearchFeature(Feature):
     }
     tool_options = {
         # An endpoint lists the tool where TOOL_SEARCH leaves others out of its list.
-        "pinned": Setting(None, Flag(none=True)),
+        "pinned": Setting(None, Flag().or_none()),
     }
     view_attributes = {
         # As TOOL_SEARCH and PINNED_TOOLS, for one endpoint.
-        "tool_search": Setting(None, Flag(none=True)),
-        "pinned": Setting(None, ListOf(ToolPattern(), none=True)),
+        "tool_search": Setting(None, Flag().or_none()),
+        "pinned": Setting(None, ListOf(ToolPattern()).or_none()),
     }
 
     def get_definition_members(self, tool: Any) -> Mapping[str, Any]:

@@ -198,7 +198,7 @@ class SubscriptionsFeature(Feature):
         # "drf_mcp.contrib.subscriptions.postgresql.PostgreSQLBus" among any number, or your own
         # drf_mcp.contrib.subscriptions.Bus. None: no client can listen. See docs/subscriptions.md.
         "SUBSCRIPTION_BUS_CLASS": Setting(
-            None, Class("drf_mcp.contrib.subscriptions.Bus", none=True)
+            None, Class("drf_mcp.contrib.subscriptions.Bus").or_none()
         ),
     }
     capability_classes = ("drf_mcp.contrib.subscriptions.capability.SubscriptionsCapability",)

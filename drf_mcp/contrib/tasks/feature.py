@@ -46,7 +46,7 @@ class TasksFeature(Feature):
     settings = {
         # The alias in TASKS, of Django's tasks framework, whose workers make calls of tools with
         # the option task. None, or a backend without workers: clients wait. See docs/tasks.md.
-        "TASKS_BACKEND": Setting("default", Text(none=True)),
+        "TASKS_BACKEND": Setting("default", Text().or_none()),
         # Seconds for which a task and its result are kept.
         "TASK_TTL": Setting(24 * 3600, Number()),
     }
@@ -54,10 +54,10 @@ class TasksFeature(Feature):
         # "optional" leaves calls to a worker, for clients that take a task; others wait.
         # "required" refuses others. "job" leaves nothing to a worker: the view answers 202 with
         # the URL of a job, and the task is what that URL says.
-        "task": Setting(None, Choice("optional", "required", "job", none=True)),
+        "task": Setting(None, Choice("optional", "required", "job").or_none()),
         # True lets the view say, by `call_context(request).defer()`, whether and from where on a
         # call is left to a worker.
-        "defers": Setting(None, Flag(none=True)),
+        "defers": Setting(None, Flag().or_none()),
     }
     capability_classes = ("drf_mcp.contrib.tasks.feature.TasksCapability",)
     expires = {

@@ -25,26 +25,26 @@ class WritesFeature(Feature):
         "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
         # Seconds in which the same call of such a tool by the same caller, without a key, has the
         # first answer again as well. None: it is a second change.
-        "REPEAT_WINDOW": Setting(None, Number(1, none=True)),
+        "REPEAT_WINDOW": Setting(None, Number(1).or_none()),
     }
     tool_options = {
         # True asks before each call of a tool that writes, False never; None as CONFIRM.
-        "confirm": Setting(None, Flag(none=True)),
+        "confirm": Setting(None, Flag().or_none()),
         # True gives a tool that writes the argument `dry_run`, as DRY_RUN.
-        "dry_run": Setting(None, Flag(none=True)),
+        "dry_run": Setting(None, Flag().or_none()),
         # The tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that read do not.
-        "idempotency_key": Setting(None, Flag(none=True)),
+        "idempotency_key": Setting(None, Flag().or_none()),
         # Lets a write name the version of the object that was read, and refuses it where the object
         # has changed since: True where the view answers with an ETag and checks If-Match, else the
         # model field that each save changes, such as "updated_at".
-        "if_match": Setting(None, Either(Flag(), Text(), none=True)),
+        "if_match": Setting(None, Either(Flag(), Text()).or_none()),
         # True lets a tool that creates or updates one object take several as `items`, each by a
         # request of its own, all of them or none; "partial" keeps those that work.
-        "bulk": Setting(None, Either(Flag(), Choice("partial"), none=True)),
+        "bulk": Setting(None, Either(Flag(), Choice("partial")).or_none()),
         # The most of them in a call, 50 by default.
-        "bulk_limit": Setting(None, Number(none=True)),
+        "bulk_limit": Setting(None, Number().or_none()),
         # The tool that takes a call back: results tell it with arguments ready to send.
-        "undo": Setting(None, Text(none=True)),
+        "undo": Setting(None, Text().or_none()),
     }
     expires = {
         "confirmations": (
