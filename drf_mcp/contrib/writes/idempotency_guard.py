@@ -73,7 +73,7 @@ def is_made_by_view(call: CallState, bound: Call) -> bool:
         return change.find_answer() is not None
 
     # A view that refuses the caller, or the key for another change, has made none that counts.
-    return contain(lambda: Probe.of(call.caller, call.tool, bound).ask(look), lambda exc: False)
+    return contain(lambda: Probe(call.caller, call.tool, bound).ask(look), lambda exc: False)
 
 
 def describe_made(call: CallState, message: str) -> Outcome:
