@@ -304,7 +304,10 @@ class MCPView(View):
             report_refusal([None], Caller(self.request, self, [], []), exc)
             return self.error_response(exc)
         if isinstance(exc, APIException):
-            return self.access_error_response(exc)
+            # An authentication class makes the challenge.
+            with catch() as caught:
+                return self.access_error_response(exc)
+            exc = caught.exception
         if isinstance(exc, DisallowedHost):
             return self.error_response(Refused(400, _("This host is not allowed.")))
         return self.error_response(report_unexpected(exc, self.request))

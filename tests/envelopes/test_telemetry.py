@@ -65,7 +65,7 @@ def test_queries_of_every_database_are_counted(monkeypatch, settings):
     databases = [connection, connection.copy("other")]
     before = [list(database.execute_wrappers) for database in databases]
     connections = type("Connections", (), {"all": lambda self: databases})()
-    monkeypatch.setattr("drf_mcp.dispatch.guards.connections", connections)
+    monkeypatch.setattr("drf_mcp.introspection.inspection.connections", connections)
     stopwatch = Timer()
     with wrapped_queries(stopwatch):
         for database in databases:
