@@ -41,6 +41,7 @@ class CallState:
         progress: sends how far the call is, None for a client that does not ask for it.
         result_limit: the most tokens of a result that comes in slices, None for any number.
         is_rerun: whether the call passed the guards before, and a worker makes it now.
+        is_counted: whether the throttles of the view counted each request of the call before.
         is_trial: whether nothing that the call changes is kept.
         guards: what goes before the view, the outermost first.
         explain: returns what a guard answers in the place of an exception of the view, None for
@@ -71,6 +72,7 @@ class CallState:
         self.result_limit: int | None = None
         self.guards: Sequence[Guard] = ()
         self.is_rerun = False
+        self.is_counted = False
         self.is_trial = False
         self.explain: Callable[[Exception], APIException | None] = lambda exc: None
         self.locate: Callable[[Outcome], Outcome] = lambda outcome: outcome

@@ -140,7 +140,10 @@ class Dispatcher(FailureOutcomes):
         tool, guards = call.tool, [guard for guard in call.guards if guard.is_for_each]
 
         def perform(bound: Call) -> Outcome:
-            outcome = pass_guards(guards, call.of_item(bound), self.perform_call)
+            item = call.of_item(bound)
+            # The call was let in, and not yet each of its requests.
+            item.is_rerun = call.is_counted
+            outcome = pass_guards(guards, item, self.perform_call)
             if call.caller.refusal is not None:
                 raise call.caller.refusal
             close_broken_connections()

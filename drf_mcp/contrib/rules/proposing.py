@@ -162,7 +162,7 @@ class CallToApprove:
             is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
             if is_enough and trial.fingerprint == row.fingerprint:
                 # The guards let the call in, and it was confirmed, when it was proposed.
-                call.is_rerun = True
+                call.is_rerun = call.is_counted = True
                 return proceed(call)
         self.store.return_stale(row, trial.shown, trial.fingerprint, **self.asked)
         return describe_waiting(call, row)

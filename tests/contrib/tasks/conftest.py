@@ -55,6 +55,7 @@ def served(settings, db):
         path("report", views.ReportView.as_view()),
         path("required", views.RequiredView.as_view()),
         path("rare", views.RareView.as_view()),
+        path("rare-groups", views.RareGroupView.as_view()),
         path("rare-deferring", views.RareDeferringView.as_view()),
         path("import", views.ImportView.as_view()),
         path("deletion", views.QuestionView.as_view()),

@@ -123,6 +123,13 @@ def test_the_views_throttle_counts_a_task_once(agent, work, name):
     assert agent.call(name).code == "RATE_LIMIT_EXCEEDED"
 
 
+def test_the_views_throttle_counts_each_object_of_a_task(agent, work):
+    task = agent.start("rare_groups", items=[{"name": "one"}, {"name": "two"}])
+    work()
+    assert "RATE_LIMIT_EXCEEDED" in str(agent.get(task)["result"])
+    assert [group.name for group in Group.objects.all()] == ["one"]
+
+
 def test_an_anonymous_caller_has_tasks_by_their_id(agent_of, settings, work):
     settings.DRF_MCP = {
         "TASKS_BACKEND": "background",

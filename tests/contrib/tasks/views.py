@@ -84,6 +84,13 @@ class RareView(APIView):
         return Response({"done": True})
 
 
+@mcp_tool(name="rare_groups", task="optional", bulk="partial")
+class RareGroupView(CreateAPIView):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    throttle_classes = [OncePerDay]
+
+
 @mcp_tool(name="rare_deferring", task="optional", defers=True)
 class RareDeferringView(RareView):
     def post(self, request):
