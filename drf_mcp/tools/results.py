@@ -42,6 +42,8 @@ MAX_DEPTH = 120
 # From so many rows on it is worth asking first, by some of them, whether the answer alone is too
 # long.
 MANY_ROWS, SAMPLE_ROWS = 30, 5
+# The characters of an answer that show how many of them a token has.
+SAMPLE = 8_000
 # The same of the characters of one text.
 LONG_TEXT = 100_000
 # Envelopes of which all of a successful answer is a part.
@@ -91,9 +93,9 @@ class ResultWriter:
             budget.note_rows(envelope.answer(outcome))
             # Plain JSON, and no long text in memory while it is shortened.
             outcome = outcome.changed(data=json.loads(answer), body=None)
-            answer = ""
+            sample, answer = answer[:SAMPLE], ""
             outcome = fit_outcome(
-                budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length
+                budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length, sample
             )
             texts = envelope.texts(outcome, encode)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):

@@ -22,7 +22,7 @@ from drf_mcp.truncation.rows import (
     find_value,
     format_path,
     format_positions,
-    get_identifier,
+    get_identifiers,
 )
 
 RETRIEVAL_TOOL = "content_retrieve"
@@ -137,11 +137,7 @@ class Reporter:
 
     def _find_keys(self, rows: Sequence[Any]) -> list[str] | None:
         # None if not all rows have keys of their own.
-        keys: list[str] = []
-        for key in map(get_identifier, rows):
-            if key is None:
-                return None
-            keys.append(key)
+        keys = [key for key in get_identifiers(rows) if key is not None]
         members = self.tree if isinstance(self.tree, dict) else ()
         names = {*members, *(each.name for each in self.metadata)}
         is_distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)

@@ -1,28 +1,22 @@
-"""Cuts the rows of an answer to a number of tokens."""
+"""Cuts the rows of an answer to a number of characters."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from drf_mcp.json_text import OBJECTS, JSONPointer, encode_plain, to_bytes
-from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
 CONTAINERS = frozenset({dict, list})
 # A value at this depth is kept or left out as a whole.
 MAX_DEPTH = 64
-# The entries that are measured at once: fewer of them where they are not small, or have no room.
-LARGE_BLOCK, SMALL_BLOCK = 512, 8
-# The entries, inner ones among them, of what is measured at once.
-MOST_SMALL = 512
-# The characters of its texts: what holds more is not measured anew at each level.
-MOST_SMALL_TEXT = 8_000
+# The entries that are measured at once, if they are small: with so many inner ones, and so many
+# characters of texts. A long answer is not encoded only to be measured.
+RUN, SCALARS, MOST_SMALL, MOST_SMALL_TEXT = 16, 256, 512, 8_000
 # A text with more tokens than this can be cut to its beginning, or digested.
 LONG_TEXT_TOKENS = 400
 # A digest has hashes and counts, too.
@@ -111,232 +105,184 @@ class Reduction:
 
 
 class RowCutter:
-    """Cuts an answer to a number of tokens, by whole rows.
+    """Cuts an answer to a number of characters of its JSON, by whole rows.
 
     A list keeps its first rows. A row that takes more than half of the room gets what the other
     rows leave: its own lists are cut, or it is reduced to its identifiers and label. The lists of
     an object share its room. The cutter reads in proportion to the room, not to the answer.
 
     Args:
-        count: returns the tokens of a text.
+        is_long: returns whether a text can be shortened by itself.
+        excerpt: the characters of the shortest excerpt of such a text, which it counts as.
         keep_members: True if the answer itself must keep all of its members.
     """
 
-    def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
-        self.count = count
+    def __init__(
+        self, is_long: Callable[[str], bool], excerpt: int, *, keep_members: bool = False
+    ) -> None:
+        self.is_long = is_long
+        self.excerpt = excerpt
         self.keep_members = keep_members
-        # Objects and lists by id, and blocks of their entries, with their tokens, and whether they
-        # have no more.
-        self._measured: dict[int, tuple[Any, int, bool]] = {}
-        self._blocks: dict[tuple[Any, Any], tuple[Any, int, bool]] = {}
-        # By their JSON.
-        self._counted: dict[str, int] = {}
-        # By the ids of rows of the answer: what is left of each, and its tokens.
-        self._short_rows: dict[int, tuple[Any, int]] = {}
-        # The ids of those among them that have no long text.
-        self._plain: set[int] = set()
+        # Whether one of the texts that were measured is long.
+        self.has_long_texts = False
+        # By their ids: objects and lists of the answer, and the characters of each.
+        self._sizes: dict[int, tuple[Any, int]] = {}
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
-    def cut(self, tree: Any, room: int) -> Reduction | None:
-        """Return the answer cut to a room, None if its rows cannot be cut so far."""
+    def cut(self, tree: Any, room: int) -> tuple[Reduction, int] | None:
+        """Return the answer cut to a room and its characters, None if it cannot be cut so far."""
         self._omitted, self._reduced = [], []
+        size = self.measure(tree, room)
         value = tree
-        if self.measure(tree, room) > room:
+        if size > room:
             if not isinstance(tree, (dict, list)):
                 return None
-            value = self._cut_value(tree, (), room, is_row=self.keep_members)
+            value, size = self._cut_value(tree, (), room, is_row=self.keep_members)
             if value is None:
                 return None
-        return Reduction(value, tuple(self._omitted), tuple(self._reduced))
-
-    def is_long(self, text: str) -> bool:
-        """Return whether a text can be shortened by itself."""
-        if len(text) <= LONG_TEXT_TOKENS or is_digest(text):
-            return False
-        return len(text) > 4 * LONG_TEXT_TOKENS or self._count_plain(text) > LONG_TEXT_TOKENS
-
-    def is_plain(self, value: Any) -> bool:
-        """Return whether an object or a list was found to have no long text."""
-        return id(value) in self._plain
+        return Reduction(value, tuple(self._omitted), tuple(self._reduced)), size
 
     def measure(self, value: Any, most: int) -> int:
-        """Return the tokens of a value, any number above ``most`` if it has more.
-
-        A long text counts as its shortest excerpt.
-        """
-        if isinstance(value, str):
-            return MIN_EXCERPT_TOKENS if self.is_long(value) else self._count_plain(value)
-        if not isinstance(value, (dict, list)):
-            return self._count_plain(value)
-        _, known, is_exact = self._measured.get(id(value), (None, 0, False))
-        if is_exact or known > most:
-            return known
-        is_whole = is_small(value)
-        if is_whole:
-            self._plain.add(id(value))
-        if is_whole or is_digest(value):
-            used, is_exact = self._count_json(value, most)
-        else:
-            used = 2
-            for _, size in self._measure_blocks(value, most):
-                used += size
-                if used > most:
-                    break
-            is_exact = used <= most
-        self._measured[id(value)] = (value, used, is_exact)
-        return used
-
-    def _count_plain(self, value: Any) -> int:
-        return self._count(encode_plain(value))
-
-    def _count(self, text: str) -> int:
-        if len(text) > 4 * LONG_TEXT_TOKENS:
-            return self.count(text)
-        # Each attempt at a cut has the same names, scalars and short rows.
-        if text not in self._counted:
-            self._counted[text] = self.count(text)
-        return self._counted[text]
-
-    def _count_json(self, value: Any, most: int) -> tuple[int, bool]:
-        # With whether the tokens are exact: what surely has more than `most` is not counted.
-        text = encode_plain(value)
-        least = -(-len(text) // CHARS_PER_TOKEN)
-        return (least, False) if least > most else (self._count(text), True)
-
-    def _measure_blocks(
-        self, value: Any, room: int, most: int | None = None, *, only_scalars: bool = False
-    ) -> Iterator[tuple[list[Any], int]]:
-        # The entries of a list, or the items of an object, with their tokens: small ones, or only
-        # scalars, together where they surely fit, and others alone. `most` is the limit of one
-        # entry, the room by default.
-        is_object = isinstance(value, dict)
-        entries: Iterator[Any] = iter(value.items() if is_object else value)
-        used, length = 2, LARGE_BLOCK
-        while block := list(islice(entries, length)):
-            limit = room - used if most is None else most
-            fitting = min(limit, room - used) - 1
-            size = sys.maxsize
-            # All entries together were too much already.
-            if len(block) < len(value):
-                members = dict(block) if is_object else block
-                size = self._measure_block(members, fitting, only_scalars=only_scalars)
-            if size <= fitting:
-                used += size
-                yield block, size
-            elif length > SMALL_BLOCK:
-                length //= SMALL_BLOCK
-                entries = chain(block, entries)
+        """Return the characters of a value, any number above ``most`` if it has more."""
+        if isinstance(value, str) and self.is_long(value):
+            self.has_long_texts = True
+            return self.excerpt
+        if not isinstance(value, (dict, list)) or is_digest(value):
+            return len(encode_plain(value))
+        if id(value) in self._sizes:
+            return self._sizes[id(value)][1]
+        is_object, size = isinstance(value, dict), 1 if value else 2
+        entries = list(value.items()) if isinstance(value, dict) else value
+        for run in cut_runs(entries):
+            if size > most:
+                return size
+            members = dict(run) if is_object else run
+            if is_small(members):
+                size += len(encode_plain(members)) - 1
                 continue
-            else:
-                for entry in block:
-                    member = entry[1] if is_object else entry
-                    size = self.measure(member, room - used if most is None else most) + 1
-                    size += self._count_plain(entry[0]) + 1 if is_object else 0
-                    used += size
-                    yield [entry], size
+            for entry in run:
+                label = len(encode_plain(entry[0])) + 1 if is_object else 0
+                size += label + self.measure(entry[1] if is_object else entry, most) + 1
+        self._sizes[id(value)] = value, size
+        return size
 
-    def _measure_block(self, block: Any, most: int, *, only_scalars: bool) -> int:
-        # Any number above `most` for entries that are measured alone.
-        entries = block.values() if isinstance(block, dict) else block
-        if only_scalars and not CONTAINERS.isdisjoint(map(type, entries)):
-            return sys.maxsize
-        # The same entries are in what is left of a list.
-        key = tuple(map(id, block)), tuple(map(id, entries))
-        _, known, is_exact = self._blocks.get(key, (None, 0, False))
-        if is_exact or known > most:
-            return known
-        if is_small(block):
-            self._plain.update(map(id, entries))
-            known, is_exact = self._count_json(block, most)
-        else:
-            known, is_exact = sys.maxsize, True
-        self._blocks[key] = (block, known, is_exact)
-        return known
-
-    def _cut_value(self, value: Any, path: Path, room: int, *, is_row: bool = False) -> Any:
+    def _cut_value(
+        self, value: Any, path: Path, room: int, *, is_row: bool = False
+    ) -> tuple[Any, int]:
+        # With the characters of the result; None for a row that has to be reduced.
         if len(path) >= MAX_DEPTH:
-            return None if is_row else self._keep_entries(value, path, 0)
+            if is_row:
+                return None, 0
+            self._omit(value, path, 0)
+            return type(value)(), 2
         if isinstance(value, list):
             return self._cut_list(value, path, room)
         return self._cut_object(value, path, room, is_row=is_row)
 
-    def _cut_list(self, rows: list[Any], path: Path, room: int) -> list[Any]:
+    def _cut_list(self, rows: list[Any], path: Path, room: int) -> tuple[list[Any], int]:
         kept: list[Any] = []
         long: list[tuple[int, int]] = []
-        used = 2
-        for block, size in self._measure_blocks(rows, room, room // 2 + 1):
-            if size > room // 2:
-                (row,) = block
-                if id(row) not in self._short_rows:
-                    short = reduce_row(row)
-                    self._short_rows[id(row)] = short, self._count_plain(short) + 1
-                short, size = self._short_rows[id(row)]
+        used, most = 1, room // 2
+        for run, size in self._measure_rows(rows, room):
+            if size > most and isinstance(run[0], (dict, list)):
+                run = [reduce_row(run[0])]
+                size = self.measure(run[0], most) + 1
                 long.append((len(kept), size))
-                block = [short]
             if used + size > room:
                 break
             used += size
-            kept += block
-        self._keep_entries(rows, path, len(kept))
+            kept += run
+        self._omit(rows, path, len(kept))
         long = [entry for entry in long if entry[0] < len(kept)]
         left = room - used
         for number, (index, size) in enumerate(long):
             share = min(max(left // (len(long) - number), room // 8), left) + size
-            kept[index] = self._fit_row(rows[index], (*path, index), share, left + size)
-            left -= self.measure(kept[index], room) - size
-        return kept
+            kept[index], taken = self._fit_row(rows[index], (*path, index), share, left + size)
+            left -= taken - size
+        return kept, max(room - left, 2)
 
-    def _fit_row(self, row: Any, path: Path, share: int, left: int) -> Any:
-        if self.measure(row, left) <= left:
-            return row
-        if isinstance(row, (dict, list)) and share > MIN_EXCERPT_TOKENS:
+    def _measure_rows(self, rows: list[Any], room: int) -> Iterator[tuple[list[Any], int]]:
+        # Rows with their characters and commas: many together where none of them can have more than
+        # half of the room, one alone otherwise.
+        used, half = 1, room // 2
+        for run in cut_runs(rows):
+            size = len(encode_plain(run)) - 1 if is_small(run) else room
+            if size <= min(half, room - used):
+                used += size
+                yield run, size
+                continue
+            for row in run:
+                size = self.measure(row, half) + 1
+                used += size
+                yield [row], size
+
+    def _fit_row(self, row: Any, path: Path, share: int, left: int) -> tuple[Any, int]:
+        # With the characters of the result and a comma.
+        size = self.measure(row, left) + 1
+        if size <= left:
+            return row, size
+        if isinstance(row, (dict, list)) and share > self.excerpt:
             mark = (len(self._omitted), len(self._reduced))
-            small = self._cut_value(row, path, share, is_row=True)
-            if small is not None and self.measure(small, share) <= share:
-                return small
+            small, size = self._cut_value(row, path, share - 1, is_row=True)
+            if small is not None and size < share:
+                return small, size + 1
             # The row is reduced as a whole.
             del self._omitted[mark[0] :]
             del self._reduced[mark[1] :]
         small = reduce_row(row)
         if small != row:
             self._reduced.append(path)
-        return small
+        return small, len(encode_plain(small)) + 1
 
     def _cut_object(
         self, value: dict[str, Any], path: Path, room: int, *, is_row: bool
-    ) -> dict[str, Any] | None:
-        sizes: dict[str, int] = {}
-        whole, fixed, count = 2, 2, 0
-        for block, size in self._measure_blocks(value, room, room, only_scalars=True):
-            whole += size
-            name, member = block[0]
-            if member and isinstance(member, (dict, list)) and not is_digest(member):
-                # The name and the brackets of a list always stay.
-                label = self._count_plain(name) + 2
-                sizes[name] = size - label
-                fixed += label + 2
-            else:
-                fixed += size
-            if fixed > room:
-                return None if is_row else self._keep_entries(value, path, count)
-            count += len(block) if whole <= room else 0
+    ) -> tuple[dict[str, Any] | None, int]:
+        inner = {
+            name: member
+            for name, member in value.items()
+            if member and isinstance(member, (dict, list)) and not is_digest(member)
+        }
+        # The names and the brackets of lists always stay.
+        small = {name: [] if name in inner else member for name, member in value.items()}
+        fixed = self.measure(small, room)
+        if fixed > room:
+            return (None, 0) if is_row else self._cut_members(value, path, room)
+        sizes = {name: self.measure(member, room) for name, member in inner.items()}
         left = room - fixed + 2 * len(sizes)
-        small = dict(value)
         # The shortest first: longer lists share what shorter ones leave.
         for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
-            share = left // (len(sizes) - number)
-            if sizes[name] > share:
-                small[name] = self._cut_value(value[name], (*path, name), share)
-            left -= min(self.measure(small[name], share), share)
-        return small
+            share, size = left // (len(sizes) - number), sizes[name]
+            small[name] = inner[name]
+            if size > share:
+                small[name], size = self._cut_value(inner[name], (*path, name), share)
+            left -= size
+        return small, room - left
 
-    def _keep_entries(self, value: Any, path: Path, count: int) -> Any:
-        if count < len(value):
-            self._omitted.append(OmittedEntries(path, count, len(value)))
-        if isinstance(value, dict):
-            return dict(list(value.items())[:count])
-        return value[:count]
+    def _cut_members(
+        self, value: dict[str, Any], path: Path, room: int
+    ) -> tuple[dict[str, Any], int]:
+        kept: dict[str, Any] = {}
+        used = 1
+        for name, member in value.items():
+            size = len(encode_plain(name)) + self.measure(member, room) + 2
+            if used + size > room:
+                break
+            used += size
+            kept[name] = member
+        self._omit(value, path, len(kept))
+        return kept, max(used, 2)
+
+    def _omit(self, value: Any, path: Path, start: int) -> None:
+        if start < len(value):
+            self._omitted.append(OmittedEntries(path, start, len(value)))
+
+
+def cut_runs(entries: list[Any]) -> Iterator[list[Any]]:
+    """Yield the entries that are measured at once."""
+    length = RUN if entries and isinstance(entries[0], (dict, list, tuple)) else SCALARS
+    for start in range(0, len(entries), length):
+        yield entries[start : start + length]
 
 
 def is_small(value: dict[str, Any] | list[Any]) -> bool:
@@ -359,13 +305,8 @@ def is_small(value: dict[str, Any] | list[Any]) -> bool:
     return True
 
 
-def find_texts(
-    tree: Any, is_long: Callable[[str], bool], is_plain: Callable[[Any], bool]
-) -> Iterator[tuple[Path, str]]:
-    """Yield the long texts of an answer with their paths, without those of digests.
-
-    What `is_plain` has none.
-    """
+def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
+    """Yield the long texts of an answer with their paths, without those of digests."""
     waiting: list[tuple[Path, Any]] = [((), tree)]
     while waiting:
         path, value = waiting.pop()
@@ -373,15 +314,12 @@ def find_texts(
             if is_long(value):
                 yield path, value
         elif isinstance(value, (dict, list)) and len(path) < MAX_DEPTH and not is_digest(value):
-            inner = value.values() if isinstance(value, dict) else value
-            if {dict, list, str}.isdisjoint(map(type, inner)):
-                continue
             members = value.items() if isinstance(value, dict) else enumerate(value)
             waiting += reversed(
                 [
                     ((*path, key), member)
                     for key, member in members
-                    if (isinstance(member, (dict, list)) and not is_plain(member))
+                    if isinstance(member, (dict, list))
                     or (isinstance(member, str) and len(member) > LONG_TEXT_TOKENS)
                 ]
             )
@@ -453,6 +391,14 @@ def get_identifier(row: Any) -> str | None:
                 text = str(row[name])
                 return text if text.isascii() else to_bytes(text).decode()
     return None
+
+
+def get_identifiers(rows: Sequence[Any]) -> list[str | None]:
+    """Return the primary key of each row, see `get_identifier`."""
+    name = IDENTIFIERS[0]
+    if all(type(row) is dict and type(row.get(name)) is int for row in rows):
+        return [str(row[name]) for row in rows]
+    return list(map(get_identifier, rows))
 
 
 def reduce_row(row: Any) -> Any:

@@ -15,6 +15,7 @@ from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
 from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter
 from drf_mcp.truncation.rows import (
+    LONG_TEXT_TOKENS,
     MIN_EXCERPT_TOKENS,
     Excerpt,
     OmittedEntries,
@@ -22,6 +23,7 @@ from drf_mcp.truncation.rows import (
     Reduction,
     RowCutter,
     find_texts,
+    is_digest,
     replace_values,
 )
 from drf_mcp.truncation.tokens import CHARS_PER_TOKEN, cut_text
@@ -31,6 +33,8 @@ Write: TypeAlias = Callable[[Outcome], str]
 # A text with more room than this keeps its beginning instead of a digest.
 MAX_DIGEST_TOKENS = 1500
 MAX_ATTEMPTS = 5
+# Those of the name of an excerpt in the report.
+NAME_TOKENS = 8
 # As long as any id and hash of an archive, with more tokens than any of them: random characters
 # never decide how much of an answer fits.
 SAMPLE_ID = "a0" * 11
@@ -65,10 +69,14 @@ SCHEMAS_BY_NAME = frozenset(
 VALUES = frozenset({"enum", "const", "default", "examples"})
 
 
-def fit_outcome(budget: Budget, outcome: Outcome, write: Write, length: int) -> Outcome:
-    """Return an outcome that fits a budget; see `Truncation.fit`."""
+def fit_outcome(
+    budget: Budget, outcome: Outcome, write: Write, length: int, sample: str
+) -> Outcome:
+    """Return an outcome that fits a budget; see `Truncation`."""
     limit = budget.get_limit(outcome)
-    return outcome if limit is None else Truncation(budget, limit, write).fit(outcome, length)
+    if limit is None:
+        return outcome
+    return Truncation(budget, limit, write, length, sample).fit(outcome)
 
 
 class NotKept(Exception):
@@ -82,17 +90,22 @@ class Truncation:
         budget: the budget of the call.
         limit: the most tokens of the envelope.
         write: renders and encodes the envelope exactly as it is sent.
+        length: the characters of the envelope as it would be sent, or of its data at least.
+        sample: the beginning of the data as JSON.
     """
 
-    def __init__(self, budget: Budget, limit: int, write: Write) -> None:
+    def __init__(self, budget: Budget, limit: int, write: Write, length: int, sample: str) -> None:
         self.budget = budget
         self.write = write
+        self.length = length
+        self.sample = sample
         self.stated_limit = limit
         # The result may have a few more tokens than `measure` counts.
         self.limit = limit - limit // 200 - 2
         self._digests: dict[str, Mapping[str, object] | None] = {}
+        self._long_texts: dict[str, bool] = {}
 
-    def fit(self, outcome: Outcome, length: int) -> Outcome:
+    def fit(self, outcome: Outcome) -> Outcome:
         """Return an outcome that fits.
 
         Stopping as soon as it fits, long texts are cut to their beginnings or digested, rows
@@ -102,10 +115,9 @@ class Truncation:
 
         Args:
             outcome: any outcome, its data plain JSON.
-            length: the characters of its envelope as it would be sent, or of its data at least.
         """
         # A much longer envelope is not written only to be counted, nor one that was counted.
-        is_long = length > 2 * CHARS_PER_TOKEN * self.limit
+        is_long = self.length > 2 * CHARS_PER_TOKEN * self.limit
         is_long = is_long or self.budget.counted > self.stated_limit + VARIANCE
         if not is_long and self.measure(outcome) <= self.limit:
             return outcome
@@ -143,6 +155,27 @@ class Truncation:
         if least > 2 * self.stated_limit:
             return least
         return max(least, self.budget.count_tokens(text))
+
+    def find_rate(self) -> float:
+        """Return about how many characters of the answer a token has."""
+        # With little of its long texts, which are cut to a number of tokens.
+        parts = self.sample.split('"')
+        has_long_texts = max(map(len, parts)) > LONG_TEXT_TOKENS
+        if self.budget.counted and not has_long_texts:
+            return self.length / self.budget.counted
+        sample = '"'.join(part if len(part) <= LONG_TEXT_TOKENS else part[:40] for part in parts)
+        return max(len(sample), 1) / max(self.count_tokens(sample), 1)
+
+    def is_long(self, text: str) -> bool:
+        """Return whether a text can be shortened by itself."""
+        if len(text) <= LONG_TEXT_TOKENS or is_digest(text):
+            return False
+        if len(text) > CHARS_PER_TOKEN * LONG_TEXT_TOKENS:
+            return True
+        if text not in self._long_texts:
+            size = self.count_tokens(encode_plain(text))
+            self._long_texts[text] = size > LONG_TEXT_TOKENS
+        return self._long_texts[text]
 
     def digest_text(self, text: str, room: int) -> str | None:
         """Return the digest of a text in so many tokens, None for its beginning instead."""
@@ -183,30 +216,40 @@ class Truncation:
 
 
 class Reducer:
-    """Finds the longest reduction of an answer that fits together with its report."""
+    """Finds the longest reduction of an answer that fits together with its report.
+
+    Rows are cut to a number of characters, since these need no estimate: a sample says how many
+    of them a token has, and each attempt corrects this number.
+    """
 
     def __init__(self, truncation: Truncation, reporter: Reporter, base: Outcome) -> None:
         self.truncation = truncation
         self.reporter = reporter
         self.base = base
         self.tree = base.data
-        keep_members = base.is_page and isinstance(self.tree, dict)
-        self.cutter = RowCutter(truncation.count_tokens, keep_members=keep_members)
+        self.rate = truncation.find_rate()
+        self.cutter = RowCutter(
+            truncation.is_long,
+            int((MIN_EXCERPT_TOKENS + NAME_TOKENS) * self.rate),
+            keep_members=base.is_page and isinstance(self.tree, dict),
+        )
 
     def reduce(self) -> Reduction | None:
         """Return a reduction that fits, None if not even an empty answer does."""
-        limit = self.truncation.limit
+        limit, rate = self.truncation.limit, self.rate
         if self.reporter.metadata:
             whole = Reduction(self.tree)
             if self._measure(whole) <= limit:
                 return whole
         best = empty_answer(self.base)
-        room = limit - self._measure(self._drop_rows(best))
-        if room <= 0 and self._measure(best) > limit:
+        tokens = limit - self._measure(self._drop_rows(best))
+        if tokens <= 0 and self._measure(best) > limit:
             return None
+        room = int(tokens * rate)
         # Each attempt corrects the room by the error of the last one.
         lowest, spare = 0, 0
         last: Reduction | None = None
+        before = (0, 0)
         for _ in range(MAX_ATTEMPTS):
             attempt = self._cut(room)
             if attempt is None:
@@ -216,16 +259,21 @@ class Reducer:
             is_new = reduction != last
             if is_new:
                 spare, last = limit - self._measure(reduction), reduction
+                # The characters for each token of what one of two attempts has more.
+                more = (used - before[0], tokens - spare - before[1])
+                if more[0] * more[1] > 0:
+                    rate = min(more[0] / more[1], CHARS_PER_TOKEN)
+                before = (used, tokens - spare)
             if spare >= 0:
                 best, lowest = reduction, room
                 if spare <= limit // 100:
                     break
-            room = used + spare - 4
+            room = int(used + (spare - 4) * rate)
             # Long rows leave room.
             if room <= lowest:
                 if spare <= limit // 10 or not is_new:
                     break
-                room = lowest + spare // 2
+                room = int(lowest + spare // 2 * rate)
         return best if lowest or self._measure(best) <= limit else None
 
     def _drop_rows(self, empty: Reduction) -> Reduction:
@@ -240,15 +288,17 @@ class Reducer:
         return self.truncation.measure(self.reporter.report(self.base, reduction, SAMPLE_HASH))
 
     def _cut(self, room: int) -> tuple[Reduction, int] | None:
-        # With the tokens that it takes; None if the answer cannot be cut so far.
+        # With the characters that it takes; None if the answer cannot be cut so far.
         cut = self.cutter.cut(self.tree, room)
         if cut is None:
             return None
-        texts = dict(find_texts(cut.value, self.cutter.is_long, self.cutter.is_plain))
-        left = room - self.cutter.measure(cut.value, room)
-        values, excerpts, left = self._cut_texts(texts, left)
-        value = replace_values(cut.value, values)
-        return replace(cut, value=value, excerpts=excerpts), room - left
+        reduction, size = cut
+        if not self.cutter.has_long_texts:
+            return reduction, size
+        texts = dict(find_texts(reduction.value, self.truncation.is_long))
+        values, excerpts, left = self._cut_texts(texts, int((room - size) / self.rate))
+        value = replace_values(reduction.value, values)
+        return replace(reduction, value=value, excerpts=excerpts), room - int(left * self.rate)
 
     def _cut_texts(
         self, texts: Mapping[Path, str], left: int

@@ -95,7 +95,8 @@ def fit(
 
     archive = None if keep is None else Shelf(entries, works=keep)
     budget = FixedBudget(limit, archive, less, **options)
-    fitted = fit_outcome(budget, outcome, write, len(write(outcome)))
+    sample = encode_data(outcome.data)[:8_000]
+    fitted = fit_outcome(budget, outcome, write, len(write(outcome)), sample)
     texts = envelope.texts(fitted, encode_data)
     return Fitted(fitted, "".join(texts), texts, entries, written[0])
 
