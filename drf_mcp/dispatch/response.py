@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote_plus
 
@@ -17,6 +17,7 @@ from drf_mcp.access.limits import get_rate_limit, warn_of_quota
 from drf_mcp.codes import PLAIN_WARNINGS
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader
 from drf_mcp.dispatch.errors import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.rendered import find_rendered, keep_serializers
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
@@ -43,6 +44,7 @@ class ViewResponse:
         excepted: True if an exception handler wrote it, whatever the status.
         query_string: the query that was answered.
         media_type: of the body, "" where its data were read unrendered.
+        given: the data that were rendered, None where they were read unrendered.
     """
 
     status: int
@@ -53,6 +55,7 @@ class ViewResponse:
     excepted: bool = False
     query_string: str = ""
     media_type: str = ""
+    given: Any = None
 
     @classmethod
     def read(cls, response: HttpResponseBase, request: ToolRequest) -> ViewResponse:
@@ -65,7 +68,7 @@ class ViewResponse:
         is_plain = is_rest and not is_altered and shown.status_code not in BODILESS
         if is_plain and (
             # Rendering an error loses its codes.
-            (shown.status_code < 400 and not shown.exception) or shown.data is None
+            shown.status_code < (300 if shown.exception else 400) or shown.data is None
         ):
             # A response out of a cache has forgotten its renderer. Another renderer may change the
             # data. A callback that waits for the rendering, such as a cache's, has to be served.
@@ -75,7 +78,7 @@ class ViewResponse:
                 and not shown._is_rendered
                 and not shown._post_render_callbacks
             )
-        media_type = ""
+        media_type, given = "", None
         if is_plain:
             content = Content(shown.data)
         else:
@@ -85,6 +88,9 @@ class ViewResponse:
                 content = Content(shown.data)
             else:
                 content = ContentReader(shown, request.build_absolute_uri()).read()
+                if isinstance(shown, Response) and not is_altered and content.data is not None:
+                    given = shown.data
+                    content = replace(content, data=keep_serializers(given, content.data))
             media_type = shown.get("Content-Type", "")
         try:
             view = shown.renderer_context["view"]
@@ -99,16 +105,19 @@ class ViewResponse:
             excepted=shown.exception if is_plain else getattr(shown, "exception", False),
             query_string=request.META["QUERY_STRING"],
             media_type=media_type,
+            given=given,
         )
 
     @property
     def soft_detail(self) -> SoftDetail:
         data = self.content.data
+        given = data if self.given is None else self.given
         # An exception handler of the project's own may put objects around it.
-        around = [data]
+        around = [given]
         for each in around:
             if isinstance(each, SoftDetail):
-                return each
+                answer = find_rendered(each.answer, given, data)
+                return SoftDetail(each.errors, answer, each.remediation)
             if isinstance(each, Mapping):
                 around += [value for value in each.values() if isinstance(value, Mapping)]
         return SoftDetail(dict(data) if isinstance(data, Mapping) else {"detail": data}, None, "")

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.urls import path
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView, ListAPIView
 from rest_framework.response import Response
@@ -213,6 +214,24 @@ def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
         never = alice.call("content_retrieve", archive_id="x" * 22)
         assert (refused.code, refused.envelope["error"]) == (GONE, never.envelope["error"]), tool
         give_back()
+
+
+def pass_on(get_response):
+    return get_response
+
+
+@pytest.mark.parametrize("rendered_by", ["renderer", "middleware"])
+def test_rows_that_were_rendered_before_they_were_read_are_those_of_their_objects(
+    entries, alice, settings, monkeypatch, rendered_by
+):
+    if rendered_by == "renderer":
+        monkeypatch.setattr(OwnEntries, "renderer_classes", [CamelCaseJSONRenderer])
+    else:
+        settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": [f"{__name__}.pass_on"]}
+    archive_id = shorten(alice, "own_list")
+    before = fetch(alice, archive_id)
+    give_away(*entries[-3:])
+    assert len(fetch(alice, archive_id)) == len(before) - 3
 
 
 @pytest.mark.slow

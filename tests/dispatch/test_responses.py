@@ -18,6 +18,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
+from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Customer, Product
 from tests.dispatch.views import answering
 
@@ -205,6 +206,25 @@ def test_what_another_json_renderer_writes_is_what_agents_see(serve, renderer):
     view.cls.renderer_classes = [renderer]
     thing = serve(view)
     assert thing.call().data == thing.get().json()
+
+
+@pytest.mark.parametrize("renderer", [CamelCaseRenderer, CentsRenderer])
+@pytest.mark.parametrize("handler", [None, "tests.crossings.views.answer_error"])
+def test_what_is_answered_in_spite_of_a_problem_is_rendered_as_well(
+    serve, settings, renderer, handler
+):
+    if handler is not None:
+        settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "EXCEPTION_HANDLER": handler}
+
+    def answer(request):
+        raise SoftFailure("Not all are new.", "stale", data={"unit_price": Decimal("10.50")})
+
+    view = answering(answer)
+    view.cls.renderer_classes = [renderer]
+    thing = serve(view)
+    body = thing.get().json()
+    answer = (body["error"]["errors"] if handler else body)["data"]
+    assert answer.items() <= thing.call().data.items()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import path
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework.serializers import CharField
 
 from drf_mcp.tools import mcp_viewset
@@ -30,6 +31,11 @@ def change(user: User, name: str) -> None:
 
 
 def test_a_read_tells_the_version_that_the_serializer_does_not_show(agent_at, user):
+    assert parse_datetime(version_of(agent_at(), user)) == user.last_login
+
+
+def test_a_read_that_is_rendered_tells_the_version_too(agent_at, user, monkeypatch):
+    monkeypatch.setattr(Users, "renderer_classes", [CamelCaseJSONRenderer])
     assert parse_datetime(version_of(agent_at(), user)) == user.last_login
 
 
