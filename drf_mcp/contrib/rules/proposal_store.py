@@ -176,6 +176,7 @@ class ProposalStore:
 
     def begin(self, row: Any) -> bool:
         """Take an approved call to be made, once; return whether it was there to be taken."""
+        self.end_late()
         return self.change(row, APPROVED, status=RUNNING)
 
     def return_stale(

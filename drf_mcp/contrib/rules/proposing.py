@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from django.db import router, transaction
@@ -24,7 +25,7 @@ from drf_mcp.contrib.tasks.task_store import CANCELLED
 from drf_mcp.contrib.writes.changes import DRY_RUN, is_dry_run
 from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
 from drf_mcp.contrib.writes.previewer import preview
-from drf_mcp.dispatch.guards import CallRefused
+from drf_mcp.dispatch.guards import CallRefused, pass_guards
 from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.dispatch.request import is_decorated
 from drf_mcp.exceptions import contain
@@ -253,7 +254,11 @@ class Trial:
                 raise ViewRefused(foreseen)
             obstacle = rollback.find_obstacle(call.tool.endpoint.route.callback)
             if not obstacle:
-                outcome = make_trial(call, call.dispatcher.perform, rollback)
+                # An old version of the object is refused before anybody approves the call. Of one
+                # that is approved, those who did are shown first what has changed.
+                guards = [guard for guard in call.guards if guard.is_for_each and not locks]
+                perform = partial(pass_guards, guards, perform=call.dispatcher.perform)
+                outcome = make_trial(call, perform, rollback)
         except Asked as exc:
             # Answers to questions of a view are not kept for a later call.
             raise self.make_obstacle(_("it asks its caller")) from exc

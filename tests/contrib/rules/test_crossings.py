@@ -85,6 +85,15 @@ def test_a_version_that_is_old_by_now(ask, alice, sent, order):
     assert not is_refunded(order)
 
 
+def test_a_version_that_is_old_already_is_refused_at_once(ask, alice, sent, order):
+    version = alice.call("orders_retrieve", id=order.pk).envelope["meta"]["if_match"]
+    order.save()
+    refused = alice.call("orders_refund", **sent, if_match=version)
+    assert refused.code == "CONFLICT"
+    assert refused.envelope["meta"]["if_match"] != version
+    assert not Proposal.objects.exists()
+
+
 def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
     keep_rule("products_partial_update", "approve", condition="price > 5")
     pan, other = Product.objects.order_by("pk")[:2]

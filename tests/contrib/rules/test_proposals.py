@@ -303,6 +303,14 @@ def test_an_approval_expires_as_well(propose, approver, refund, order):
     assert not is_refunded(order)
 
 
+def test_no_worker_makes_a_call_whose_approval_has_expired(propose, approver, order):
+    row = approve(propose(), approver())
+    Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
+    assert run_proposal(row.pk) is None
+    assert state(row) == "expired"
+    assert not is_refunded(order)
+
+
 def test_old_proposals_are_deleted(propose):
     propose()
     assert expire() == 0
