@@ -191,7 +191,8 @@ def find_kwarg(tool: Tool, inverse: Tool, name: str, kwargs: Mapping[str, Any], 
     answer = data if isinstance(data, Mapping) else {}
     shown = next((answer[each] for each in names if each in answer), MISSING)
     if known is MISSING:
-        is_member = tool.endpoint.collection == inverse.endpoint.collection
+        before_key = inverse.endpoint.object_path.rpartition("{")[0].rstrip("/")
+        is_member = tool.endpoint.collection == before_key
         return shown if is_member else MISSING
     return known if shown is MISSING or str(shown) == str(known) else MISSING
 

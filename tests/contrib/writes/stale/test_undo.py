@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import Group
-from rest_framework.decorators import action
+from django.urls import path
+from rest_framework.decorators import action, api_view, permission_classes
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -106,6 +108,30 @@ def test_a_create_is_taken_back_by_the_destroy_of_what_it_made(teams_at):
     assert undo["tool"] == "teams_destroy"
     assert not agent.call_with(undo["tool"], undo["arguments"]).is_error
     assert not Group.objects.filter(name="green").exists()
+
+
+def test_what_functions_make_is_taken_back_by_the_path_below_theirs(agents_of):
+    """No serializer says which object the answer is about."""
+
+    @mcp_tool(name="crews_create", undo="crews_delete")
+    @api_view(["POST"])
+    @permission_classes([])
+    def crews(request):
+        return Response({"id": Group.objects.create(name="green").pk}, status=201)
+
+    @mcp_tool(name="crews_delete")
+    @api_view(["DELETE"])
+    @permission_classes([])
+    def crew(request, pk):
+        Group.objects.get(pk=pk).delete()
+        return Response(status=204)
+
+    agent = agents_of(
+        SimpleNamespace(urls=[path("crews/", crews), path("crews/<int:pk>/", crew)])
+    )()
+    undo = undo_of(agent.call("crews_create"))
+    assert undo == {"tool": "crews_delete", "arguments": {"pk": Group.objects.get(name="green").pk}}
+    assert not agent.call_with(undo["tool"], undo["arguments"]).is_error
 
 
 def test_arguments_come_from_the_call_and_the_answer_and_others_are_named(teams_at, team):
