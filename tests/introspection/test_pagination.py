@@ -92,6 +92,32 @@ def test_broken_paginator_becomes_a_finding():
     assert "no tenant" in schema.findings[0].message
 
 
+def test_an_own_list_that_asks_its_paginator_itself_has_pages(subtests):
+    def by_paginator(self, request):
+        return self.paginator.paginate_queryset(self.get_queryset(), request, view=self)
+
+    def by_function(self, request):
+        return list_page(request, self)
+
+    def without(self, request):
+        return self.get_queryset()
+
+    for handler, names in ((by_paginator, ["page", "size"]), (by_function, ["page", "size"])):
+        with subtests.test(handler=handler.__name__):
+            assert sorted(schemas(get_own(handler).query)) == names
+    assert get_own(without).query == ()
+
+
+def get_own(handler):
+    own = {"pagination_class": Numbered, "get": handler}
+    return described(type("Paged", (Groups,), own), "GET")
+
+
+def list_page(request, view):
+    paginator = view.paginator
+    return paginator.paginate_queryset(view.get_queryset(), request, view)
+
+
 @pytest.mark.django_db
 def test_a_real_page_fits_the_answer_described():
     Group.objects.create(name="a")

@@ -22,6 +22,7 @@ from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
 from drf_mcp.dispatch.guards import find_refusal
+from drf_mcp.dispatch.response import PAGE_SIZE_LIMITED
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import ProtocolError
@@ -294,6 +295,8 @@ class ProgramCalls:
         if outcome.is_page and isinstance(data, Mapping) and "results" in data:
             rest = {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
             following = page.next if page is not None else None
+            if page is not None and page.has_more and following is None:
+                self.warn_of_missing_pages(outcome.tool)
             if rest.keys() == {"results"}:
                 data, answer.following = rest["results"], following
             else:
@@ -310,6 +313,12 @@ class ProgramCalls:
             answer.error = _("CONTENT_TRUNCATED The answers are too long for a program.")
             return
         answer.value = encoder.plain(data)
+
+    def warn_of_missing_pages(self, name: str) -> None:
+        # The paginator is one whose parameters nobody described.
+        text = _("%(tool)s gave the rows of one page: it takes no argument for the next one.")
+        warning = Warning(PAGE_SIZE_LIMITED, text % {"tool": name})
+        self.warnings.setdefault((warning.code, warning.message), warning)
 
     # --- Functions that call no tool -----------------------------------------------------------
 

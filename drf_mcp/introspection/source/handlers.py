@@ -30,6 +30,7 @@ HOOKS = frozenset(dir(GenericAPIView))
 TRUSTED = frozenset({"django", "rest_framework", "drf_mcp", "builtins", "logging"})
 DATA, FILES = frozenset({"data", "POST"}), frozenset({"FILES"})
 MOST_FUNCTIONS = 50
+PAGINATE = "paginate_queryset"
 Keys = dict[str, None]
 WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
 WRITES |= {"get_or_create", "update_or_create"}
@@ -112,6 +113,9 @@ class HandlerReading:
     def read_call(
         self, node: ast.Call, source: FunctionSource, owner: type | None, is_wrapper: bool
     ) -> None:
+        # The view's own method, or that of its paginator: self.paginator.paginate_queryset(...).
+        if getattr(node.func, "attr", "") == PAGINATE:
+            self.calls.add(PAGINATE)
         if is_own_member(node.func):
             after = None if isinstance(node.func.value, ast.Name) else owner
             return self.read_method(node, source, node.func.attr, after)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.urls import path
 from rest_framework.decorators import api_view
+from rest_framework.generics import ListAPIView
+from rest_framework.pagination import BasePagination
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
 from example_project.shop.serializers import CustomerSerializer
+from tests.contrib.compose.test_guards import BY_TOKEN
 from tests.documentation.pages import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +37,37 @@ def test_a_tool_returns_the_data_of_the_same_request(composer, http_of):
 def test_a_list_returns_the_rows_of_all_pages(composer):
     own = Customer.objects.filter(owner__username="alice")
     assert composer.value("len(customers_list())") == own.count()
+
+
+class AfterRow(BasePagination):
+    """Three rows after one that the query names, by a parameter that nothing describes."""
+
+    def paginate_queryset(self, queryset, request, view=None):
+        after = int(request.query_params.get("after", 0))
+        self.rows = list(queryset.filter(pk__gt=after)[:4])
+        return self.rows[:3]
+
+    def get_paginated_response(self, data):
+        link = f"http://testserver/?after={self.rows[2].pk}" if len(self.rows) > 3 else None
+        return Response({"next": link, "results": data})
+
+
+def test_rows_of_pages_that_no_argument_asks_for_are_said_to_be_missing(composer_of, expose):
+    class Groups(ListAPIView):
+        queryset = Group.objects.order_by("pk")
+        serializer_class = CustomerSerializer
+        pagination_class = AfterRow
+
+        def get_serializer(self, rows, **kwargs):
+            return SimpleNamespace(data=[row.name for row in rows])
+
+    expose(path("groups/", Groups.as_view()), COMPOSE=True, **BY_TOKEN)
+    for number in range(4):
+        Group.objects.create(name=f"group {number}")
+    result = composer_of("alice", path="/mcp").run("len(groups_list())")
+    assert result.data["result"] == 3
+    (warning,) = result.envelope["meta"]["warnings"]
+    assert "groups_list gave the rows of one page" in str(warning)
 
 
 def test_a_page_that_the_program_asks_for_is_that_page(composer):
