@@ -1,44 +1,45 @@
-"""One case: the endpoint that it describes, its caller, and the doors to it."""
+"""One case: the endpoint that it describes, its caller, and their requests."""
 
 from __future__ import annotations
 
-import contextlib
+import base64
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, connection, transaction
-from django.test import Client, TestCase
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection, transaction
 from django.urls import include, path
-from django_tasks_db.models import DBTaskResult
 from rest_framework.authtoken.models import Token
-from rest_framework.exceptions import APIException
 from rest_framework.test import APIClient
 from rest_framework.throttling import BaseThrottle
 
+from drf_mcp.contrib.rules.apps import RulesConfig
+from drf_mcp.contrib.rules.models import CallRule, Proposal
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.option_types.installed import features
 from drf_mcp.tools import registry
-from drf_mcp.transports.http import BufferedStream
-from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
-from drf_mcp.transports.stdio import StdioConnection
+from drf_mcp.transports.in_process import LocalEndpoint
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
-from example_project.shop.models import Ticket
-from tests.agents import Agent
-from tests.asgi import BOTH
-from tests.contrib.asking.handshake import FORMS, Host, accept
+from example_project.shop.models import Customer, Ticket
+from tests.crossings.doors import Doors
 from tests.crossings.drawing import OFF, ON, Case
-from tests.crossings.views import AUTHENTICATION, KINDS, STAMP
-from tests.parity.answers import CODES, over_http
+from tests.crossings.formats import VERSION_HEADER
+from tests.crossings.views import AUTHENTICATION, STAMP, Notes
+from tests.parity.answers import CODES, PAGE_MEMBERS
 
-ENDPOINT = "/crossing/mcp"
 ENVELOPES = {
     "v2": ResponseV2Envelope,
     "ok": OkEnvelope,
@@ -46,11 +47,13 @@ ENVELOPES = {
     "plain": PlainEnvelope,
 }
 USERS = {"plain": "bob", "staff": "carol", "narrowed": "alice"}
-TASKS = "io.modelcontextprotocol/tasks"
 MARK = re.compile(r"note<\d+>")
 ARCHIVED = re.compile(r"archive_id='([A-Za-z0-9_-]+)'")
 # Tokens of a result, and of each note, of which there are thirty.
 SMALL, LONG_TEXT = 1000, "It has been said before, and is said again. " * 12
+GUARDS = ("dry_run", "confirmation", "idempotency_key", "if_match")
+FORM = "application/x-www-form-urlencoded"
+LOCALES = "django.middleware.locale.LocaleMiddleware"
 
 
 class Counted(BaseThrottle):
@@ -61,10 +64,6 @@ class Counted(BaseThrottle):
     def allow_request(self, request: Any, view: Any) -> bool:
         type(self).calls += 1
         return True
-
-
-class Shut(Exception):
-    """The caller was not let in; with all that was said."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +93,32 @@ class Reply:
         return data["result"] if self.of_program and "result" in data else data
 
     @property
+    def told(self) -> Any:
+        """The data of an answer that is no, and no error."""
+        return self.data["data"] if self.envelope_name == "plain" else self.data
+
+    @property
     def code(self) -> str | None:
         """The error's code, None where the envelope has codes of its own or none."""
         return str(self.data["error_code"]) if self.envelope_name == "v2" else None
 
-    def answers_as(self, response: Any) -> None:
-        """Hold verdict and data against those of an HTTP response."""
+    @property
+    def meta(self) -> Mapping[str, Any] | None:
+        """What the envelope says beside the data, None where it says nothing."""
+        name = {"v2": "meta", "ok": "meta", "status": "metadata"}.get(self.envelope_name)
+        return None if name is None or self.of_program else self.envelope[name]
+
+    @property
+    def words(self) -> str:
+        """All that is said, not as JSON."""
+        return " ".join(find_texts([self.envelope, self.raw.get("structuredContent")]))
+
+    def answers_as(self, response: Any, *, pages: bool = False) -> None:
+        """Hold verdict and data against those of an HTTP response.
+
+        Args:
+            pages: whether the view is known to answer in pages.
+        """
         status = response.status_code
         assert self.is_error is (status >= 400), (status, self.raw)
         if status >= 400:
@@ -107,9 +126,21 @@ class Reply:
             assert code is None or code in CODES[status], (status, self.raw)
         elif response.content:
             body = json.loads(response.content)
+            if pages and self.of_program:
+                body = body["results"]
+            elif pages and self.envelope_name != "plain":
+                body = {name: value for name, value in body.items() if name not in PAGE_MEMBERS}
             wraps = isinstance(body, list) and self.envelope_name in ("v2", "status")
             wraps = wraps and not self.of_program
             assert self.data == ({"results": body} if wraps else body)
+
+
+def find_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, (dict, list)):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from find_texts(member)
+    elif isinstance(value, str):
+        yield value
 
 
 class Crossing:
@@ -117,27 +148,32 @@ class Crossing:
 
     def __init__(self, case: Case, patch: Any, settings: Any) -> None:
         self.case = case
-        self.kind = KINDS[case["view"]]
         self.user = User.objects.get(username=USERS[case["caller"]])
         self.sent = 0
-        # How often a host was asked, whose user always agrees.
-        self.asked = 0
         self.patch = patch
+        self.doors = Doors(self)
         Counted.calls = 0
         self.fill_notes()
+        self.kind = Notes.of(case)
+        # The rules, which other tests leave out, decide about the calls of this one.
+        patch.setattr(
+            apps.get_app_config("drf_mcp_rules"), "mcp_features", RulesConfig.mcp_features
+        )
+        features.forget()
         self.serve(settings)
         if self.is_on("atomic"):
             patch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+        if self.is_on("approval"):
+            members = {"verdict": "approve", "reason": "People look at it."}
+            for method in ("PATCH", "DELETE"):
+                CallRule.objects.create(name=method, tools=f"{method} *", **members)
 
     def is_on(self, feature: str) -> bool:
         return self.case[feature] != OFF
 
-    def has(self, guard: str) -> bool:
-        return self.case["guard"] == guard
-
     def fill_notes(self) -> None:
         """Leave each user with some notes, each with a text that no other one has."""
-        customer = Ticket.objects.earliest("pk").customer
+        customer = Customer.objects.earliest("pk")
         Ticket.objects.all().delete()
         users = [User.objects.get(username=name) for name in ("alice", "bob", "carol")]
         notes = Ticket.objects.bulk_create(
@@ -148,55 +184,75 @@ class Crossing:
             note.subject = f"note<{note.pk}>"
         Ticket.objects.bulk_update(notes, ["subject"])
 
+    # --- The endpoint --------------------------------------------------------------------------
+
+    @property
+    def endpoint(self) -> str:
+        return "/crossing/desk/mcp" if self.is_on("toolset") else "/crossing/mcp"
+
     def serve(self, settings: Any) -> None:
+        patterns = [path("", include("drf_mcp.urls")), *self.kind.urls]
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+        settings.NOTES_ANSWER = self.case["answer"]
+        settings.DRF_MCP = self.make_settings()
+        if self.is_on("middleware"):
+            settings.MIDDLEWARE = [*settings.MIDDLEWARE, STAMP]
+        if self.is_on("language"):
+            settings.MIDDLEWARE = [*settings.MIDDLEWARE, LOCALES]
+        if self.is_on("own errors"):
+            own = "tests.crossings.views.answer_error"
+            settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "EXCEPTION_HANDLER": own}
+        registry.reload()
+        endpoint = MCPView.as_view(
+            envelope_class=ENVELOPES[self.case["envelope"]],
+            tool_search=self.is_on("search"),
+            compose="writes" if self.is_on("program") else False,
+            tool_options=self.make_options(),
+            throttle_classes=[Counted] if self.is_on("throttle") else [],
+        )
+        routes = [path("crossing/mcp", endpoint), path("crossing/<toolset>/mcp", endpoint)]
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [*patterns, *routes]})
+        registry.reload()
+
+    def make_options(self) -> dict[str, Any]:
         options: dict[str, Any] = {}
-        if self.has("if_match"):
+        if self.is_on("if_match"):
             options["if_match"] = "subject"
         if self.is_on("several"):
             options["bulk"] = True
         if self.is_on("tasks"):
             options["task"] = "optional"
+        if self.is_on("undo"):
+            options["undo"] = self.find_tool("DELETE", one=True).name
+        if self.is_on("resources"):
+            options["resource"] = True
         if self.case["over budget"] == "by endpoint":
             options["max_result_tokens"] = SMALL
-        endpoint = MCPView.as_view(
-            envelope_class=ENVELOPES[self.case["envelope"]],
-            tool_search=self.is_on("search"),
-            compose="writes" if self.is_on("program") else False,
-            tool_options=options,
-            throttle_classes=[Counted] if self.is_on("throttle") else [],
-        )
-        patterns = [
-            path("", include("drf_mcp.urls")),
-            path("crossing/mcp", endpoint),
-            *self.kind.urls,
-        ]
-        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-        if self.is_on("middleware"):
-            settings.MIDDLEWARE = [*settings.MIDDLEWARE, STAMP]
-        if self.is_on("own errors"):
-            own = "tests.crossings.views.answer_error"
-            settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "EXCEPTION_HANDLER": own}
-        settings.NOTES_ANSWER = self.case["answer"]
-        settings.DRF_MCP = {
+        return options
+
+    def make_settings(self) -> dict[str, Any]:
+        return {
             "EXPOSE": "urlconf",
             "INCLUDE": ["*"],
+            "SERVER_NAME": "shop",
             "AUTHENTICATION_CLASSES": AUTHENTICATION,
-            "CONFIRM": self.has("confirmation"),
-            "DRY_RUN": self.has("dry run"),
-            "IDEMPOTENCY_KEYS": self.has("idempotency"),
+            "CONFIRM": self.is_on("confirmation"),
+            "DRY_RUN": self.is_on("dry run"),
+            "IDEMPOTENCY_KEYS": self.is_on("idempotency"),
+            "TOOLSETS": {"desk": ["*/notes/*", "*/notes/"]},
             "CALL_MIDDLEWARE": [STAMP] if self.is_on("middleware") else [],
             "TASKS_BACKEND": "background" if self.is_on("tasks") else None,
             "AGGREGATES": "auto" if self.is_on("figures") else "declared",
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": {OFF: None, ON: SMALL}.get(self.case["over budget"], 10_000),
             "OUTPUT_SCHEMA": "full" if self.is_on("output schema") else None,
+            "LANGUAGE": "de" if self.case["language"] == "of the setting" else None,
         }
-        registry.reload()
 
     # --- Callers -------------------------------------------------------------------------------
 
     @cached_property
-    def header(self) -> str:
+    def header(self) -> str | None:
         if self.case["caller"] != "narrowed":
             return f"Token {Token.objects.get_or_create(user=self.user)[0].key}"
         # All tools but the one that deletes.
@@ -206,16 +262,62 @@ class Crossing:
         token.save()
         return f"Bearer {key}"
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of each request by an agent over HTTP."""
+        headers = {}
+        if self.case["language"] == "of the client":
+            headers["Accept-Language"] = "de"
+        if self.case["versioning"] == "header":
+            headers[VERSION_HEADER] = "v2"
+        return headers
+
     @cached_property
     def http(self) -> APIClient:
         key = Token.objects.get_or_create(user=self.user)[0].key
-        return APIClient(headers={"authorization": f"Token {key}"})
+        headers = {"authorization": f"Token {key}", "accept": ACCEPT}
+        if self.is_on("language"):
+            headers["accept-language"] = "de"
+        # The doors of this process have no headers.
+        if self.case["versioning"] == "header" and self.case["door"] not in ("stdio", "in process"):
+            headers[VERSION_HEADER] = "v2"
+        # As the doors of this process name the host.
+        is_local = self.case["door"] in ("stdio", "in process")
+        return APIClient(headers=headers, SERVER_NAME="localhost" if is_local else "testserver")
 
     # --- Requests ------------------------------------------------------------------------------
 
     def over_http(self, method: str, pk: int | None = None, body: Any = None) -> Any:
-        path = self.kind.every if pk is None else self.kind.one.format(pk=pk)
-        return over_http(self.http, method, path, body)
+        path = self.kind.every if pk is None else self.kind.one
+        path = path.format(pk=pk, **self.kind.kwargs)
+        path += "?" + urlencode(self.kind.query) if self.kind.query else ""
+        if body is None:
+            return self.http.generic(method, path)
+        body, send = self.write_names(body), getattr(self.http, method.lower())
+        if self.case["parser"] == "form":
+            return send(path, urlencode(body), content_type=FORM)
+        if self.case["parser"] == "JSON":
+            return send(path, body, format="json")
+        if "text_file" in body:
+            text = body["text_file"].encode()
+            body = {**body, "text_file": SimpleUploadedFile("note.txt", text, "text/plain")}
+        return send(path, body, format="multipart")
+
+    def write_names(self, note: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the members of a note under the names that the view's parser reads."""
+        note = dict(note)
+        if self.case["parser"] == "files" and "note_text" in note:
+            note["text_file"] = note.pop("note_text")
+        if (self.case["renderer"], self.case["parser"]) == ("camel case", "JSON"):
+            note = {"noteText" if name == "note_text" else name: v for name, v in note.items()}
+        return note
+
+    def write_arguments(self, note: Mapping[str, Any]) -> dict[str, Any]:
+        note = self.write_names(note)
+        if "text_file" in note:
+            text = base64.b64encode(note["text_file"].encode()).decode()
+            note["text_file"] = f"data:text/plain;name=note.txt;base64,{text}"
+        return note
 
     def find_tool(self, method: str, *, one: bool = False) -> Any:
         path = self.kind.one if one else self.kind.every
@@ -230,18 +332,21 @@ class Crossing:
         tool = self.find_tool(method, one=pk is not None)
         names = self.describe(tool)
         guards = {name: arguments.pop(name) for name in list(arguments) if name in GUARDS}
-        # A body that no serializer describes is one argument.
-        body = (
-            {"body": arguments}
-            if arguments and "body" in names and "subject" not in names
-            else arguments
-        )
+        if "items" in arguments:
+            body = {"items": [self.write_arguments(each) for each in arguments["items"]]}
+        else:
+            body = self.write_arguments(arguments)
+            # A body that no serializer describes is one argument.
+            if body and "body" in names and "subject" not in names:
+                body = {"body": body}
         key = {} if pk is None else {"id" if "id" in names else "pk": pk}
-        return self.call_tool(tool.name, {**key, **body, **guards}, reads=method == "GET")
+        where = {**self.kind.kwargs, **self.kind.query}
+        reads = method == "GET"
+        return self.call_tool(tool.name, {**where, **key, **body, **guards}, reads=reads)
 
     def describe(self, tool: Any) -> Mapping[str, Any]:
         """Return the schemas of the arguments that a tool has at the endpoint."""
-        options = LocalEndpoint(ENDPOINT).tool_options
+        options = LocalEndpoint(self.endpoint).tool_options
         properties: Mapping[str, Any] = registry.tool(tool.name, None, options).arguments.schema[
             "properties"
         ]
@@ -253,119 +358,47 @@ class Crossing:
             name = "tools_read" if reads else "tools_write"
         if self.is_on("program"):
             return self.compose({"program": f"{name}(**{dict(arguments)!r})"})
-        return Reply(self.send(name, arguments), self.case["envelope"])
+        return Reply(self.send_call(name, arguments), self.case["envelope"])
 
     def compose(self, arguments: Mapping[str, Any]) -> Reply:
         """Run a program, or go on with one."""
         # The call in it counts for throttles too.
         self.sent += 1
-        message = self.send("tools_compose", arguments)
+        message = self.send_call("tools_compose", arguments)
         return Reply(message, self.case["envelope"], of_program=True)
 
-    def send(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def send_call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.send("tools/call", {"name": name, "arguments": arguments})
+
+    def send(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         self.sent += 1
-        doors = {
-            "HTTP": self.by_http,
-            "host with forms": self.by_host,
-            "stdio": self.by_stdio,
-            "in process": self.in_process,
-        }
-        params: dict[str, Any] = {"name": name, "arguments": arguments}
         if self.case["over budget"] == "by client":
-            params["_meta"] = {CLIENT_LIMIT_KEY: SMALL}
-        return doors[self.case["door"]](params, self.header)
+            params = {**params, "_meta": {CLIENT_LIMIT_KEY: SMALL}}
+        return self.doors.send(method, params, self.header)
 
-    # --- Doors ---------------------------------------------------------------------------------
+    def read_resource(self, pk: int | None = None) -> str:
+        """Return the text of the resource of all notes, or of one."""
+        path = self.kind.every if pk is None else self.kind.one
+        uri = "shop:/" + path.format(pk=pk, **self.kind.kwargs).rstrip("/")
+        uri += "?" + urlencode(self.kind.query) if self.kind.query else ""
+        text: str = self.send("resources/read", {"uri": uri})["contents"][0]["text"]
+        return text
 
-    def by_http(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
-        agent = Agent(Client(headers={"authorization": header} if header else {}), path=ENDPOINT)
-        if self.is_on("tasks"):
-            capabilities = {"extensions": {TASKS: {}}}
-            meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
-            params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
-        with TestCase.captureOnCommitCallbacks(execute=True):
-            response = agent.post(*agent.frame("tools/call", params))
-        answer = json.loads(response.content)
-        if "result" not in answer:
-            raise Shut(response.status_code, response.content.decode())
-        result = answer["result"]
-        return result if result["resultType"] != "task" else self.finish(agent, result, params)
-
-    def by_host(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
-        host = Host(headers={"authorization": header} if header else {}, opens=False, at=ENDPOINT)
-        if header:
-            host.shake_hands(FORMS)
-        message, headers = host.agent.frame("tools/call", params)
-
-        class AnsweredStream(BufferedStream):
-            def __init__(stream, respond: Callable[[], Any]) -> None:
-                super().__init__(respond)
-                stream.channel.is_live = True
-
-            def send(stream, method: str, params: Any, id: str | None = None) -> None:
-                self.asked += 1
-                assert (method, host.answer(id, accept())) == ("elicitation/create", 202)
-
-        with self.patch.context() as patch:
-            # A thread would not see what the transaction of the test has written.
-            patch.setattr("drf_mcp.views.open_stream", lambda request, r: AnsweredStream(r))
-            response = host.agent.post(message, {**headers, **host.session, "Accept": BOTH})
-        answer = json.loads(response.content)
-        if "result" not in answer:
-            raise Shut(response.status_code, response.content.decode())
-        return answer["result"]  # type: ignore[no-any-return]
-
-    def finish(self, agent: Agent, task: Mapping[str, Any], params: Any) -> Mapping[str, Any]:
-        """Do what a worker does, and return the result of a task."""
-        for job in list(DBTaskResult.objects.ready()):
-            job.claim("this process")
-            job.task.call(*job.task_result.args, **job.task_result.kwargs)
-            job.set_successful(None)
-        asked = {"taskId": task["taskId"], "_meta": params["_meta"]}
-        answer = json.loads(agent.post(*agent.frame("tasks/get", asked)).content)
-        assert answer["result"]["status"] == "completed", answer
-        return answer["result"]["result"]  # type: ignore[no-any-return]
-
-    def by_stdio(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
-        lines: list[bytes] = []
-        endpoint = LocalEndpoint(ENDPOINT)
-        caller = lambda: endpoint.make_caller(None, header)  # noqa: E731
-        door = StdioConnection(endpoint.make_server(), caller, lines.append)
-        message, _ = Agent(Client()).frame("tools/call", params)
-        work = door.receive(json.dumps(message).encode())
-        assert work is not None
-        with connections_kept():
-            door.answer(work)
-        return read_message(json.loads(lines[0]))
-
-    def in_process(self, params: Mapping[str, Any], header: str | None) -> Mapping[str, Any]:
-        user = self.user if header else None
-        try:
-            client = InProcessClient(user, endpoint=LocalEndpoint(ENDPOINT))
-            return read_message(client.send("tools/call", params))
-        except APIException as exc:
-            raise Shut(401, str(exc)) from exc
-
-
-GUARDS = ("dry_run", "confirmation", "idempotency_key", "if_match")
-
-
-def read_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "result" not in message:
-        raise Shut(401, json.dumps(message))
-    return message["result"]  # type: ignore[no-any-return]
-
-
-@contextlib.contextmanager
-def connections_kept() -> Iterator[None]:
-    """Keep the database's connection open at the end of a request, as Django's test client does."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    try:
-        yield
-    finally:
-        for signal in (request_started, request_finished):
-            signal.connect(close_old_connections)
+    def approve(self, call: Callable[[], Reply]) -> Reply:
+        """Make a call that people have to approve, approve it, and return its reply."""
+        store, before = ProposalStore(), get_notes()
+        call()
+        assert get_notes() == before
+        row = Proposal.objects.get(status="waiting")
+        row = store.approve(row, User.objects.get(username="admin"), row.fingerprint)
+        if row.request is None:
+            # A caller without a row of a credential makes the call.
+            return call()
+        self.sent += 1
+        run_proposal(row.pk)
+        row.refresh_from_db()
+        assert row.status in ("done", "failed"), (row.status, row.answer)
+        return Reply(row.answer["result"], self.case["envelope"])
 
 
 def get_notes() -> list[tuple[Any, ...]]:

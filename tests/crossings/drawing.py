@@ -18,8 +18,28 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "envelope": ("v2", "ok", "status", "plain"),
     # A caller whom nobody knows is tried in each case: no other feature would be reached by one.
     "caller": ("plain", "staff", "narrowed"),
-    "door": ("HTTP", "host with forms", "stdio", "in process"),
-    "guard": ("none", "dry run", "confirmation", "idempotency", "if_match"),
+    "door": ("HTTP", "batch", "host with forms", "stdio", "in process"),
+    # Guards, which may meet in one call.
+    "dry run": (OFF, ON),
+    "confirmation": (OFF, ON),
+    "idempotency": (OFF, ON),
+    "if_match": (OFF, ON),
+    "undo": (OFF, ON),
+    # People approve changes and deletions.
+    "approval": (OFF, ON),
+    # The endpoint is that of a toolset.
+    "toolset": (OFF, ON),
+    # How requests are written, and how answers are.
+    "parser": ("JSON", "form", "files"),
+    "renderer": ("JSON", "camel case", "packed", "own encoder"),
+    "pages": (OFF, "numbers", "offset", "cursor"),
+    "versioning": (OFF, "path", "header", "query"),
+    # The path names the customer as well.
+    "nested": (OFF, ON),
+    # German, by the request or by LANGUAGE.
+    "language": (OFF, "of the client", "of the setting"),
+    # What tools read can be read as resources.
+    "resources": (OFF, ON),
     "middleware": (OFF, ON),
     "tasks": (OFF, ON),
     "search": (OFF, ON),
@@ -38,7 +58,7 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "over budget": (OFF, ON, "by endpoint", "by client"),
     "output schema": (OFF, ON),
     # Between an answer that leaves something out, and the call that fetches it.
-    "meanwhile": ("nothing", "rows added", "rows deleted", "rights changed"),
+    "meanwhile": ("nothing", "rows added", "rows deleted", "rows taken away", "rights changed"),
 }
 
 
@@ -50,6 +70,12 @@ def is_possible(case: Mapping[str, str]) -> bool:
     if (case.get("door"), case.get("caller")) == ("in process", "narrowed"):
         return False
     if case.get("view") == "viewset" and case.get("answer", "rows") != "rows":
+        return False
+    # An answer of a project's own has no pages.
+    if case.get("pages", OFF) != OFF and case.get("answer", "rows") != "rows":
+        return False
+    # There are no headers.
+    if (case.get("door"), case.get("language")) == ("stdio", "of the client"):
         return False
     # A program gets rows, and what is too long of them is kept for the next program.
     others = {"answer": "rows", "search": OFF, "over budget": OFF}

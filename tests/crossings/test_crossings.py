@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
 
 from drf_mcp.contrib.aggregates import SHARED
+from drf_mcp.contrib.rules.models import Proposal
+from drf_mcp.contrib.rules.proposal_store import ProposalStore
+from drf_mcp.contrib.rules.proposing import run_proposal
+from drf_mcp.option_types.installed import features
 from drf_mcp.tools import registry
 from example_project.shop.models import Ticket
 from tests.crossings.crossing import (
@@ -16,22 +24,26 @@ from tests.crossings.crossing import (
     MARK,
     Counted,
     Crossing,
-    Shut,
+    Reply,
+    find_texts,
     get_notes,
     observed,
 )
+from tests.crossings.doors import Refused, Shut
 from tests.crossings.drawing import draw, name_case
 
 pytestmark = pytest.mark.django_db
 # Pairs at a desk, triples in the night.
 STRENGTH = 3 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2
-NOTE = {"subject": "note<0>", "body": "It drips.", "priority": 2}
+NOTE = {"subject": "note<0>", "note_text": "It drips.", "priority": 2}
 REFUSED = {**NOTE, "priority": 99}
 
 
 @pytest.fixture(params=list(draw(STRENGTH)), ids=name_case)
-def crossing(request, monkeypatch, settings) -> Crossing:
-    return Crossing(request.param, monkeypatch, settings)
+def crossing(request, monkeypatch, settings) -> Iterator[Crossing]:
+    yield Crossing(request.param, monkeypatch, settings)
+    monkeypatch.undo()
+    features.forget()
 
 
 def marks(text: str) -> set[str]:
@@ -42,6 +54,13 @@ def find_note(crossing: Crossing, *, own: bool) -> int:
     rows = Ticket.objects.order_by("pk")
     rows = rows.filter(opened_by=crossing.user) if own else rows.exclude(opened_by=crossing.user)
     return rows[0].pk
+
+
+def find_visible(crossing: Crossing) -> set[str]:
+    """Return the marks of all notes that the caller may see."""
+    rows = Ticket.objects.all()
+    rows = rows if crossing.user.is_staff else rows.filter(opened_by=crossing.user)
+    return set(rows.values_list("subject", flat=True))
 
 
 def fetch(crossing: Crossing, archive_id: str) -> str:
@@ -60,17 +79,21 @@ def fetch(crossing: Crossing, archive_id: str) -> str:
 def test_the_features_keep_their_promises_together(crossing):
     check_stranger(crossing)
     check_read(crossing)
+    check_read_of_one(crossing)
+    check_resources(crossing)
     check_figures(crossing)
     check_refused_write(crossing)
     check_write(crossing)
+    check_undo(crossing)
     check_change(crossing)
+    check_proposals(crossing)
     check_delete(crossing)
     if crossing.is_on("throttle"):
         # Whether a tool that a token does not open is counted depends on what asks for it first.
         unopened = crossing.case["caller"] == "narrowed"
         # Of a program, what is refused before a call of it.
         least = crossing.sent // 2 if crossing.is_on("program") else crossing.sent
-        assert least - unopened <= Counted.calls <= crossing.sent
+        assert least - unopened <= Counted.calls <= crossing.sent + crossing.doors.others
     assert {"note<0>"} - marks(json.dumps(get_notes())) == {"note<0>"}
 
 
@@ -87,7 +110,7 @@ def check_stranger(crossing: Crossing) -> None:
             assert not [name for name in ("subject", "priority", "subjekt") if name in text], text
     finally:
         crossing.__dict__["header"] = crossing_header
-        crossing.sent = Counted.calls
+        crossing.sent = Counted.calls = crossing.doors.others = 0
     assert get_notes() == before
 
 
@@ -98,9 +121,7 @@ def check_read(crossing: Crossing) -> None:
     assert expected
     assert not reply.is_error, reply.raw
     if not crossing.is_on("over budget"):
-        if crossing.case["answer"] == "rows":
-            reply.answers_as(response)
-        assert marks(reply.text) == expected
+        check_pages(crossing, response, reply)
         return
     given = reply.text
     assert marks(given) < expected
@@ -113,6 +134,65 @@ def check_read(crossing: Crossing) -> None:
     rest = "".join(fetch(crossing, archive_id) for archive_id in named)
     # Whether a row that is gone is withheld depends on what is known of it.
     assert expected - gone <= marks(given + rest) <= expected
+    if crossing.case["view"] == "viewset" and crossing.case["meanwhile"] == "rows taken away":
+        assert not gone & marks(rest)
+
+
+def check_pages(crossing: Crossing, response: Any, reply: Reply) -> None:
+    """Each page is that of HTTP, and leads to the next."""
+    if not crossing.is_on("pages"):
+        if crossing.case["answer"] == "rows":
+            reply.answers_as(response)
+        assert marks(reply.text) == marks(response.content.decode())
+        return
+    # Who reads the paginator's answer has to know the paginator.
+    is_known = crossing.case["view"] in ("viewset", "overridden list", "action")
+    if is_known and crossing.is_on("program"):
+        visible = find_visible(crossing)
+        assert marks(reply.text) == visible
+        # The program asked for each page.
+        crossing.doors.others += len(visible) // 9
+        return
+    reply.answers_as(response, pages=is_known)
+    found = marks(reply.text)
+    while is_known and reply.meta is not None and (page := reply.meta["pagination"])["has_more"]:
+        # Of tools that a search runs, the arguments are those of the search.
+        name = "tools_read" if crossing.is_on("search") else crossing.find_tool("GET").name
+        reply = Reply(crossing.send_call(name, page["next"]), crossing.case["envelope"])
+        response = crossing.http.get(response.json()["next"])
+        reply.answers_as(response, pages=True)
+        assert not found & marks(reply.text)
+        found |= marks(reply.text)
+    if is_known and reply.meta is not None:
+        assert found == find_visible(crossing)
+        assert response.json()["next"] is None
+
+
+def check_read_of_one(crossing: Crossing) -> None:
+    """One note is that of HTTP, and another's is there for nobody else."""
+    for own in (True, False):
+        pk = find_note(crossing, own=own)
+        crossing.call("GET", pk).answers_as(crossing.over_http("GET", pk))
+
+
+def check_resources(crossing: Crossing) -> None:
+    """A resource is the body that HTTP gives."""
+    own, other = find_note(crossing, own=True), find_note(crossing, own=False)
+    if not crossing.is_on("resources"):
+        if crossing.case["view"] not in ("viewset", "overridden list"):
+            with pytest.raises(Refused):
+                crossing.read_resource(own)
+            crossing.sent -= 1
+        return
+    response, text = crossing.over_http("GET"), crossing.read_resource()
+    if crossing.is_on("over budget"):
+        assert marks(text) < marks(response.content.decode())
+    else:
+        assert json.loads(text) == response.json()
+    assert json.loads(crossing.read_resource(own)) == crossing.over_http("GET", own).json()
+    if crossing.case["caller"] != "staff":
+        with pytest.raises(Refused):
+            crossing.read_resource(other)
 
 
 def check_other_rights(crossing: Crossing, named: set[str]) -> None:
@@ -133,11 +213,18 @@ def change_meanwhile(crossing: Crossing, left_out: set[str]) -> set[str]:
         for note in Ticket.objects.filter(opened_by=crossing.user)[:12]:
             note.pk = None
             note.save(force_insert=True)
-    if crossing.case["meanwhile"] != "rows deleted":
-        return set()
-    gone = sorted(left_out)[:2]
-    Ticket.objects.filter(subject__in=gone).delete()
-    return set(gone)
+    gone = set(sorted(left_out)[:2])
+    if crossing.case["meanwhile"] == "rows deleted":
+        Ticket.objects.filter(subject__in=gone).delete()
+        return gone
+    if crossing.case["meanwhile"] == "rows taken away":
+        Ticket.objects.filter(subject__in=gone).update(opened_by=find_other(crossing))
+        return set() if crossing.user.is_staff else gone
+    return set()
+
+
+def find_other(crossing: Crossing) -> User:
+    return User.objects.exclude(pk=crossing.user.pk)[0]
 
 
 def check_figures(crossing: Crossing) -> None:
@@ -146,11 +233,14 @@ def check_figures(crossing: Crossing) -> None:
         # The list has code of its own.
         assert not crossing.is_on("figures") or crossing.case["view"] != "viewset"
         return
-    name = crossing.find_tool("GET").name
-    reply = crossing.call_tool(SHARED, {"tool": name}, reads=True)
+    where = {**crossing.kind.kwargs, **crossing.kind.query}
+    asked = {"tool": crossing.find_tool("GET").name, **({"filters": where} if where else {})}
+    reply = crossing.call_tool(SHARED, asked, reads=True)
     assert not reply.is_error, reply.raw
-    assert reply.data["total"]["count"] == len(crossing.over_http("GET").data)
-    refused = crossing.call_tool(SHARED, {"tool": name, "group_by": ["subject"]}, reads=True)
+    rows = Ticket.objects.all()
+    rows = rows if crossing.user.is_staff else rows.filter(opened_by=crossing.user)
+    assert reply.data["total"]["count"] == rows.count()
+    refused = crossing.call_tool(SHARED, {**asked, "group_by": ["subject"]}, reads=True)
     assert refused.is_error
 
 
@@ -161,6 +251,9 @@ def check_refused_write(crossing: Crossing) -> None:
     reply, after = observed(lambda: crossing.call("POST", **REFUSED))
     reply.answers_as(response)
     assert after == before
+    body = response.json()
+    for text in find_texts(body["error"]["errors"] if crossing.is_on("own errors") else body):
+        assert text in reply.words
     other = find_note(crossing, own=False)
     if crossing.case["caller"] != "staff":
         response, _ = observed(lambda: crossing.over_http("PATCH", other, {"priority": 1}))
@@ -175,11 +268,8 @@ def check_write(crossing: Crossing) -> None:
     before = get_notes()
     response, written = observed(lambda: crossing.over_http("POST", body=NOTE))
     assert response.status_code == 201
-    if crossing.has("dry run"):
-        reply, after = observed(lambda: crossing.call("POST", **NOTE, dry_run=True))
-        assert not reply.is_error, reply.raw
-        assert after == before
-    if crossing.has("idempotency"):
+    check_dry_run(crossing, lambda: crossing.call("POST", **NOTE, dry_run=True))
+    if crossing.is_on("idempotency"):
 
         def twice():
             refused = crossing.call("POST", **REFUSED, idempotency_key="a")
@@ -198,6 +288,14 @@ def check_write(crossing: Crossing) -> None:
         check_several(crossing, before, written)
 
 
+def check_dry_run(crossing: Crossing, call: Callable[[], Reply]) -> None:
+    if crossing.is_on("dry run"):
+        before = get_notes()
+        reply, after = observed(call)
+        assert not reply.is_error, reply.raw
+        assert after == before
+
+
 def check_several(crossing: Crossing, before: Any, written: Any) -> None:
     """Of several notes all are written or none, once by a key, and not at all by a dry run."""
     reply, after = observed(lambda: crossing.call("POST", items=[NOTE]))
@@ -206,11 +304,8 @@ def check_several(crossing: Crossing, before: Any, written: Any) -> None:
     refused, after = observed(lambda: crossing.call("POST", items=[NOTE, REFUSED]))
     assert refused.is_error
     assert after == before
-    if crossing.has("dry run"):
-        reply, after = observed(lambda: crossing.call("POST", items=[NOTE], dry_run=True))
-        assert not reply.is_error, reply.raw
-        assert after == before
-    if crossing.has("idempotency"):
+    check_dry_run(crossing, lambda: crossing.call("POST", items=[NOTE], dry_run=True))
+    if crossing.is_on("idempotency"):
         keyed = {"items": [NOTE], "idempotency_key": "b"}
         twice = lambda: [crossing.call("POST", **keyed), crossing.call("POST", **keyed)]  # noqa: E731
         replies, after = observed(twice)
@@ -218,14 +313,42 @@ def check_several(crossing: Crossing, before: Any, written: Any) -> None:
         assert after == written
 
 
+def check_undo(crossing: Crossing) -> None:
+    """What is said to take a call back does, with the guards of the call that it is."""
+    if not crossing.is_on("undo"):
+        return
+    before, tool = get_notes(), crossing.find_tool("DELETE", one=True)
+
+    def write_and_take_back():
+        reply = crossing.call("POST", **NOTE)
+        assert not reply.is_error, reply.raw
+        if reply.meta is None:
+            return
+        if crossing.case["caller"] == "narrowed":
+            # The tool is not the caller's.
+            assert "undo" not in reply.meta
+            return
+        undo = reply.meta["undo"]
+        if crossing.is_on("search"):
+            assert undo["tool"] == "tools_write"
+            undo = undo["arguments"]
+        assert tool.name in (undo.get("tool"), undo.get("name"))
+        delete = lambda more: crossing.call_tool(tool.name, more, reads=False)  # noqa: E731
+        remove(crossing, delete, undo["arguments"])
+        assert get_notes() == before
+
+    observed(write_and_take_back)
+
+
 def check_change(crossing: Crossing) -> None:
     """A change is that of HTTP; one of another version is refused."""
     own, before = find_note(crossing, own=True), get_notes()
     response, written = observed(lambda: crossing.over_http("PATCH", own, {"priority": 4}))
     tool = crossing.find_tool("PATCH", one=True)
-    guarded = crossing.has("if_match") and "if_match" in str(crossing.describe(tool))
+    guarded = crossing.is_on("if_match") and "if_match" in str(crossing.describe(tool))
     sent = {"priority": 4, **({"if_match": f"note<{own}>"} if guarded else {})}
-    reply, after = observed(lambda: crossing.call("PATCH", own, **sent))
+    check_dry_run(crossing, lambda: crossing.call("PATCH", own, **sent, dry_run=True))
+    reply, after = observed(lambda: make(crossing, lambda: crossing.call("PATCH", own, **sent)))
     reply.answers_as(response)
     assert after == written
     if guarded:
@@ -234,6 +357,47 @@ def check_change(crossing: Crossing) -> None:
         assert reply.is_error
         assert reply.code in (None, "CONFLICT")
         assert after == before
+
+
+def make(crossing: Crossing, call: Callable[[], Reply]) -> Reply:
+    """Make a call, after people have approved it where that is asked for."""
+    return crossing.approve(call) if crossing.is_on("approval") else call()
+
+
+def check_proposals(crossing: Crossing) -> None:
+    """A call that is declined, late, or of another note by now is not made."""
+    if not crossing.is_on("approval"):
+        return
+    own, store, before = find_note(crossing, own=True), ProposalStore(), get_notes()
+    admin = User.objects.get(username="admin")
+
+    def decline(row: Proposal) -> None:
+        store.decline(row, admin, "No.")
+
+    def expire(row: Proposal) -> None:
+        store.approve(row, admin, row.fingerprint)
+        Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
+
+    def change(row: Proposal) -> None:
+        store.approve(row, admin, row.fingerprint)
+        Ticket.objects.filter(pk=own).update(body="It is another.")
+
+    for act, status in ((decline, "declined"), (expire, "expired"), (change, "stale")):
+
+        def propose(act=act, status=status):
+            crossing.call("PATCH", own, priority=4)
+            row = Proposal.objects.get()
+            act(row)
+            if run_proposal(row.pk) is None:
+                # Nor is it made where its caller calls again.
+                crossing.call("PATCH", own, priority=4)
+            assert not Ticket.objects.filter(pk=own, priority=4)
+            asked = crossing.send_call("proposals_retrieve", {"id": row.pk})
+            assert Reply(asked, crossing.case["envelope"]).data["status"] == status
+
+        if not crossing.is_on("throttle"):
+            observed(propose)
+    assert get_notes() == before
 
 
 def check_delete(crossing: Crossing) -> None:
@@ -247,33 +411,34 @@ def check_delete(crossing: Crossing) -> None:
         assert reply.code in (None, "FORBIDDEN")
         assert after == before
         return
-    if crossing.has("dry run"):
-        reply, after = observed(lambda: crossing.call("DELETE", own, dry_run=True))
-        assert not reply.is_error, reply.raw
-        assert after == before
-    if not crossing.has("confirmation"):
-        reply, after = observed(lambda: crossing.call("DELETE", own))
-        reply.answers_as(response)
-        assert after == written
-        return
-
-    def confirm():
-        asked = crossing.call("DELETE", own)
-        if crossing.case["door"] == "host with forms":
-            # The user agreed in the response of the call.
-            assert crossing.asked == 1
-            return asked
-        assert get_notes() == before
-        told = asked.data["data"] if crossing.case["envelope"] == "plain" else asked.data
-        if crossing.is_on("program"):
-            first = crossing.compose({"resume": told["resume"]})
-            assert crossing.compose({"resume": told["resume"]}).is_error
-            return first
-        first = crossing.call("DELETE", own, confirmation=told["confirmation"])
-        # Once only: the second finds nothing to delete, or has to be confirmed anew.
-        crossing.call("DELETE", own, confirmation=told["confirmation"])
-        return first
-
-    reply, after = observed(confirm)
+    check_dry_run(crossing, lambda: crossing.call("DELETE", own, dry_run=True))
+    delete = lambda more: crossing.call("DELETE", own, **more)  # noqa: E731
+    reply, after = observed(lambda: remove(crossing, delete, {}))
     reply.answers_as(response)
     assert after == written
+
+
+def remove(crossing: Crossing, delete: Callable[[Any], Reply], sent: Any) -> Reply:
+    """Delete a note, and confirm that where it is asked for."""
+    if crossing.is_on("approval"):
+        # It stands for a confirmation.
+        return crossing.approve(lambda: delete(sent))
+    before, asked_before = get_notes(), crossing.doors.asked
+    asked = delete(sent)
+    if not crossing.is_on("confirmation"):
+        assert not asked.is_error, asked.raw
+        return asked
+    if crossing.case["door"] == "host with forms":
+        # The user agreed in the response of the call.
+        assert crossing.doors.asked == asked_before + 1
+        return asked
+    assert get_notes() == before
+    if crossing.is_on("program"):
+        first = crossing.compose({"resume": asked.told["resume"]})
+        assert crossing.compose({"resume": asked.told["resume"]}).is_error
+        return first
+    confirmed = {**sent, "confirmation": asked.told["confirmation"]}
+    first = delete(confirmed)
+    # Once only: the second finds nothing to delete, or has to be confirmed anew.
+    delete(confirmed)
+    return first

@@ -396,6 +396,20 @@ MUTANTS = (
         ("contrib/rules/test_crossings.py",),
     ),
     Mutant(
+        "an approval that has expired makes no call",
+        "contrib/rules/proposal_store.py",
+        'there to be taken."""\n        self.end_late()\n',
+        'there to be taken."""\n',
+        ("contrib/rules/test_proposals.py",),
+    ),
+    Mutant(
+        "rows that were rendered are asked for by their keys",
+        "dispatch/rendered.py",
+        "if is_whole else rendered",
+        "if False else rendered",
+        ("archive/test_readable_rows.py",),
+    ),
+    Mutant(
         "what is unknown allows nothing",
         "contrib/rules/models.py",
         "(holds is UNKNOWN and self.verdict == ALLOW)",

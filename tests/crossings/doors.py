@@ -1,0 +1,172 @@
+"""The doors to a case's endpoint: each takes a request, and returns the result."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from django.test import Client, TestCase
+from django.utils import translation
+from django_tasks_db.models import DBTaskResult
+from rest_framework.exceptions import APIException
+
+from drf_mcp.transports.http import BufferedStream
+from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
+from drf_mcp.transports.stdio import StdioConnection
+from tests.agents import Agent
+from tests.asgi import BOTH
+from tests.contrib.asking.handshake import FORMS, Host, accept
+
+TASKS = "io.modelcontextprotocol/tasks"
+PING = {"jsonrpc": "2.0", "id": "ping", "method": "ping"}
+Message = Mapping[str, Any]
+
+
+class Shut(Exception):
+    """The caller was not let in; with the status and all that was said."""
+
+
+class Refused(Exception):
+    """The request was answered with an error of JSON-RPC."""
+
+
+def read_message(message: Message, status: int = 200) -> Message:
+    if "result" in message:
+        result: Message = message["result"]
+        return result
+    if status == 401:
+        raise Shut(401, json.dumps(message))
+    raise Refused(message["error"])
+
+
+class Doors:
+    """Sends the requests of a case.
+
+    Args:
+        crossing: the case that is served.
+    """
+
+    def __init__(self, crossing: Any) -> None:
+        self.crossing = crossing
+        # How often a host was asked, whose user always agrees.
+        self.asked = 0
+        # Calls that were sent beside those of the case.
+        self.others = 0
+
+    def send(self, method: str, params: Message, header: str | None) -> Message:
+        doors: Mapping[str, Callable[..., Message]] = {
+            "HTTP": self.by_http,
+            "batch": self.by_batch,
+            "host with forms": self.by_host,
+            "stdio": self.by_stdio,
+            "in process": self.in_process,
+        }
+        return doors[self.crossing.case["door"]](method, params, header)
+
+    def make_headers(self, header: str | None) -> dict[str, str]:
+        return {**self.crossing.headers, **({"authorization": header} if header else {})}
+
+    def make_agent(self, header: str | None, **options: Any) -> Agent:
+        client = Client(headers=self.make_headers(header))
+        return Agent(client, path=self.crossing.endpoint, **options)
+
+    def by_http(self, method: str, params: Message, header: str | None) -> Message:
+        agent = self.make_agent(header)
+        if self.crossing.is_on("tasks"):
+            capabilities = {"extensions": {TASKS: {}}}
+            meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
+            params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            response = agent.post(*agent.frame(method, params))
+        result = read_message(json.loads(response.content), response.status_code)
+        return self.finish(agent, result, params) if result["resultType"] == "task" else result
+
+    def finish(self, agent: Agent, task: Message, params: Message) -> Message:
+        """Do what a worker does, and return the result of a task."""
+        for job in list(DBTaskResult.objects.ready()):
+            job.claim("this process")
+            job.task.call(*job.task_result.args, **job.task_result.kwargs)
+            job.set_successful(None)
+        asked = {"taskId": task["taskId"], "_meta": params["_meta"]}
+        answer = json.loads(agent.post(*agent.frame("tasks/get", asked)).content)
+        assert answer["result"]["status"] == "completed", answer
+        result: Message = answer["result"]["result"]
+        return result
+
+    def by_batch(self, method: str, params: Message, header: str | None) -> Message:
+        """Send a request between others, of which one fails."""
+        self.others += 1
+        agent = self.make_agent(header, revision="2025-03-26")
+        message, headers = agent.frame(method, params)
+        failing, _ = agent.frame("tools/call", {"name": "notes_of_nobody", "arguments": {}})
+        messages = [PING, {**failing, "id": "failing"}, message, {**PING, "id": "last"}]
+        response = agent.post(messages, headers)
+        answers = json.loads(response.content)
+        if response.status_code != 200:
+            return read_message(answers, response.status_code)
+        by_id = {answer["id"]: answer for answer in answers}
+        assert by_id.keys() == {"ping", "failing", 7, "last"}
+        assert by_id["ping"]["result"] == by_id["last"]["result"] == {}
+        assert "error" in by_id["failing"]
+        return read_message(by_id[7])
+
+    def by_host(self, method: str, params: Message, header: str | None) -> Message:
+        headers = self.make_headers(header)
+        host = Host(headers=headers, opens=False, at=self.crossing.endpoint)
+        if header:
+            host.shake_hands(FORMS)
+        message, headers = host.agent.frame(method, params)
+
+        class AnsweredStream(BufferedStream):
+            def __init__(stream, respond: Callable[[], Any]) -> None:
+                super().__init__(respond)
+                stream.channel.is_live = True
+
+            def send(stream, method: str, params: Any, id: str | None = None) -> None:
+                self.asked += 1
+                assert (method, host.answer(id, accept())) == ("elicitation/create", 202)
+
+        with self.crossing.patch.context() as patch:
+            # A thread would not see what the transaction of the test has written.
+            patch.setattr("drf_mcp.views.open_stream", lambda request, r: AnsweredStream(r))
+            response = host.agent.post(message, {**headers, **host.session, "Accept": BOTH})
+        return read_message(json.loads(response.content), response.status_code)
+
+    def by_stdio(self, method: str, params: Message, header: str | None) -> Message:
+        lines: list[bytes] = []
+        endpoint = LocalEndpoint(self.crossing.endpoint)
+        caller = lambda: endpoint.make_caller(None, header)  # noqa: E731
+        door = StdioConnection(endpoint.make_server(), caller, lines.append)
+        message, _ = Agent(Client()).frame(method, params)
+        work = door.receive(json.dumps(message).encode())
+        assert work is not None
+        with connections_kept():
+            door.answer(work)
+        # Outside HTTP there is no status.
+        return read_message(json.loads(lines[0]), 200 if header else 401)
+
+    def in_process(self, method: str, params: Message, header: str | None) -> Message:
+        user = self.crossing.user if header else None
+        language = "de" if self.crossing.case["language"] == "of the client" else "en"
+        try:
+            client = InProcessClient(user, endpoint=LocalEndpoint(self.crossing.endpoint))
+            with translation.override(language):
+                return read_message(client.send(method, params))
+        except APIException as exc:
+            raise Shut(401, str(exc)) from exc
+
+
+@contextlib.contextmanager
+def connections_kept() -> Iterator[None]:
+    """Keep the database's connection open at the end of a request, as Django's test client does."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    try:
+        yield
+    finally:
+        for signal in (request_started, request_finished):
+            signal.connect(close_old_connections)
