@@ -30,6 +30,7 @@ from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable import is_for_scripts, wants_page
 from drf_mcp.dispatch.error_texts import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
+from drf_mcp.dispatch.request import MetaHeaders
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, catch
 from drf_mcp.observability.records import report_refusal
@@ -41,7 +42,6 @@ from drf_mcp.settings import ENDPOINT_KINDS, chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.http import (
-    MetaHeaders,
     find_request_id,
     is_stream_wanted,
     make_json_response,

@@ -18,6 +18,7 @@ from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed
 from django.core.handlers.base import BaseHandler
 from django.core.signals import setting_changed
 from django.http import Http404, HttpRequest, QueryDict
+from django.http.request import HttpHeaders
 from django.http.response import HttpResponse, HttpResponseBase
 from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
@@ -82,6 +83,27 @@ def parse_accept() -> Any:
 
 
 PARSED_ACCEPT = parse_accept()
+
+
+class MetaHeaders(HttpHeaders):
+    """The headers of a request, each read from ``META`` when it is asked for.
+
+    Making all of them takes longer than binding the arguments of a call.
+    """
+
+    def __init__(self, meta: Mapping[str, str]) -> None:
+        self.meta = meta
+
+    @cached_property
+    def _store(self) -> Any:  # type: ignore[override]
+        return HttpHeaders(self.meta)._store
+
+    def __getitem__(self, key: str) -> str:
+        name = self.to_wsgi_name(key)
+        if name in self.UNPREFIXED_HEADERS:
+            # Some servers give them with a prefix as well.
+            return super().__getitem__(key)
+        return self.meta[name]
 
 
 class ToolRequest(HttpRequest):
@@ -154,6 +176,10 @@ class ToolRequest(HttpRequest):
         if not is_own or call is None or not call.tool.endpoint.has_standard_negotiation:
             raise AttributeError("_parsed_accept_list")
         return [*PARSED_ACCEPT]
+
+    @cached_property
+    def headers(self) -> MetaHeaders:
+        return MetaHeaders(self.META)
 
     @cached_property
     def GET(self) -> QueryDict:  # type: ignore[override]

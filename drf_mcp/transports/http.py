@@ -1,4 +1,4 @@
-"""The headers and the body of an HTTP request, and its response: JSON, or server-sent events.
+"""The body of an HTTP request, and its response: JSON, or server-sent events.
 
 2026-07-28, basic/transports/streamable-http. Notifications come first, the JSON-RPC response last;
 a call that ends soon, and without notifications, is answered in JSON, with its own HTTP status.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import functools
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -21,7 +20,6 @@ from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import LimitedStream
 from django.db import connections
 from django.http import HttpRequest, HttpResponse, RawPostDataException, StreamingHttpResponse
-from django.http.request import HttpHeaders
 from django.urls import get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -31,30 +29,6 @@ from drf_mcp.interaction.exchange import Channel
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.capability import Reply
 from drf_mcp.settings import mcp_settings
-
-
-class MetaHeaders(Mapping[str, str]):
-    """The headers of a request; ``request.headers`` would make all of them for the few read."""
-
-    def __init__(self, meta: Mapping[str, str]) -> None:
-        self.meta = meta
-
-    def __getitem__(self, name: str) -> str:
-        return self.meta[_get_meta_name(name)]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.meta.get(_get_meta_name(name), default)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(HttpHeaders(self.meta))
-
-    def __len__(self) -> int:
-        return len(HttpHeaders(self.meta))
-
-
-@functools.lru_cache(maxsize=256)
-def _get_meta_name(header: str) -> str:
-    return f"HTTP_{header.upper().replace('-', '_')}"
 
 
 def _open_chunked_body(request: HttpRequest, limit: int) -> int:

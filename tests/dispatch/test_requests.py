@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.http.request import HttpHeaders
 from rest_framework import VERSION, parsers, serializers
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer
@@ -299,3 +300,25 @@ def test_negotiation_reads_the_accept_header_that_the_request_shows(serve):
 
     told = serve(answering(answer)).call().data
     assert told["parsed"] == told["header"] == ["application/json", "*/*;q=0.5"]
+
+
+def test_headers_are_those_of_http(serve):
+    names = ("Authorization", "x_tenant", "CONTENT-TYPE", "Accept", "X-Missing")
+
+    def answer(request) -> Response:
+        headers = request._request.headers
+        assert headers == HttpHeaders(request.META)
+        assert len(headers) == len([*headers])
+        found = {name: headers.get(name) for name in names}
+        return Response({**found, "has": [name in headers for name in names]})
+
+    thing = serve(answering(answer))
+    thing.agent.http.defaults.update(HTTP_AUTHORIZATION="Basic YTpi", HTTP_X_TENANT="north")
+    assert thing.call().data == {
+        "Authorization": "Basic YTpi",
+        "x_tenant": "north",
+        "CONTENT-TYPE": "",
+        "Accept": "application/json, */*;q=0.5",
+        "X-Missing": None,
+        "has": [True, True, True, True, False],
+    }
