@@ -220,11 +220,13 @@ class MCPView(View):
 
     def get_permissions(self) -> list[Any]:
         """Return what decides who may call the endpoint."""
-        return [made() for made in self.choose("permission_classes")]
+        own = self.permission_classes
+        return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
 
     def get_throttles(self) -> list[BaseThrottle]:
         """Return what decides how often tools may be called, made anew for each request."""
-        classes = self.choose("throttle_classes")
+        own = self.throttle_classes
+        classes = mcp_settings.THROTTLE_CLASSES if own is None else own
         return [made() for made in classes] if classes else []
 
     def get_authorization_servers(self) -> Sequence[str]:

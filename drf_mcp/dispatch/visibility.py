@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress, islice
@@ -13,7 +13,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
-from django.utils.functional import SimpleLazyObject
 from rest_framework import permissions
 from rest_framework.permissions import SAFE_METHODS, AllowAny, DjangoModelPermissions
 from rest_framework.request import Request
@@ -65,6 +64,7 @@ OWN_STEPS = frozenset({"has_permission", "get_required_permissions", "_queryset"
     "__getattribute__",
 }
 DATA = ("perms_map", "authenticated_users_only")
+OPERANDS = ("op1_class", "op2_class", "op1", "op2")
 
 
 # --- What decides who sees a tool ---------------------------------------------------------------
@@ -138,8 +138,7 @@ def find_question(tool: Any) -> AccessQuestion:
 
 def find_operands(permission: Any) -> list[Any]:
     """Return what a permission or its class is composed of, with ``&``, ``|`` and ``~``."""
-    held = (getattr(permission, name, None) for name in ("op1_class", "op2_class", "op1", "op2"))
-    return [each for each in held if each is not None]
+    return [getattr(permission, name) for name in OPERANDS if hasattr(permission, name)]
 
 
 def find_leaves(every: Iterable[Any]) -> Iterator[Any]:
@@ -215,6 +214,17 @@ class Audience:
 
 
 # --- Asking on behalf of a caller ---------------------------------------------------------------
+
+
+class StockRequest:
+    # All that REST framework's own classes look at, and who is calling only where they look.
+    def __init__(self, method: str, identify: Callable[[], Request]) -> None:
+        self.method = method
+        self.identify = identify
+
+    @property
+    def user(self) -> Any:
+        return self.identify().user
 
 
 class Visibility:
@@ -321,10 +331,9 @@ class Visibility:
         return not turns_away(exc)
 
     def ask_classes(self, question: AccessQuestion, tool: Any) -> bool:
-        # All that REST framework's own classes look at: making the view would cost more. The
-        # caller is authenticated where they look.
-        user = SimpleLazyObject(lambda: self.identify(question.authentication, tool).user)
-        request: Any = SimpleNamespace(method=question.method, user=user)
+        # Making the view would cost more than asking its classes.
+        identify = partial(self.identify, question.authentication, tool)
+        request: Any = StockRequest(question.method, identify)
         view: Any = SimpleNamespace(queryset=SimpleNamespace(model=question.model))
 
         def ask() -> bool:

@@ -15,9 +15,11 @@ from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
+from drf_mcp.access.authentication import Caller
 from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
+from drf_mcp.dispatch.probe import Identities, Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import catch, contain
@@ -32,6 +34,7 @@ from drf_mcp.transports.in_process import LocalEndpoint
 
 KINDS: Mapping[str, str] = {
     "narrowing": gettext_noop("narrowing"),
+    "middleware": gettext_noop("middleware"),
     "endpoint": gettext_noop("endpoint"),
     "permission": gettext_noop("permission"),
     "throttle": gettext_noop("throttle"),
@@ -193,6 +196,14 @@ def join(texts: Iterable[str], joint: str) -> str:
     return reduce(lambda first, last: _(joint) % {"first": first, "last": last}, found)
 
 
+class OwnIdentities(Identities):
+    """Has each view find out who is calling: an endpoint that refuses the caller ends nothing."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.known = {}
+
+
 MARKS = {True: gettext_noop("yes"), False: gettext_noop("NO"), None: gettext_noop("depends")}
 UNASKABLE = gettext_noop("cannot be asked here: %(error)r")
 
@@ -231,13 +242,22 @@ class PermissionTrace:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        return (
-            *self.find_narrowing_steps(),
-            *self.find_permission_steps(),
-            *self.find_feature_steps(),
-            *self.find_throttle_steps(),
-            *self.find_row_steps(),
-        )
+        found, unasked = [*self.find_narrowing_steps()], self.view
+
+        def ask(view: Any) -> None:
+            # Within the middleware of calls, which may set the tenant that permissions look at.
+            self.view, self.request = view, view.request
+            found.extend(self.find_permission_steps())
+            found.extend(self.find_feature_steps())
+            found.extend(self.find_throttle_steps())
+            found.extend(self.find_row_steps())
+
+        probe = Probe(self.caller, self.tool, identities=OwnIdentities(self.caller))
+        refusal: Any = contain(partial(probe.check_permissions_alone, ask), lambda exc: exc)
+        if self.view is unasked:
+            says = _(UNASKABLE) % {"error": refusal}
+            found.append(Step("middleware", "CALL_MIDDLEWARE", None, says))
+        return tuple(found)
 
     @property
     def allows(self) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
+from django.http import HttpResponse
 from django.urls import path
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import ListAPIView, RetrieveAPIView
@@ -162,6 +163,39 @@ def test_the_model_permissions_that_are_missing_are_named(asked, dora):
     dora = User.objects.get(pk=dora.pk)
     permissions = guarded(DjangoModelPermissions)
     assert asked(OneGroupChanged, user=dora, route="thing/<int:pk>/", **permissions).allows is True
+
+
+class OfTenant(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return request.tenant == "acme"
+
+
+def set_tenant(get_response):
+    def respond(request):
+        request.tenant = "acme"
+        return get_response(request)
+
+    return respond
+
+
+def refuse_path(get_response):
+    return lambda request: HttpResponse(status=403)
+
+
+@pytest.mark.parametrize(
+    ("middleware", "allows", "says"),
+    [
+        ("set_tenant", True, "dora may call thing."),
+        ("refuse_path", None, "CALL_MIDDLEWARE cannot be asked here"),
+    ],
+)
+def test_permissions_are_asked_within_the_middleware_of_calls(
+    expose, dora, middleware, allows, says
+):
+    view = type("Thing", (Post,), guarded(OfTenant))
+    expose(path("thing/", view.as_view()), CALL_MIDDLEWARE=[f"{__name__}.{middleware}"])
+    trace = PermissionTrace(registry.tool("thing"), dora)
+    assert (trace.allows, says in trace.verdict) == (allows, True)
 
 
 def test_a_throttle_tells_what_is_left_and_counts_nothing(asked, dora):
