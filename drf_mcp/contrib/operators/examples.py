@@ -15,7 +15,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.features import Example
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.call import PATH
+from drf_mcp.tools.arguments.call import PATH, Call
 from drf_mcp.tools.tool import Tool
 
 # How many users and rows are tried.
@@ -56,13 +56,20 @@ def refuses(trace: PermissionTrace) -> bool:
 
 def find_seen_row(trace: PermissionTrace, kwargs: Mapping[str, Any]) -> Any:
     """Return a row that the caller of a trace sees, None for none."""
-    trace.view.kwargs = dict(kwargs)
-    rows = contain(lambda: trace.view.get_queryset().all(), lambda exc: ())
-    asked = contain(trace.ask_permissions, lambda exc: [])
-    for row in islice(rows, SAMPLE):
-        if all(contain(partial(each.allows_object, row), lambda exc: False) for each in asked):
-            return row
-    return None
+    found: list[Any] = []
+
+    def look(view: Any) -> None:
+        asked = contain(view.get_permissions, lambda exc: [])
+        for row in islice(view.get_queryset().all(), SAMPLE):
+            allows = (
+                partial(each.has_object_permission, view.request, view, row) for each in asked
+            )
+            if all(contain(each, lambda exc: False) for each in allows):
+                found.append(row)
+                return
+
+    trace.ask(look, Call({}, kwargs))
+    return found[0] if found else None
 
 
 def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, Any]:

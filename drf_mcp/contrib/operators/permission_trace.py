@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial, reduce
 from itertools import islice
@@ -20,7 +20,7 @@ from drf_mcp.access.authentication_reuse import lets_all_in
 from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.probe import Identities, Probe
-from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import AccessStep
@@ -29,6 +29,7 @@ from drf_mcp.management.screen import Screen, UsageError
 from drf_mcp.management.tool_reports import ToolReport
 from drf_mcp.option_types.installed import features
 from drf_mcp.outcomes import RateLimit
+from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.in_process import LocalEndpoint
 
@@ -244,20 +245,23 @@ class PermissionTrace:
     def steps(self) -> tuple[Step, ...]:
         found, unasked = [*self.find_narrowing_steps()], self.view
 
-        def ask(view: Any) -> None:
-            # Within the middleware of calls, which may set the tenant that permissions look at.
+        def look(view: Any) -> None:
             self.view, self.request = view, view.request
             found.extend(self.find_permission_steps())
             found.extend(self.find_feature_steps())
             found.extend(self.find_throttle_steps())
             found.extend(self.find_row_steps())
 
-        probe = Probe(self.caller, self.tool, identities=OwnIdentities(self.caller))
-        refusal: Any = contain(partial(probe.check_permissions_alone, ask), lambda exc: exc)
+        refusal = self.ask(look)
         if self.view is unasked:
             says = _(UNASKABLE) % {"error": refusal}
             found.append(Step("middleware", "CALL_MIDDLEWARE", None, says))
         return tuple(found)
+
+    def ask(self, look: Callable[[Any], None], call: Call = NOTHING_SENT) -> Exception | None:
+        """Show the view of a call within CALL_MIDDLEWARE, and return what refused the call."""
+        probe = Probe(self.caller, self.tool, call, OwnIdentities(self.caller))
+        return contain(partial(probe.check_permissions_alone, look), lambda exc: exc)
 
     @property
     def allows(self) -> bool | None:
