@@ -88,11 +88,18 @@ class JSONPointer(str):
         return tuple(map(self.unescape, tokens) if "~" in self else tokens)
 
     def is_in(self, document: Any) -> bool:
+        return self.find_in(document, self) is not self
+
+    def find_in(self, document: Any, default: Any = None) -> Any:
+        """Return the value at the pointer, the default where there is none."""
         for name in self.path:
-            if not isinstance(document, OBJECTS) or name not in document:
-                return False
-            document = document[name]
-        return True
+            if isinstance(document, OBJECTS) and name in document:
+                document = document[name]
+            elif isinstance(document, list) and name.isdecimal() and int(name) < len(document):
+                document = document[int(name)]
+            else:
+                return default
+        return document
 
 
 class NestedTooDeep(ValueError):

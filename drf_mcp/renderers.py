@@ -21,6 +21,7 @@ from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_i
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
+from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.registry import registry
 from drf_mcp.tools.results import choose_envelope_class, make_envelope
 from drf_mcp.tools.tool import Tool
@@ -89,7 +90,8 @@ class EnvelopeJSONRenderer(JSONRenderer):
         def get_arguments() -> Any:
             if tool is None:
                 return RequestPointers(request, body)
-            return tool.pointers(tool.arguments.rebuild_call(view, body))
+            sent = tool.arguments.from_request(view.kwargs, request.query_params, body)
+            return tool.pointers(Call(sent))
 
         map_errors = partial(Dispatcher().get_error_mapper, None, request)
         outcome = build_outcome(answer, name, get_arguments, map_errors, parse_own_envelope)

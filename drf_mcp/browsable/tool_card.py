@@ -201,7 +201,7 @@ def describe_finder(
         return None
     relation = argument.parameter.handling.relations.get(place)
     key = relation.key if relation else getattr(finder.endpoint.view_class, "lookup_field", "")
-    model = tool.related.find_model(finder.endpoint)
+    model = finder.endpoint.model
     arguments = finder.arguments.arguments
     return {
         "tool": name,

@@ -57,7 +57,6 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
-from drf_mcp.tools.arguments.fields import lacks_field
 
 
 class Dispatcher(FailureOutcomes):
@@ -126,12 +125,6 @@ class Dispatcher(FailureOutcomes):
             guards.sort(key=attrgetter("order"))
         return guards
 
-    def perform(self, call: CallState) -> Outcome:
-        bound = call.bound
-        several = bound.many or bound.items
-        outcome = self.perform_requests(call) if several else self.perform_call(call)
-        return outcome if outcome.failure is None else add_hints(outcome, call.tool)
-
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
         """Return what says whether a caller may have the answer of a call later."""
         return StoredAnswer(call.caller, call.tool, call=call.bound)
@@ -143,7 +136,7 @@ class Dispatcher(FailureOutcomes):
             item = call.of_item(bound)
             # The call was let in, and not yet each of its requests.
             item.is_rerun = call.is_counted
-            outcome = pass_guards(guards, item, self.perform_call)
+            outcome = pass_guards(guards, item, self.perform)
             if call.caller.refusal is not None:
                 raise call.caller.refusal
             close_broken_connections()
@@ -174,16 +167,18 @@ class Dispatcher(FailureOutcomes):
         found: list[Found] = []
         probe = Probe(call.caller, call.tool, call.bound)
         probe.is_counted = is_counted
-        outcome = self.perform_call(call, probe.answer_by(look, found))
+        outcome = self.perform(call, probe.answer_by(look, found))
         return found[0] if found and outcome.failure is None else outcome
 
-    def perform_call(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
-        """Return the outcome of one request.
+    def perform(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
+        """Return the outcome of the request that a call makes, or of several.
 
         Args:
             callback: answers in the place of the route's own.
         """
         tool, caller, bound = call.tool, call.caller, call.bound
+        if callback is None and (bound.many or bound.items):
+            return add_hints(self.perform_requests(call), tool)
         route = tool.endpoint.route
         own = callback or route.callback
         if callback is not None:
@@ -203,16 +198,20 @@ class Dispatcher(FailureOutcomes):
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
-            return self.get_refused_outcome(call, NotFound())
+            return add_hints(self.get_refused_outcome(call, NotFound()), tool)
         request = ToolRequest(caller, tool.endpoint.method, path, bound, call)
         request.resolver_match = match
+        outcome: Outcome | None = None
         with catch() as caught:
             if mcp_settings.CALL_MIDDLEWARE:
-                return self._pass_middleware(CallPassage(request, match, own), call)
-            respond = callback or prepare_callback(own, call.deadline, call.channel)
-            response = respond(request, *match.args, **match.kwargs)
-            return self.read_outcome(call, request, response)
-        return self.get_exception_outcome(call, request, caught.exception)
+                outcome = self._pass_middleware(CallPassage(request, match, own), call)
+            else:
+                respond = callback or prepare_callback(own, call.deadline, call.channel)
+                response = respond(request, *match.args, **match.kwargs)
+                outcome = self.read_outcome(call, request, response)
+        if outcome is None:
+            outcome = self.get_exception_outcome(call, request, caught.exception)
+        return outcome if outcome.failure is None else add_hints(outcome, tool)
 
     def _pass_middleware(self, passage: CallPassage, call: CallState) -> Outcome:
         request = passage.request
@@ -252,8 +251,7 @@ class Dispatcher(FailureOutcomes):
         selection = tool.arguments.fields
         if bound.fields and selection is not None and outcome.failure is None:
             unanswered = selection.find_unanswered(bound.fields, outcome.data)
-            further = tuple(lacks_field(problem) for problem in unanswered)
-            outcome = outcome.changed(warnings=outcome.warnings + further)
+            outcome = outcome.changed(warnings=(*outcome.warnings, *unanswered))
             # An answer that has none of the fields is given whole: its own fields are what to name.
             if len(unanswered) < len(bound.fields):
                 selected = FieldSelection(bound.fields).select(outcome.data)

@@ -41,7 +41,7 @@ from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, RateLimit, Warning
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.base import find_reversed
-from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call, find_kwargs
+from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused, mask_member
 from drf_mcp.tools.tool import Tool
 
@@ -138,8 +138,14 @@ class FailureOutcomes:
         if caller.find_narrowing(tool):
             return find_refusal(tool, caller)
         names = tool.arguments
-        sent = names.use_own_names(arguments) if isinstance(arguments, Mapping) else arguments
-        probe = Probe(caller, tool, Call({}, find_kwargs(names.arguments, sent)))
+        sent = names.use_own_names(arguments) if isinstance(arguments, Mapping) else {}
+        # Of wrong arguments those in the path may be right.
+        kwargs = {
+            argument.parameter.name: value
+            for argument, value in names.get_values(sent)
+            if argument.location == PATH and isinstance(value, (str, int))
+        }
+        probe = Probe(caller, tool, Call({}, kwargs))
 
         def judge(exc: Exception) -> Outcome | None:
             # A permission that misses a body or an object cannot be asked: the call asks it.

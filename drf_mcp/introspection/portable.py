@@ -257,9 +257,7 @@ def resolve_references(schema: Any, root: Any, enclosing: tuple[str, ...] = ()) 
     del members["$ref"]
     if reference in enclosing or not reference.startswith("#/"):
         return members
-    found = root
-    for name in JSONPointer(reference[1:]).path:
-        found = found.get(name) if isinstance(found, dict) else None
+    found = JSONPointer(reference[1:]).find_in(root)
     found = resolve_references(found, root, (*enclosing, reference))
     return {**found, **members} if isinstance(found, dict) else members
 

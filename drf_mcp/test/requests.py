@@ -46,7 +46,7 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
         for argument in tool.arguments.arguments
         if argument.required or argument.location == PATH or samples.has_example(argument)
     ]
-    return tool.arguments.get_arguments_of(arguments)
+    return tool.arguments.change({}, arguments)
 
 
 class Samples:

@@ -215,8 +215,11 @@ class Endpoint:
     @functools.cached_property
     def model(self) -> Any:
         """The model of the view's rows, found without a caller; None for none."""
+        declared = self.route.initkwargs.get("queryset", getattr(self.view_class, "queryset", None))
+        if (model := getattr(declared, "model", None)) is not None:
+            return model
         # Every tool that names this one reads the model, and a queryset may be costly to make.
-        return Inspection(self.introspected_view(), self.method).model
+        return self.attempt(lambda: Inspection(self.introspected_view(), self.method).model, None)
 
     def find_annotations(self, view: APIView | None = None) -> Any:
         def find() -> Any:

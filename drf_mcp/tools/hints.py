@@ -103,17 +103,11 @@ class ToolHints:
 
     def find_value(self, pointer: str) -> Any:
         """Return the value of an argument in the first example, None if it has none."""
-        value: Any = next(iter(self.examples), None)
-        for name in JSONPointer(pointer).path:
-            value = value.get(name) if isinstance(value, Mapping) else None
-        return value
+        return JSONPointer(pointer).find_in(next(iter(self.examples), None))
 
     @functools.cached_property
-    def call(self) -> dict[str, Any]:
+    def call(self) -> Mapping[str, Any]:
         """The arguments of one call: those of the first example, the others made up."""
         made = make_example_arguments(self.tool.input_schema)
-        for name, value in (self.examples[0] if self.examples else {}).items():
-            group = made.get(name) if self.tool.arguments.groups else None
-            both = isinstance(group, dict) and isinstance(value, Mapping)
-            made[name] = {**group, **value} if both else value  # type: ignore[dict-item]
-        return made
+        call: Mapping[str, Any] = self.tool.arguments.merge(made, next(iter(self.examples), {}))
+        return call

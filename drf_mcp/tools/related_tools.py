@@ -64,7 +64,7 @@ class RelatedTools:
 
         names: dict[Any, str] = {}
         for path in sorted(self.by_path, key=rank):
-            model = self.find_model(self.endpoints[self.by_path[path]])
+            model = self.endpoints[self.by_path[path]].model
             if model is not None:
                 names.setdefault(model._meta.concrete_model, self.by_path[path])
         return names
@@ -79,12 +79,6 @@ class RelatedTools:
                 place = STANDARD.index(endpoint.standard_action), name
                 found[key] = min(place, found.get(key, place))
         return frozenset(name for _, name in found.values())
-
-    def find_model(self, endpoint: Any) -> Any:
-        declared = getattr(endpoint.view_class, "queryset", None)
-        if declared is not None:
-            return getattr(declared, "model", None)
-        return endpoint.attempt(lambda: endpoint.model, None)
 
     def find_list(self, model: Any) -> str | None:
         return self.by_model.get(model._meta.concrete_model)
@@ -142,7 +136,7 @@ class ArgumentSources:
         finder = related.by_path.get(before)
         if finder is None:
             names_own_row = not endpoint.is_of_many and kwarg.name == endpoint.lookup_kwarg
-            model = related.find_model(endpoint) if names_own_row else None
+            model = endpoint.model if names_own_row else None
             finder = related.find_list(model) if model is not None else None
         elif before == endpoint.collection:
             return kwarg  # the names of both tools begin alike
@@ -180,8 +174,8 @@ class ArgumentSources:
         taken = listing.route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
         # An argument that is named after the objects of the list says where they are found.
-        model = self.related.find_model(listing)
-        nouns = [] if model is None else [n.replace(" ", "_").lower() for n in get_names(model)]
+        names = () if listing.model is None else get_names(listing.model)
+        nouns = [name.replace(" ", "_").lower() for name in names]
         noun = finder.removesuffix(f"_{listing.standard_action}").lower()
         is_named = not further and noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 

@@ -16,9 +16,16 @@ from rest_framework.views import APIView
 from typing_extensions import Self
 
 from drf_mcp.access.authentication import copy_identity
+from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.arguments.errors import MASK, ArgumentsRefused
+from drf_mcp.tools.arguments.errors import (
+    MASK,
+    ArgumentsRefused,
+    find_unknown,
+    missing_argument,
+    not_an_object,
+)
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.related_tools import RelatedTools
@@ -89,13 +96,32 @@ class RedirectingTool(ServerTool):
 
     Attributes:
         naming: the argument that names the other tool.
+        holder: the argument with those of the other tool.
+        further: the names of its other arguments.
         problems: why no other call can be made, where none can.
     """
 
     naming: ClassVar[str]
+    holder: ClassVar[str]
+    further: ClassVar[tuple[str, ...]] = ()
     problems: tuple[Problem, ...] = ()
 
     controls = ()
+
+    def read(self, arguments: Any) -> tuple[dict[str, Any], list[Problem]]:
+        """Return the arguments of a call, and what is wrong with them."""
+        sent = {} if arguments is None else arguments
+        if not isinstance(sent, OBJECTS):
+            return {}, [not_an_object(sent)]
+        # Some clients send an object as a string.
+        inner = parse_json_text(sent.get(self.holder), dict)
+        known = (self.naming, self.holder, *self.further)
+        problems = find_unknown(sent, known, holder=self.holder)
+        if inner is not None and not isinstance(inner, OBJECTS):
+            problems.insert(0, not_an_object(inner, f"/{self.holder}"))
+        if sent.get(self.naming) is None:
+            problems.insert(0, missing_argument(f"/{self.naming}"))
+        return {**sent, self.holder: inner}, problems
 
     def bind(self, arguments: Any) -> Call:
         # Only a call that was not redirected is bound, and it is refused.

@@ -14,7 +14,7 @@ from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.safe_call import Finding
-from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
+from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
@@ -23,8 +23,8 @@ from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArgume
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import (
     MASK,
-    ArgumentErrors,
     ArgumentsRefused,
+    not_an_object,
     parse_nested_json,
     shorten_value,
 )
@@ -41,7 +41,6 @@ DESCRIBING = threading.RLock()
 OF_DEFINITION = (
     "view",
     "schema",
-    "endpoint_schema",
     "arguments",
     "controls",
     "input_schema",
@@ -84,9 +83,9 @@ class Tool:
         own = vars(self)
         # A cached property alone lets two threads in: each would describe the endpoint.
         with DESCRIBING:
-            if "endpoint_schema" not in own:
-                own["endpoint_schema"] = self.describe()
-            schema: EndpointSchema = own["endpoint_schema"]
+            if "schema" not in own:
+                own["schema"] = self.describe()
+            schema: EndpointSchema = own["schema"]
         return schema
 
     @property
@@ -108,14 +107,6 @@ class Tool:
         schema = ArgumentSources(self.related, self.endpoint).explain(self.view_schema)
         schema = DeclaredArguments(self.options, portable=self.is_portable).add_to(schema)
         return schema.with_many_answers() if self.endpoint.many else schema
-
-    @functools.cached_property
-    def write_only(self) -> frozenset[tuple[str, ...]]:
-        handling = self.schema.body.all_handling
-        files = (place for place, file in handling.uploads.items() if file.sure)
-        return frozenset(
-            tuple(part for part in place if part != ANY) for place in (*handling.secrets, *files)
-        )
 
     @functools.cached_property
     @override_language()
@@ -304,7 +295,7 @@ class Tool:
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments
         if type(arguments) is not dict and not isinstance(arguments, Mapping):
-            raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
+            raise ArgumentsRefused([not_an_object(arguments)])
         return self.arguments.bind(arguments)
 
     def pointers(self, call: Call) -> ArgumentPointers:
@@ -315,4 +306,4 @@ class Tool:
             return None if arguments is None else MASK
         parsed = self.arguments.use_own_names(parse_nested_json(arguments))
         pointers = self.pointers(Call(parsed))
-        return shorten_value(pointers.mask(pointers.mask_unknown(parsed), ""))
+        return shorten_value(pointers.mask(parsed, "", self.arguments.full_schema))

@@ -94,7 +94,7 @@ def tools_of(settings, *patterns):
 def test_nothing_is_introspected_for_them(settings):
     tools = tools_of(settings, *routes(plants=Plants))
     assert Instructions(tools.values()).get_text()
-    assert not [tool for tool in tools.values() if "endpoint_schema" in vars(tool)]
+    assert not [tool for tool in tools.values() if "schema" in vars(tool)]
 
 
 def test_the_tool_that_fetches_the_rest_is_explained_and_no_group(settings):

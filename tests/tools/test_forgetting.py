@@ -30,7 +30,7 @@ def groups(expose):
 def test_a_listed_tool_keeps_no_schema_and_no_view(groups):
     MCPClient().list_tools()
     for tool in groups.values():
-        kept = {"view", "schema", "endpoint_schema", "arguments", "input_schema"} & {*vars(tool)}
+        kept = {"view", "schema", "arguments", "input_schema"} & {*vars(tool)}
         assert not kept
 
 

@@ -22,12 +22,11 @@ from drf_mcp.dispatch.shown_rows import find_obstacle
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.features import CallState
 from drf_mcp.introspection.types import Parameter
-from drf_mcp.json_text import OBJECTS, parse_json_text
+from drf_mcp.json_text import OBJECTS
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import QUERY, Argument
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.server_tools import RedirectingTool
 from drf_mcp.tools.tool import Tool
@@ -102,6 +101,8 @@ class SharedTool(RedirectingTool):
     """
 
     naming = TOOL
+    holder = FILTERS
+    further = OWN
     figures: Mapping[str, UndeclaredAggregateTool] = field(default_factory=dict)
 
     @classmethod
@@ -115,46 +116,24 @@ class SharedTool(RedirectingTool):
         return replace(made, figures={t.name: UndeclaredAggregateTool.of(t) for t in plain})
 
     def redirect(self, call: CallState) -> None:
-        try:
-            name, arguments = self.read(call)
-        except ArgumentsRefused as exc:
-            call.tool = self.refusing(*exc.problems)
-            return
-        figures = self.figures[name]
-        call.redirect(name, arguments, figures)
-        locate_before = call.locate
-        call.locate = lambda outcome: locate_before(locate(outcome, figures))
-
-    def read(self, call: CallState) -> tuple[str, dict[str, Any]]:
-        arguments = {} if call.arguments is None else call.arguments
-        if not isinstance(arguments, OBJECTS):
-            raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
-        # Some clients send an object as a string.
-        filters = parse_json_text(arguments.get(FILTERS), dict)
-        if problems := list(self.find_problems(arguments, filters, call)):
-            raise ArgumentsRefused(problems)
-        figures = self.figures[arguments[TOOL]]
-        own = figures.own_arguments.items()
-        sent = [(argument, arguments[name]) for name, argument in own if name in arguments]
-        return arguments[TOOL], figures.arguments.change(filters or {}, sent)
-
-    def find_problems(
-        self, arguments: Mapping[str, Any], filters: Any, call: CallState
-    ) -> Iterator[Problem]:
-        errors = ArgumentErrors(known=(TOOL, FILTERS, *OWN), holder=FILTERS)
-        name = arguments.get(TOOL)
+        sent, problems = self.read(call.arguments)
+        name: Any = sent.get(TOOL)
+        filters = sent.get(FILTERS) or {}
         figures = self.figures.get(name) if isinstance(name, str) else None
-        if name is None:
-            yield errors.missing_argument(TOOL)
-        elif figures is None:
-            yield self.refuse_name(str(name), call)
-        if filters is not None and not isinstance(filters, OBJECTS):
-            yield ArgumentErrors(f"/{FILTERS}").not_an_object(filters)
-        elif figures is not None and (doubled := figures.find_own(filters or {})):
+        if name is not None and figures is None:
+            problems.insert(0, self.refuse_name(str(name), call))
+        doubled = figures.find_own(filters) if figures and isinstance(filters, OBJECTS) else []
+        if doubled:
             message = _("%(names)s cannot be filters.") % {"names": ", ".join(doubled)}
             advice = _("Send them outside of the filters.")
-            yield Problem("invalid", message, f"/{FILTERS}", remediation=advice)
-        yield from errors.find_unknown(arguments)
+            problems.append(Problem("invalid", message, f"/{FILTERS}", remediation=advice))
+        if problems or figures is None:
+            call.tool = self.refusing(*problems)
+            return
+        own = [(each, sent[n]) for n, each in figures.own_arguments.items() if n in sent]
+        call.redirect(name, figures.arguments.change(filters, own), figures)
+        locate_before = call.locate
+        call.locate = lambda outcome: locate_before(locate(outcome, figures))
 
     def refuse_name(self, name: str, call: CallState) -> Problem:
         assert call.context is not None

@@ -8,12 +8,13 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
 from django.urls import Resolver404, ResolverMatch, get_resolver
+from django.utils.datastructures import MultiValueDict
 
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.introspection.inspection import find_declared_model
 from drf_mcp.introspection.types import PathKwarg
 from drf_mcp.tools.arguments.base import Arguments
-from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
+from drf_mcp.tools.arguments.call import QUERY, Call
 from drf_mcp.tools.tool import Tool
 
 # Schemes with a meaning of their own: a server of such a name has another.
@@ -137,21 +138,14 @@ class RouteResource(Tool):
     def bind(self, arguments: Any) -> Call:
         if not self.query:
             return Call({}, self.path_kwargs)
-        texts: dict[str, list[str]] = {}
+        query: MultiValueDict[str, str] = MultiValueDict()
         for name, text in parse_qsl(self.query, keep_blank_values=True):
-            texts.setdefault(name, []).append(text)
-        found: list[tuple[Argument, Any]] = []
-        for argument in self.arguments.arguments:
-            name = argument.parameter.name
-            if argument.location == PATH and name in self.path_kwargs:
-                found.append((argument, self.path_kwargs[name]))
-            elif argument.location == QUERY and name in texts:
-                values, is_list = texts[name], argument.json_type == "array"
-                found.append((argument, values if is_list else argument.from_text(values[-1])))
+            query.appendlist(name, text)
+        sent = self.arguments.from_request(self.path_kwargs, query)
         # What is left is refused with the nearest known name.
-        known = {argument.parameter.name for argument, _ in found}
-        unknown = {name: values[-1] for name, values in texts.items() if name not in known}
-        return self.arguments.bind({**self.arguments.get_arguments_of(found), **unknown})
+        taken = [a for a in self.arguments.arguments if a.location == QUERY and not a.whole]
+        left = query.keys() - {argument.parameter.name for argument in taken}
+        return self.arguments.bind({**sent, **{name: query[name] for name in left}})
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         # A prompt that reads the resource has other arguments.

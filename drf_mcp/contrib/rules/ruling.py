@@ -24,6 +24,7 @@ from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState
 from drf_mcp.option_types.kinds import read_pattern
+from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.registry import registry
 
 ALLOW, REFUSE, APPROVE = "allow", "refuse", "approve"
@@ -257,7 +258,8 @@ class FollowsRules(BasePermission):
             return True
         caller: Any = SimpleNamespace(request=request, authenticate=lambda: request)
         call = CallState(tool, None, caller)
-        call.bound = tool.arguments.rebuild_call(view, request.data)
+        sent = tool.arguments.from_request(view.kwargs, request.query_params, request.data)
+        call.bound = Call(sent)
         values = CallValues(call, find_object=lambda: get_named_object(view))
         try:
             _rule, ruling = decide(rules, values)

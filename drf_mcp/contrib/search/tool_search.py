@@ -23,12 +23,11 @@ from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Slot, find_call
-from drf_mcp.json_text import OBJECTS, JSONPointer, parse_json_text
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.option_types.spelling import ask_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.protocol.capability import RequestContext
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.server_tools import RedirectingTool, ServerTool, ServerToolView
 from drf_mcp.tools.tool import Tool
 
@@ -82,28 +81,7 @@ class RunTool(RedirectingTool):
     """Runs the tool that its arguments name."""
 
     naming = "name"
-
-    def read(self, arguments: Any) -> tuple[str, Any]:
-        arguments = {} if arguments is None else arguments
-        if not isinstance(arguments, OBJECTS):
-            raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
-        # Some clients send an object as a string.
-        inner = parse_json_text(arguments.get(INNER), dict)
-        if problems := list(self.find_problems(arguments, inner)):
-            raise ArgumentsRefused(problems)
-        return arguments["name"], inner
-
-    def find_problems(self, arguments: Mapping[str, Any], inner: Any) -> Iterator[Problem]:
-        errors = ArgumentErrors(known=("name", INNER), holder=INNER)
-        name = arguments.get("name")
-        if name is None:
-            yield errors.missing_argument("name")
-        elif not isinstance(name, str):
-            advice = _("Send the name of a tool, as %(search)s gives it.") % {"search": SEARCH}
-            yield Problem("invalid", _("Must be a string."), "/name", name, remediation=advice)
-        if inner is not None and not isinstance(inner, OBJECTS):
-            yield ArgumentErrors(f"/{INNER}").not_an_object(inner)
-        yield from errors.find_unknown(arguments)
+    holder = INNER
 
 
 def make_tool(name: str, **options: Any) -> Tool:
@@ -224,17 +202,21 @@ class ToolSearch:
         if not isinstance(runner, RunTool):
             INDEX.set(call, ToolIndex(self.registry, self.tools, self.caller))
             return
-        try:
-            name, arguments = runner.read(call.arguments)
-        except ArgumentsRefused as exc:
-            call.tool = runner.refusing(*exc.problems)
+        sent, problems = runner.read(call.arguments)
+        name: Any = sent.get("name")
+        if name is not None and not isinstance(name, str):
+            advice = _("Send the name of a tool, as %(search)s gives it.") % {"search": SEARCH}
+            wrong = Problem("invalid", _("Must be a string."), "/name", name, remediation=advice)
+            problems.insert(0, wrong)
+        if problems:
+            call.tool = runner.refusing(*problems)
             return
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
             is_known = tool is not None and self.sees_any([tool])
             call.tool = runner.refusing(refuse_kind(tool) if is_known else self.refuse_name(name))
             return
-        call.redirect(name, arguments)
+        call.redirect(name, sent[INNER])
         call.locate = RedirectedOutcome(self, name).locate
 
     def refuse_name(self, name: str) -> Problem:

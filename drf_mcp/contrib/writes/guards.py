@@ -169,7 +169,7 @@ def get_step(tool: Tool, inverse: Tool, kwargs: Mapping[str, Any], data: Any) ->
             missing.append(argument.name)
         else:
             pairs.append((argument, value))
-    arguments = inverse.arguments.get_arguments_of(pairs)
+    arguments = inverse.arguments.change({}, pairs)
     step = {"tool": inverse.name, "arguments": arguments}
     return {**step, "missing": missing} if missing else step
 
@@ -181,7 +181,7 @@ def find_kwarg(tool: Tool, inverse: Tool, name: str, kwargs: Mapping[str, Any], 
     if name != inverse.endpoint.key_kwarg:
         return known
     row = getattr(getattr(data, "serializer", None), "instance", None)
-    model = inverse.related.find_model(inverse.endpoint)
+    model = inverse.endpoint.model
     field = str(getattr(inverse.endpoint.view_class, "lookup_field", "pk"))
     if isinstance(row, Model) and model is not None and isinstance(row, model):
         # An action may answer with another object than it was called for, such as a copy.

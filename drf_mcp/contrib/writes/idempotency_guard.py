@@ -30,7 +30,7 @@ from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, parse_json_text
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL, Call
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.arguments.errors import ArgumentsRefused, missing_argument
 from drf_mcp.tools.results import MAX_DEPTH
 
 IDEMPOTENCY_KEY = "idempotency_key"
@@ -178,7 +178,7 @@ class IdempotencyGuard(Guard):
             return ""
         pointer = call.tool.arguments.get_control_pointer(IDEMPOTENCY_KEY)
         if key is None:
-            problem = replace(ArgumentErrors().missing_argument(IDEMPOTENCY_KEY), pointer=pointer)
+            problem = missing_argument(pointer)
         elif not is_key(key):
             problem = Problem("invalid", _(NO_KEY), pointer, received=key, remediation=_(NAME_IT))
         elif not call.caller.principal:

@@ -19,7 +19,7 @@ from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import Outcome, Problem, Warning
 from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import BODY, CONTROL, PATH, Argument, Call
-from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.arguments.errors import ArgumentsRefused, not_an_object
 
 
 class WriteBatch(Batch):
@@ -34,7 +34,7 @@ class WriteBatch(Batch):
 
     def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:
         keeps_some = self.tool.options.bulk == "partial"
-        model = self.tool.related.find_model(self.tool.endpoint)
+        model = self.tool.endpoint.model
         using = DEFAULT_DB_ALIAS if model is None else router.db_for_write(model)
 
         def transact() -> AbstractContextManager[Any]:
@@ -167,9 +167,11 @@ class Items:
         """
         own = []
         for argument in self.own:
+            if not argument.listed:
+                continue
             required = argument.required or argument.location == PATH
             own.append(replace(argument, parameter=replace(argument.parameter, required=required)))
-        schema = self.arguments.get_object_schema(self.shared)
+        schema = self.arguments.get_object_schema([a for a in self.shared if a.listed])
         schema["properties"][self.name] = {
             "type": "array",
             "description": _("1 to %(most)d objects.") % {"most": self.most},
@@ -219,7 +221,7 @@ class Items:
 
     def bind_item(self, item: Any, shared: Mapping[str, Any]) -> Call:
         if not isinstance(item, Mapping):
-            raise ArgumentsRefused([ArgumentErrors().not_an_object(item)])
+            raise ArgumentsRefused([not_an_object(item)])
         controls = [argument for argument in self.shared if argument.location == CONTROL]
         message = _("With '%(items)s', '%(name)s' goes next to '%(items)s'.")
         remediation = _("Put '%(name)s' next to '%(items)s'.")

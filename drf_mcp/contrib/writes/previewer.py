@@ -18,7 +18,7 @@ from drf_mcp.contrib.writes.dry_run import Rollback, read_fields
 from drf_mcp.contrib.writes.versions import CallTarget
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.errors import find_violation
-from drf_mcp.dispatch.failures import MOST_ROWS, Rows, add_hints
+from drf_mcp.dispatch.failures import MOST_ROWS, Rows
 from drf_mcp.dispatch.request import get_named_object, is_decorated
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
@@ -185,7 +185,7 @@ def preview_one(call: CallState) -> Preview | Outcome:
 
     target = call.dispatcher.ask_view(call, look)
     if isinstance(target, Outcome):
-        return add_hints(target, tool)
+        return target
     if not target.is_plain:
         return rehearse_delete(call, target)
     listings = get_listings(call)
@@ -209,7 +209,7 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
     INPUT_REQUESTS.set(call, None)
     try:
         with rollback.undoing():
-            outcome = rollback.watch(call, lambda: call.dispatcher.perform_call(call, None))
+            outcome = rollback.watch(call, lambda: call.dispatcher.perform(call))
             is_kept = contain(lambda: is_stored(target.instance), lambda exc: False)
     except Asked:
         return unknown
@@ -218,7 +218,7 @@ def rehearse_delete(call: CallState, target: Target) -> Preview | Outcome:
     if rollback.obstacle:
         return unknown
     if outcome.failure is not None:
-        return add_hints(outcome, tool)
+        return outcome
     deleted, updated = rollback.changes.get_keys()
     state, listings = get_state(target, deleted, updated), get_listings(call)
     # The object itself is what the call names.

@@ -20,7 +20,6 @@ from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.features import CallState, Guard, Proceed, Slot
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.tools.arguments.call import Call
@@ -60,10 +59,9 @@ class Precondition:
         has_row = hasattr(endpoint.view_class, "get_object") and self.field is not None
         return self.is_etag or has_row
 
-    @functools.cached_property
+    @property
     def model(self) -> Any:
-        endpoint = self.tool.endpoint
-        return attempt(endpoint.place, lambda: self.tool.related.find_model(endpoint), "", [], None)
+        return self.tool.endpoint.model
 
     @functools.cached_property
     def field(self) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
@@ -23,14 +24,14 @@ from drf_mcp.tools.arguments.call import (
     QUERY,
     Argument,
     Call,
-    FilesBody,
     write_query,
     write_query_text,
 )
+from drf_mcp.tools.arguments.encoders import EncodedBody, holds_upload
 from drf_mcp.tools.arguments.errors import (
     MAX_UNKNOWN,
-    ArgumentErrors,
     ArgumentsRefused,
+    find_unknown,
     mask_secrets,
     suggest,
 )
@@ -63,18 +64,12 @@ class Arguments(ArgumentLayout):
         parts, wrong = self.read_values(arguments)
         if problems or wrong:
             raise ArgumentsRefused([*(problems or self.find_missing(arguments)), *wrong])
-        encoder, query_string = self.encoder, ""
-        content: bytes | FilesBody = b""
-        body: Any = self.get_body(parts[BODY]) if parts[BODY] or encoder.expected else MISSING
+        encoder, encoded, query_string = self.encoder, EncodedBody(), ""
         try:
-            if self.uploading:
-                # Only these values may hold files: the others may be long, and are not searched.
-                names = [(argument.whole, argument.parameter.name) for argument in self.uploading]
-                is_object = isinstance(body, dict)
-                files = [body if w else body.get(n) for w, n in names] if is_object else [body]
-                encoder = encoder.get_encoder(body, files)
-            if body is not MISSING:
-                content = encoder.encode(body)
+            if parts[BODY] or encoder.expected:
+                if self.uploading and encoder.files and holds_upload(self.get_files(parts[BODY])):
+                    encoder = encoder.files
+                encoded = encoder.encode(self.get_body(parts[BODY]))
             if parts[QUERY]:
                 query_string = write_query(parts[QUERY])
         except (ValueError, TypeError, RecursionError) as exc:
@@ -94,13 +89,17 @@ class Arguments(ArgumentLayout):
             arguments,
             kwargs=kwargs,
             query_string=query_string,
-            body=content,
-            content_type=encoder.content_type if content else "",
-            disposition=encoder.disposition if content else "",
+            body=encoded.content,
+            content_type=encoded.content_type if encoded.content else "",
+            disposition=encoded.disposition,
             fields=parts[ANSWER][0][1] if parts[ANSWER] else (),
             many=self.many,
             controls=controls,
         )
+
+    def get_files(self, values: Values) -> list[Any]:
+        # Only these values may hold files: the others may be long, and are not searched.
+        return [value for argument, value in values if argument.parameter.handling.uploads]
 
     def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
         # All wrong values are reported together.
@@ -178,14 +177,17 @@ class Arguments(ArgumentLayout):
         whole = next((a for a in listed if a.whole), None)
         if whole is not None and (isinstance(body, list) or not fields):
             is_row = whole.json_type == "array" and not isinstance(body, list)
-            return self.get_arguments_of([(whole, [body] if is_row else body)])
+            return self.change({}, [(whole, [body] if is_row else body)])
         members = body if isinstance(body, Mapping) else {}
         found = [a for a in fields if a.parameter.name in members]
-        return self.get_arguments_of((a, members[a.parameter.name]) for a in found)
+        return self.change({}, [(a, members[a.parameter.name]) for a in found])
 
-    def rebuild_call(self, view: Any, body: Any) -> Call:
-        values = ((argument, argument.find_in_request(view, body)) for argument in self.arguments)
-        return Call(self.get_arguments_of(pair for pair in values if pair[1] is not MISSING))
+    def from_request(
+        self, kwargs: Mapping[str, Any], query: MultiValueDict[str, str], body: Any = MISSING
+    ) -> dict[str, Any]:
+        """Return the arguments of the call that makes a request."""
+        found = ((each, each.find_in_request(kwargs, query, body)) for each in self.arguments)
+        return self.change({}, [pair for pair in found if pair[1] is not MISSING])
 
     def replace_control(self, arguments: Mapping[str, Any], name: str, value: Any) -> Any:
         """Return the arguments with a value of the control that the guard calls by a name."""
@@ -195,32 +197,29 @@ class Arguments(ArgumentLayout):
 
 class FlatArguments(Arguments):
     # On a clash the body keeps the name; the others become NAME_path or NAME_query.
-    def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         body = [self.make_argument(p, BODY) for p in endpoint.body.fields]
         if whole := self.get_whole_body(endpoint.body):
             body.append(self.make_argument(whole, BODY, whole=True))
-        listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         path = [self.make_argument(p, PATH) for p in endpoint.path]
         taken = {argument.name for argument in (*body, *path)}
-        # Callers copy the key from a row, which has it under this name.
-        path = [
-            replace(argument, name=argument.parameter.shown_as)
-            if argument.parameter.shown_as
-            and argument.parameter.shown_as not in taken
-            and argument.name == argument.parameter.name
-            else argument
-            for argument in path
-        ]
+        for index, argument in enumerate(path):
+            # Callers copy the key from a row, which has it under this name.
+            shown = argument.parameter.shown_as
+            if shown and shown not in taken and argument.name == argument.parameter.name:
+                path[index] = replace(argument, name=shown)
         query = [self.make_argument(p, QUERY) for p in endpoint.query]
         if self.extra_query:
             extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
             query.append(self.make_argument(extra, QUERY, whole=True))
-        names: dict[int, str] = {}
         # Arguments that the schema leaves out get the names that are left.
+        listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
+        named: dict[str, Argument] = {}
         for argument in (*listed, *path, *query, *unlisted):
-            names[id(argument)] = get_free_name(argument, names.values())
-        for argument in (*path, *query, *listed, *unlisted):
-            yield self.rename(argument, names[id(argument)])
+            name = get_free_name(argument, named)
+            named[name] = self.rename(argument, name)
+        # The path and the query come first.
+        return sorted(named.values(), key=lambda argument: argument.location == BODY)
 
     def rename(self, argument: Argument, name: str) -> Argument:
         parameter = argument.parameter
@@ -332,10 +331,9 @@ def find_dropped(values: Values, keys: Mapping[Place, Place]) -> list[Problem]:
         for argument, value in values:
             for place, names in argument.parameter.handling.nested.items():
                 for pointer, member in walk(value, place, argument.pointer):
-                    errors = ArgumentErrors(
-                        pointer, names.writable, unlisted=renamed, read_only=names.read_only
+                    yield from find_unknown(
+                        member, names.writable, pointer, unlisted=renamed, read_only=names.read_only
                     )
-                    yield from errors.find_unknown(member)
 
     return list(islice(find(), MAX_UNKNOWN))
 

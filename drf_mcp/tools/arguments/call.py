@@ -7,11 +7,14 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 from urllib.parse import quote_plus
 
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.datastructures import MultiValueDict
 
+from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import MISSING
@@ -93,35 +96,29 @@ class Argument:
             for item in value:
                 yield key, write_query_text(item)
 
-    def find_in_request(self, view: Any, body: Any) -> Any:
+    def find_in_request(
+        self, kwargs: Mapping[str, Any], query: MultiValueDict[str, str], body: Any
+    ) -> Any:
         name = self.parameter.name
         if self.location == PATH:
-            return view.kwargs.get(name, MISSING)
+            return kwargs.get(name, MISSING)
         if self.location == BODY:
             if not self.whole:
                 return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING
             # One object of a body that may be a list was sent by the arguments of its fields.
             is_object = isinstance(body, Mapping) and not self.required
             return MISSING if is_object and self.json_type == "array" else body
-        texts = [] if self.whole else view.request.query_params.getlist(name)
+        texts = [] if self.whole else query.getlist(name)
         if not texts:
             return MISSING
         return texts if self.json_type == "array" else self.from_text(texts[-1])
 
 
-def find_kwargs(arguments: Iterable[Argument], sent: Any) -> dict[str, Any]:
-    """Return the path kwargs among arguments; other arguments may be wrong.
-
-    Args:
-        sent: the arguments by their own names; anything that is no object has no kwargs.
-    """
-    found: dict[str, Any] = {}
-    for argument in arguments if isinstance(sent, Mapping) else ():
-        group = parse_json_text(sent.get(argument.group), dict) if argument.group else sent
-        value = group.get(argument.name) if isinstance(group, Mapping) else None
-        if argument.location == PATH and isinstance(value, (str, int)):
-            found[argument.parameter.name] = value
-    return found
+def find_names(name: str, location: str) -> Iterator[str]:
+    """Yield the names of an argument: its own, then those for where another one has it."""
+    further = f"{name}_{location}"
+    numbered = (f"{further}_{number}" for number in count(2))
+    return map(make_portable_name, chain((name, further), numbered))
 
 
 def write_query_text(value: Any) -> str:

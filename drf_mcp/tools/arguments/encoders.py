@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from django.core.files.uploadedfile import UploadedFile
@@ -17,17 +17,12 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.parsers import ViewParsers, is_json_parser
 from drf_mcp.introspection.types import ANY, Body, Place
-from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.call import FilesBody
 
 Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
 # NaN and infinities are no JSON: they raise a ValueError.
 ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-
-
-def is_flat_list(items: Iterable[Any]) -> bool:
-    return not any(isinstance(item, (dict, list)) for item in items)
 
 
 def holds_upload(value: Any) -> bool:
@@ -38,6 +33,14 @@ def holds_upload(value: Any) -> bool:
     return isinstance(value, UploadedFile)
 
 
+class EncodedBody(NamedTuple):
+    """A body as it is sent, with its Content-Type and Content-Disposition, "" for none."""
+
+    content: bytes | FilesBody = b""
+    content_type: str = ""
+    disposition: str = ""
+
+
 @dataclass(frozen=True)
 class BodyEncoder:
     """Encodes a body as JSON, which nearly every view takes.
@@ -45,78 +48,61 @@ class BodyEncoder:
     Attributes:
         expected: an object is sent even without any field.
         files: encodes bodies with files among them; None if the view takes none.
-        disposition: the body's Content-Disposition, "" for none.
     """
 
     content_type: str = "application/json"
     expected: bool = False
     files: BodyEncoder | None = None
-    disposition: str = ""
 
-    def encode(self, value: Any) -> bytes | FilesBody:
-        if value is MISSING:
-            return b""
-        return ENCODER.encode(value).encode()
-
-    def get_encoder(self, value: Any, files: Iterable[Any]) -> BodyEncoder:
-        # ``files`` are the parts of the value that may hold files.
-        if self.files is None or value is MISSING:
-            return self
-        return self.files.get_encoder(value, files) if any(map(holds_upload, files)) else self
+    def encode(self, value: Any) -> EncodedBody:
+        return EncodedBody(ENCODER.encode(value).encode(), self.content_type)
 
 
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
 
-    def encode(self, value: Any) -> bytes | FilesBody:
-        return b"" if value is MISSING else urlencode([*self.get_pairs(value)]).encode()
+    def encode(self, value: Any) -> EncodedBody:
+        return EncodedBody(urlencode([*self.get_pairs(value)]).encode(), self.content_type)
 
     def get_pairs(self, value: Any) -> Iterator[Pair]:
-        # REST framework reads ``line.price`` and ``lines[0]price`` as members; other objects are
-        # sent as JSON.
-        if isinstance(value, Mapping):
-            for name, member in value.items():
-                yield from self._value_pairs(member, name, (name,))
-        elif isinstance(value, list) and self.forms.get(()) == "parts":
-            yield from self._item_pairs(value, "", ())
-        else:
+        is_list = isinstance(value, list) and self.forms.get(()) == "parts"
+        if not is_list and not isinstance(value, Mapping):
             raise TypeError(_("this endpoint takes form fields, so its body must be an object"))
+        return self._find_pairs(value, "", ())
 
-    def _value_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
+    def _find_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
         form = self.forms.get(place)
         if isinstance(value, UploadedFile):
             yield name, value
-        elif form == "json":
+        elif form == "json" and place:
             yield name, json.dumps(value, allow_nan=False)
-        elif isinstance(value, Mapping) and form == "parts":
+        elif isinstance(value, Mapping) and (form == "parts" or not place):
+            # REST framework reads ``line.price`` and ``lines[0]price`` as members; other objects
+            # are sent as JSON.
+            prefix = name if name[-1:] in ("", "]") else f"{name}."
             for key, member in value.items():
-                yield from self._value_pairs(member, f"{name}.{key}", self._place_of(place, key))
+                # The members of a dict have any name: their form is under `ANY`.
+                inside = (*place, key)
+                if inside not in self.forms and (*place, ANY) in self.forms:
+                    inside = (*place, ANY)
+                yield from self._find_pairs(member, f"{prefix}{key}", inside)
         elif isinstance(value, list) and (form == "parts" or is_flat_list(value)):
-            yield from self._item_pairs(value, name, place)
+            # A list of texts or numbers repeats its name for each item. Inside a row REST framework
+            # reads a name once, so the items are numbered.
+            is_numbered = not name or "]" in name or not is_flat_list(value)
+            for index, item in enumerate(value):
+                row = f"{name}[{index}]" if is_numbered else name
+                yield from self._find_pairs(item, row, (*place, ANY))
         elif value is not None:
             yield name, value if isinstance(value, str) else json.dumps(value, allow_nan=False)
         elif form == "null":
             # A field of another form leaves null out.
             yield name, ""
 
-    def _item_pairs(self, items: list[Any], name: str, place: Place) -> Iterator[Pair]:
-        # A list of texts or numbers repeats its name for each item. Inside a row REST framework
-        # reads a name once, so the items are numbered.
-        inside = (*place, ANY)
-        numbered = not name or "]" in name or not is_flat_list(items)
-        for index, item in enumerate(items):
-            row = f"{name}[{index}]" if numbered else name
-            if isinstance(item, Mapping) and self.forms.get(inside) == "parts":
-                for key, member in item.items():
-                    yield from self._value_pairs(member, f"{row}{key}", self._place_of(inside, key))
-            else:
-                yield from self._value_pairs(item, row, inside)
 
-    def _place_of(self, place: Place, name: str) -> Place:
-        # The members of a dict have any name: their form is under `ANY`.
-        named, free = (*place, name), (*place, ANY)
-        return named if named in self.forms or free not in self.forms else free
+def is_flat_list(items: Iterable[Any]) -> bool:
+    return not any(isinstance(item, (dict, list)) for item in items)
 
 
 class MultiPartBody(FormBody):
@@ -125,17 +111,15 @@ class MultiPartBody(FormBody):
         media_type = f"multipart/form-data; boundary={secrets.token_hex(16)}"
         super().__init__(media_type, expected, forms=forms)
 
-    def encode(self, value: Any) -> bytes | FilesBody:
+    def encode(self, value: Any) -> EncodedBody:
         # RFC 7578
-        if value is MISSING:
-            return b""
         boundary = b"--" + self.content_type.partition("=")[2].encode()
         lines: list[bytes | UploadedFile[Any]] = []
         for name, content in self.get_pairs(value):
             lines += [boundary, *self.get_part(name, content)]
         lines.append(boundary + b"--")
         body = FilesBody(part for line in lines for part in (line, b"\r\n"))
-        return body if holds_upload(lines) else bytes(body)
+        return EncodedBody(body if holds_upload(lines) else bytes(body), self.content_type)
 
     def get_part(
         self, name: str, content: str | UploadedFile[Any]
@@ -155,33 +139,24 @@ class MultiPartBody(FormBody):
 
 class FileBody(BodyEncoder):
     # One file, with its name in a header, for REST framework's FileUploadParser.
-    def get_encoder(self, value: Any, files: Iterable[Any]) -> BodyEncoder:
-        file = self.get_file(value)
+    def encode(self, value: Any) -> EncodedBody:
+        # The field name that FileUploadParser gives the file.
+        file = value.get("file") if isinstance(value, Mapping) else value
+        others = value.values() if isinstance(value, Mapping) else ()
+        if any(other is not None and other is not file for other in others):
+            raise TypeError(_("the body is one file as it is, so nothing else can be sent with it"))
         if file is None:
-            return self
+            return EncodedBody()
         name = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
         media_type = self.content_type or file.content_type
-        return replace(self, content_type=media_type, disposition=name)
-
-    def encode(self, value: Any) -> bytes | FilesBody:
-        file = self.get_file(value)
-        if isinstance(value, Mapping) and any(
-            v is not None and v is not file for v in value.values()
-        ):
-            raise TypeError(_("the body is one file as it is, so nothing else can be sent with it"))
-        return b"" if file is None else FilesBody([file])
-
-    def get_file(self, value: Any) -> Any:
-        # The field name that FileUploadParser gives the file.
-        if isinstance(value, Mapping):
-            return value.get("file")
-        return None if value is MISSING else value
+        return EncodedBody(FilesBody([file]), media_type, name)
 
 
 class TextBody(BodyEncoder):
     # For parsers that take neither JSON nor forms.
-    def encode(self, value: Any) -> bytes | FilesBody:
-        return value.encode() if isinstance(value, str) else super().encode(value)
+    def encode(self, value: Any) -> EncodedBody:
+        is_text = isinstance(value, str)
+        return EncodedBody(value.encode(), self.content_type) if is_text else super().encode(value)
 
 
 def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
@@ -203,9 +178,7 @@ def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
         files = FileBody("")
     for parser in parsers:
         if is_json_parser(parser):
-            # A body that cannot hold files is never searched for them.
-            files = files if handling.uploads else None
-            return BodyEncoder(parser.media_type, expected, files)
+            return BodyEncoder(parser.media_type, expected, files if handling.uploads else None)
     for parser in parsers:
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files

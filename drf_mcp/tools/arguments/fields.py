@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -23,7 +24,7 @@ from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter, Schema
 from drf_mcp.outcomes import MISSING, Problem, Warning
-from drf_mcp.tools.arguments.call import ANSWER, PATH, Argument
+from drf_mcp.tools.arguments.call import ANSWER, PATH, QUERY, Argument, find_names
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, mask_secrets, suggest
 from drf_mcp.tools.options import KEYWORD, ToolOptions
 
@@ -128,12 +129,18 @@ class FieldsArgument(Argument):
             raise ArgumentsRefused([self.unknown_field(p, paths[p], known) for p in unknown])
         return tuple(paths)
 
-    def find_unanswered(self, paths: Sequence[str], data: Any) -> list[Problem]:
-        """Return a problem for each path that leads to nothing in an answer."""
+    def find_unanswered(self, paths: Sequence[str], data: Any) -> list[Warning]:
+        """Return a warning for each path that leads to nothing in an answer."""
         unanswered = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
         known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
+        warnings = []
         # Text, numbers and files have no fields.
-        return [self.unknown_field(path, self.pointer, known) for path in unanswered if known]
+        for path in unanswered if known else ():
+            problem = self.unknown_field(path, self.pointer, known)
+            facts = {"name": path, "names": problem.accepted}
+            message = _("The answer has no field '%(name)s', but %(names)s.") % facts
+            warnings.append(Warning(UNKNOWN_FIELD, message, remediation=problem.remediation))
+        return warnings
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
@@ -145,12 +152,6 @@ class FieldsArgument(Argument):
             accepted=nearest or names,
             remediation=suggest(nearest, names),
         )
-
-
-def lacks_field(problem: Problem) -> Warning:
-    facts = {"name": problem.received, "names": problem.accepted}
-    message = _("The answer has no field '%(name)s', but %(names)s.") % facts
-    return Warning(UNKNOWN_FIELD, message, remediation=problem.remediation)
 
 
 class IdsArgument(Argument):
@@ -203,8 +204,10 @@ class IdsArgument(Argument):
             raise ArgumentsRefused(problems)
         return ids
 
-    def find_in_request(self, view: Any, body: Any) -> Any:
-        value = super().find_in_request(view, body)
+    def find_in_request(
+        self, kwargs: Mapping[str, Any], query: MultiValueDict[str, str], body: Any
+    ) -> Any:
+        value = super().find_in_request(kwargs, query, body)
         return value if value is MISSING else [value]
 
 
@@ -225,14 +228,11 @@ class DeclaredArguments:
         return replace(endpoint, body=self.add_unknown_names(endpoint, options.input_schema))
 
     def get_query(self, query: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-        declared = {
-            name: self.get_parameter(name, schema)
-            for name, schema in (self.options.query or {}).items()
-        }
-        described = {parameter.name: parameter for parameter in query}
-        others = tuple(parameter for parameter in query if parameter.name not in declared)
-        own = tuple(p.known_as(described.get(p.name)) for p in declared.values())
-        return (*others, *own)
+        parameters = {parameter.name: parameter for parameter in query}
+        for name, schema in (self.options.query or {}).items():
+            described = parameters.pop(name, None)
+            parameters[name] = self.get_parameter(name, schema).known_as(described)
+        return tuple(parameters.values())
 
     def get_parameter(self, name: str, schema: Mapping[str, Any]) -> Parameter:
         keywords = {key: value for key, value in schema.items() if key != "required"}
@@ -272,9 +272,9 @@ class DeclaredArguments:
         grouped = properties.get("body", {}).get("properties", {})
         known = {"kwargs", "query", "body", *((IDS,) if self.options.many else ())}
         for parameter in (*body.fields, *endpoint.path, *endpoint.query):
-            # The last two are the names of flat arguments after a clash.
-            name = parameter.name
-            known |= {name, *map(make_portable_name, (name, f"{name}_path", f"{name}_query"))}
+            # The second is the name of a flat argument after a clash.
+            names = (islice(find_names(parameter.name, each), 2) for each in (PATH, QUERY))
+            known |= {parameter.name, *chain(*names)}
         further = tuple(
             Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})
             for name, schema in (grouped or properties).items()

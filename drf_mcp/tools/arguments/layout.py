@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
-from drf_mcp.json_text import parse_json_text
+from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Schema
+from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.option_types.spelling import find_synonym
 from drf_mcp.outcomes import MISSING, Problem
-from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument
+from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument, find_names
 from drf_mcp.tools.arguments.encoders import choose_encoder
-from drf_mcp.tools.arguments.errors import ArgumentErrors
+from drf_mcp.tools.arguments.errors import (
+    find_unknown,
+    missing_argument,
+    not_an_object,
+    put_first,
+)
 from drf_mcp.tools.arguments.fields import FieldsArgument, IdsArgument
 
 Values: TypeAlias = list[tuple[Argument, Any]]
@@ -49,9 +56,9 @@ class ArgumentLayout:
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
         self.arguments = tuple(self.get_arguments(endpoint))
-        self.by_group: dict[str, dict[str, Argument]] = {"": {}}
-        for location in (PATH, QUERY, BODY):
-            self.by_group.setdefault(self.groups.get(location, ""), {})
+        self.by_group: dict[str, dict[str, Argument]] = {
+            group: {} for group in ("", *self.groups.values())
+        }
         for argument in self.arguments:
             self.by_group[argument.group][argument.name] = argument
         fields = FieldsArgument.for_endpoint(endpoint) if tool.selects else None
@@ -102,18 +109,27 @@ class ArgumentLayout:
     def schema(self) -> Schema:
         if self.items is not None:
             return dict(self.items.describe())
-        every = [argument for named in self.by_group.values() for argument in named.values()]
-        schema = self.get_object_schema(every)
+        schema = self.get_object_schema([a for a in self.every if a.listed])
         if self.extra_query and self.groups:
             schema["properties"].setdefault(self.groups[QUERY], self.get_object_schema(()))
         return {**schema, "additionalProperties": False}
+
+    @functools.cached_property
+    def full_schema(self) -> Schema:
+        """The schema with the arguments that callers are not shown."""
+        properties = self.get_object_schema(self.every)["properties"]
+        if self.extra_query and self.groups:
+            properties[self.groups[QUERY]] = {}
+        return {"properties": {**self.schema["properties"], **properties}}
+
+    @property
+    def every(self) -> Iterator[Argument]:
+        return (argument for named in self.by_group.values() for argument in named.values())
 
     def get_object_schema(self, arguments: Iterable[Argument]) -> Schema:
         schema: Schema = {"type": "object", "properties": {}}
         required: dict[str, None] = {}
         for argument in arguments:
-            if not argument.listed:
-                continue
             place = schema
             if argument.group:
                 empty = {"type": "object", "properties": {}}
@@ -124,6 +140,19 @@ class ArgumentLayout:
                 if argument.group:
                     place.setdefault("required", []).append(argument.name)
         return {**schema, "required": list(required)} if required else schema
+
+    @functools.cached_property
+    def write_only(self) -> frozenset[str]:
+        """The pointers of the values that no answer may repeat, without the indexes of items."""
+        found: set[str] = set()
+        for argument in self.every:
+            handling = argument.parameter.handling
+            files = (place for place, file in handling.uploads.items() if file.sure)
+            for place in (*handling.secrets, *files):
+                names = (name for name in place if name != ANY)
+                found.add(argument.pointer + JSONPointer.from_path(names))
+        items = () if self.items is None else (f"/{self.items.name}{each}" for each in found)
+        return frozenset((*found, *items))
 
     # --- Names --------------------------------------------------------------------------------
 
@@ -168,16 +197,14 @@ class ArgumentLayout:
         if not unknown and not in_path:
             return []
         first = in_path if self.groups else missing
-        others = [problem for problem in missing if problem not in first]
-        return [*ArgumentErrors.put_first(unknown, first), *others]
+        return [*put_first(unknown, first), *(each for each in missing if each not in first)]
 
     def find_missing(self, arguments: Mapping[str, Any]) -> list[Problem]:
         missing = []
         for argument in self.arguments:
             group = self.get_group(argument.group, arguments) or {}
             if argument.required and isinstance(group, Mapping) and argument.is_missing_in(group):
-                prefix = f"/{argument.group}" if argument.group else ""
-                missing.append(ArgumentErrors(prefix).missing_argument(argument.name))
+                missing.append(missing_argument(argument.pointer))
         return missing
 
     def find_unknown(
@@ -186,7 +213,7 @@ class ArgumentLayout:
         """Return the problems of unknown names, which tell of the others among some names."""
         named, sent = self.by_group[group], self.get_group(group, arguments)
         if sent is not None and not isinstance(sent, Mapping):
-            return [ArgumentErrors(f"/{group}").not_an_object(sent)]
+            return [not_an_object(sent, f"/{group}")]
         sent = sent or {}
         known = [
             name
@@ -202,18 +229,28 @@ class ArgumentLayout:
         )
         further = [] if self.items is None else [self.items.name]
         further = [name for name in further if names is None or name in names]
-        errors = ArgumentErrors(
-            f"/{group}" if group else "",
+        twice = [] if group else [name for name in self.url_names if name in sent]
+        unknown = find_unknown(
+            {name: value for name, value in sent.items() if name not in twice},
             known if group else [*filter(None, self.by_group), *known, *further],
+            f"/{group}" if group else "",
             holder="" if self.groups else next(open_bodies, ""),
             unlisted=sent if takes_any else named.keys() - known,
             # A read-only name that is like a missing key may be that key.
             read_only={n for n in self.read_only if has_body and not find_synonym(n, lacking)},
             renamed={argument.parameter.name: name for name, argument in named.items()},
         )
-        twice = [] if group else [name for name in self.url_names if name in sent]
-        unknown = errors.find_unknown({n: v for n, v in sent.items() if n not in twice})
-        return unknown + [errors.differing_names(self.url_names[name], name) for name in twice]
+        return unknown + [self.refuse_other_name(name) for name in twice]
+
+    def refuse_other_name(self, name: str) -> Problem:
+        facts = {"name": self.url_names[name], "other": name}
+        message = _("'%(other)s' is another name of '%(name)s', and their values differ.")
+        return Problem(
+            code="conflicting",
+            message=message % facts,
+            pointer=JSONPointer.from_path([name]),
+            remediation=_("Send '%(name)s' alone.") % facts,
+        )
 
     # --- Values -------------------------------------------------------------------------------
 
@@ -244,7 +281,9 @@ class ArgumentLayout:
                     values.append((named[name], value))
         return values
 
-    def change(self, arguments: Mapping[str, Any], values: Iterable[tuple[Argument, Any]]) -> Any:
+    def change(
+        self, arguments: Mapping[str, Any], values: Iterable[tuple[Argument, Any]]
+    ) -> dict[str, Any]:
         """Return arguments with other values of some, without those whose value is `MISSING`."""
         changed = dict(arguments)
         for argument, value in values:
@@ -256,10 +295,6 @@ class ArgumentLayout:
             if value is not MISSING:
                 members[argument.name] = value
         return changed
-
-    def get_arguments_of(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
-        arguments: dict[str, Any] = self.change({}, values)
-        return arguments
 
     def replace_query(
         self, arguments: Mapping[str, Any], query: Mapping[str, str]
@@ -288,11 +323,5 @@ class ArgumentLayout:
 
 
 def get_free_name(argument: Argument, taken: Container[str]) -> str:
-    name = make_portable_name(argument.name)
-    if name in taken:
-        name = make_portable_name(f"{argument.name}_{argument.location}")
-    number = 2
-    while name in taken:
-        name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
-        number += 1
-    return name
+    names = find_names(argument.name, argument.location)
+    return next(name for name in names if name not in taken)

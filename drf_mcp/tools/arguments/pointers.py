@@ -91,79 +91,42 @@ class ArgumentPointers:
     def received(self, pointer: str) -> Any:
         if pointer in self.received_values:
             return self.received_values[pointer]
-        value: Any = self.call.arguments
-        tokens = JSONPointer(pointer).path
-        for token in tokens:
-            if isinstance(value, OBJECTS) and token in value:
-                value = value[token]
-            elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
-                value = value[int(token)]
-            else:
-                value = MISSING
-                break
+        place = JSONPointer(pointer)
+        value = place.find_in(self.call.arguments, MISSING)
         if value is not MISSING:
-            value = MASK if any(map(sounds_secret, tokens)) else self.mask(value, pointer)
+            value = MASK if any(map(sounds_secret, place.path)) else self.mask(value, pointer)
         self.received_values[pointer] = value
         return value
 
-    def mask(self, value: Any, pointer: str) -> Any:
-        if self.write_only:
+    def mask(self, value: Any, pointer: str, schema: Any = None) -> Any:
+        """Return a value without secrets.
+
+        Args:
+            schema: that of the value, where a member by an unknown name is masked as well: it may
+                be a secret whose name is mistyped.
+        """
+        if secret := self.arguments.write_only:
             place = "/".join(token for token in pointer.split("/") if not token.isdecimal())
             # A client may send an object as a text, with write-only members in it.
-            if place in self.write_only or (isinstance(value, str) and place in self.holders):
+            if place in secret or (
+                isinstance(value, str) and any(each.startswith(f"{place}/") for each in secret)
+            ):
                 return MASK
-        if isinstance(value, list):
-            return [self.mask(item, f"{pointer}/{index}") for index, item in enumerate(value)]
-        if isinstance(value, str) or not isinstance(value, OBJECTS):
+        if isinstance(value, str):
             return value
-        return {
-            name: MASK
-            if sounds_secret(str(name))
-            else self.mask(member, pointer + JSONPointer.from_path([name]))
-            for name, member in value.items()
-        }
-
-    def mask_unknown(self, value: Any, pointer: str = "", schema: Any = None) -> Any:
-        # A member by an unknown name may be a secret whose name is mistyped.
-        schema = self.schemas.get(pointer, schema)
         schema = schema if isinstance(schema, Mapping) else {}
         if isinstance(value, list):
-            items = enumerate(value)
-            return [self.mask_unknown(v, f"{pointer}/{i}", schema.get("items")) for i, v in items]
-        names = schema.get("properties")
-        if not isinstance(value, Mapping) or names is None:
+            items = schema.get("items")
+            return [self.mask(item, f"{pointer}/{i}", items) for i, item in enumerate(value)]
+        if not isinstance(value, OBJECTS):
             return value
-        masked = {}
+        masked, known = {}, schema.get("properties")
         for name, member in value.items():
-            place = JSONPointer.from_parent(pointer, name)
-            known = name in names or place in self.schemas
-            masked[name] = self.mask_unknown(member, place, names.get(name)) if known else MASK
+            place = JSONPointer.from_parent(pointer, str(name))
+            is_known = known is None or name in known
+            is_shown = is_known and not sounds_secret(str(name))
+            masked[name] = self.mask(member, place, (known or {}).get(name)) if is_shown else MASK
         return masked
-
-    @cached_property
-    def schemas(self) -> dict[str, Any]:
-        arguments = self.arguments
-        schemas = {argument.pointer: argument.parameter.schema for argument in arguments.arguments}
-        if arguments.extra_query and arguments.groups:
-            schemas[f"/{arguments.groups[QUERY]}"] = {}
-        return {"": arguments.schema, **schemas}
-
-    @cached_property
-    def write_only(self) -> frozenset[str]:
-        """The pointers of the values that no answer may repeat."""
-        secret = (c.pointer for c in self.arguments.controls if c.parameter.write_only)
-        places = frozenset((*map(self.pointer, self.tool.write_only), *secret))
-        items = self.arguments.items
-        return places if items is None else places | {f"/{items.name}{place}" for place in places}
-
-    @cached_property
-    def holders(self) -> frozenset[str]:
-        return frozenset(
-            pointer[:end]
-            for pointer in self.write_only
-            for end, character in enumerate(pointer)
-            if character == "/" and end
-        )
 
     def accepted(self, pointer: str) -> str | None:
         schema = find_schema(self.arguments, pointer)

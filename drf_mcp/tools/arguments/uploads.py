@@ -46,8 +46,8 @@ PIECE = 2**16
 
 
 # Finds the file that a text of the running call names.
-FINDER: ContextVar[Callable[[str], UploadedFile[Any] | None] | None] = ContextVar(
-    "FINDER", default=None
+FINDER: ContextVar[Callable[[str], UploadedFile[Any] | None]] = ContextVar(
+    "FINDER", default=lambda text: None
 )
 
 
@@ -130,10 +130,6 @@ def clean_file_name(name: str) -> str:
     return "" if name.strip() in ("", ".", "..") else name
 
 
-def guess_type(name: str) -> str:
-    return mimetypes.guess_type(name)[0] or "application/octet-stream"
-
-
 class FileReader:
     """Reads one file of the arguments."""
 
@@ -145,24 +141,21 @@ class FileReader:
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
             raise self.not_base64(_("The file is not a string."))
-        if (find := FINDER.get()) and (found := self.find(value, find)):
-            name = found.name or ""
-            media_type = found.content_type or detect_media_type(next(found.chunks(), b""))
-            self.check_type(name, media_type)
-            found.content_type = media_type or guess_type(name)
-            return found
-        if not self.upload.sure and DATA_URI.match(value) is None:
-            return self.read_text(value)
-        media_type, name, file = self.parse(value)
-        media_type = media_type or detect_media_type(next(file.chunks(), b""))
-        name = name or self.get_default_name(media_type)
+        file = self.find(value)
+        if file is None:
+            if not self.upload.sure and DATA_URI.match(value) is None:
+                return self.read_text(value)
+            file = self.parse(value)
+        media_type = file.content_type or detect_media_type(next(file.chunks(), b""))
+        name = file.name or self.get_default_name(media_type)
         self.check_type(name, media_type)
-        file.name, file.content_type = name, media_type or guess_type(name)
+        guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        file.name, file.content_type = name, media_type or guessed
         return file
 
-    def find(self, text: str, find: Callable[[str], Any]) -> UploadedFile[Any] | None:
+    def find(self, text: str) -> UploadedFile[Any] | None:
         try:
-            return find(text)  # type: ignore[no-any-return]
+            return FINDER.get()(text)
         except ArgumentsRefused as exc:
             problems = [replace(problem, pointer=self.pointer) for problem in exc.problems]
             raise ArgumentsRefused(problems) from exc
@@ -183,19 +176,22 @@ class FileReader:
             )
         return value
 
-    def parse(self, value: str) -> tuple[str, str, UploadedFile[Any]]:
+    def parse(self, value: str) -> UploadedFile[Any]:
         match = DATA_URI.match(value)
         if match is None:
-            return "", "", self.open(value, 0)
+            return self.open(value, 0)
         parameters = match["parameters"].split(";")
-        named = next((p[5:] for p in parameters if p.lower().startswith("name=")), "")
-        name = clean_file_name(html.unescape(unquote(named)))
         if "base64" in map(str.lower, parameters):
-            return match["type"] or "", name, self.open(value, match.end(), unquote)
-        content = unquote_to_bytes(value[match.end() :])
-        if len(content) > self.limit:
-            raise self.too_large(len(content))
-        return match["type"] or "", name, SimpleUploadedFile("upload", content)
+            file = self.open(value, match.end(), unquote)
+        else:
+            content = unquote_to_bytes(value[match.end() :])
+            if len(content) > self.limit:
+                raise self.too_large(len(content))
+            file = SimpleUploadedFile("upload", content)
+        named = next((p[5:] for p in parameters if p.lower().startswith("name=")), "")
+        file.name = clean_file_name(html.unescape(unquote(named))) or None
+        file.content_type = match["type"] or ""
+        return file
 
     def open(
         self, text: str, start: int, unescape: Callable[[str], str] = str

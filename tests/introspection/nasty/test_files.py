@@ -256,16 +256,16 @@ def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
     encoder = choose_encoder(files.Whole(), Body("object"))
     upload = FileReader(Upload()).read(uri)
-    upload_name, encoder = upload.name, encoder.get_encoder({"file": upload}, [upload])
+    body = encoder.encode({"file": upload})
     request = RequestFactory().generic(
         "PUT",
         "/",
-        bytes(encoder.encode({"file": upload})),
-        content_type=encoder.content_type,
-        headers={"Content-Disposition": encoder.disposition},
+        bytes(body.content),
+        content_type=body.content_type,
+        headers={"Content-Disposition": body.disposition},
     )
     file = Request(request, parsers=[FileUploadParser()]).data["file"]
-    assert (file.name, file.content_type, file.read()) == (upload_name, "text/csv", content)
+    assert (file.name, file.content_type, file.read()) == (upload.name, "text/csv", content)
 
 
 def test_the_description_says_how_to_send_a_file(nasty):
