@@ -187,10 +187,8 @@ class RequestBody:
 
     def keep_readable_files(self, body: Body) -> Body:
         # What is sent in place of a file that no parser reads is refused as over HTTP.
-        handlings = [body.handling, *(parameter.handling for parameter in body.fields)]
-        if () in body.handling.uploads or not any(h.uploads for h in handlings):
-            return body
-        if self.parsers.reads_files:
+        is_file = () in body.handling.uploads
+        if is_file or self.parsers.reads_files or not body.all_handling.uploads:
             return body
         self.inspection.find(_("The view takes files but has no parser for them."), PARSE_FILES)
         fields = (replace(p, handling=replace(p.handling, uploads={})) for p in body.fields)

@@ -165,22 +165,17 @@ class ToolsCapability(Capability):
 
     def get_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""
-        key, server = None, self.server
+        server = self.server
+
+        def join() -> bytes:
+            return b"[%b]" % b",".join(self.list_definition(tool, era) for tool in tools)
+
         hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
         # Nothing is kept where a project's own code, or a test, chooses for each tool and request.
-        if not server.force_envelope and hooks(type(self)) == hooks(ToolsCapability):
-            chosen = (
-                mcp_settings.OUTPUT_SCHEMA,
-                server.envelope_class,
-                mcp_settings.ENVELOPE_CLASS,
-            )
-            key = (tuple(tools), era.revision, *chosen)
-        joined = DEFINITIONS.find(key) if key else None
-        if joined is None:
-            joined = b"[%b]" % b",".join(self.list_definition(tool, era) for tool in tools)
-            if key:
-                DEFINITIONS.keep(key, joined)
-        return joined
+        if server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
+            return join()
+        settings = mcp_settings.OUTPUT_SCHEMA, mcp_settings.ENVELOPE_CLASS
+        return DEFINITIONS.get((tuple(tools), era.revision, server.envelope_class, settings), join)
 
     def list_definition(self, tool: Tool, era: Era) -> bytes:
         known = len(tool.definitions)

@@ -144,12 +144,7 @@ class KeptDescriptions:
         # A URLconf that is an object has no name in another process.
         if mcp_settings.DESCRIPTIONS_FILE is None or not isinstance(route.urlconf, str):
             return make()
-        made_of = (
-            kind,
-            tool,
-            route.match_route,
-            tool.related.digest,
-        )
+        made_of = (kind, tool, route.match_route, tool.related.digest)
         spelled = ADDRESS.sub("", repr(made_of))
         key = hashlib.blake2b(spelled.encode(), digest_size=16).hexdigest()
         if self.recorded is not None:

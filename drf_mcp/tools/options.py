@@ -145,10 +145,6 @@ class ToolOptions:
         groups = {name: {"properties": group} for name, group in members.items() if group}
         return self.input_schema or {"properties": groups}
 
-    @property
-    def mirrors(self) -> bool:
-        return KEYWORD in str(self.declared_schema)
-
     def __getattr__(self, name: str) -> Any:
         # Python asks for what is no field of the class: an option of an installed app.
         option = features.tool_options.get(name)

@@ -226,21 +226,20 @@ class DefinitionCache:
         self.size = 0
         self.lock = threading.Lock()
 
-    def find(self, key: Hashable) -> bytes | None:
-        """Return the list of a key, None if there is none."""
+    def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """Return the list of a key, made now where there is none."""
         with self.lock:
-            joined = self.joined.get(key)
-            if joined is not None:
+            if key in self.joined:
                 self.joined.move_to_end(key)
-            return joined
-
-    def keep(self, key: Hashable, joined: bytes) -> None:
-        """Keep a list, and drop those that were least recently used."""
+                return self.joined[key]
+        joined = make()
         with self.lock:
             self.size += len(joined) - len(self.joined.pop(key, b""))
             self.joined[key] = joined
+            # Those that were least recently used are dropped.
             while self.size > MOST_BYTES:
                 self.size -= len(self.joined.popitem(last=False)[1])
+        return joined
 
 
 # Keywords for people, and keywords whose members are names of their own.

@@ -32,7 +32,7 @@ from drf_mcp.tools.arguments.fields import DeclaredArguments
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import ToolHints
-from drf_mcp.tools.options import ToolOptions, find_header_parameters
+from drf_mcp.tools.options import KEYWORD, ToolOptions, find_header_parameters
 from drf_mcp.tools.related_tools import ArgumentSources
 
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
@@ -162,7 +162,9 @@ class Tool:
 
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
-        return find_header_parameters(self.input_schema) if self.options.mirrors else {}
+        if KEYWORD not in str(self.options.declared_schema):
+            return {}
+        return find_header_parameters(self.input_schema)
 
     @functools.cached_property
     @override_language()

@@ -67,8 +67,8 @@ MUTANTS = (
     Mutant(
         "descriptions of a tool name the tools that it is listed with",
         "tools/kept_descriptions.py",
-        "            tool.related.digest,\n",
-        "",
+        "route.match_route, tool.related.digest)",
+        "route.match_route)",
         ("tools/test_kept_descriptions.py",),
     ),
     # --- Figures of lists that declare none ------------------------------------------------------

@@ -67,8 +67,10 @@ class Arguments(ArgumentLayout):
         encoder, encoded, query_string = self.encoder, EncodedBody(), ""
         try:
             if parts[BODY] or encoder.expected:
-                if self.uploading and encoder.files and holds_upload(self.get_files(parts[BODY])):
-                    encoder = encoder.files
+                if self.uploading and encoder.files:
+                    # Only these may hold files: other values may be long, and are not searched.
+                    may_hold = [v for a, v in parts[BODY] if a.parameter.handling.uploads]
+                    encoder = encoder.files if holds_upload(may_hold) else encoder
                 encoded = encoder.encode(self.get_body(parts[BODY]))
             if parts[QUERY]:
                 query_string = write_query(parts[QUERY])
@@ -96,10 +98,6 @@ class Arguments(ArgumentLayout):
             many=self.many,
             controls=controls,
         )
-
-    def get_files(self, values: Values) -> list[Any]:
-        # Only these values may hold files: the others may be long, and are not searched.
-        return [value for argument, value in values if argument.parameter.handling.uploads]
 
     def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
         # All wrong values are reported together.
