@@ -40,7 +40,7 @@ from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, RateLimit, Warning
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.base import find_reversed
+from drf_mcp.tools.arguments.binding import find_reversed
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused, mask_member
 from drf_mcp.tools.tool import Tool

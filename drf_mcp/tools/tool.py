@@ -19,7 +19,7 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings, override_language
-from drf_mcp.tools.arguments.base import Arguments, FlatArguments, GroupedArguments
+from drf_mcp.tools.arguments.binding import Arguments, FlatArguments, GroupedArguments
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import (
     MASK,

@@ -793,7 +793,7 @@ MUTANTS = (
     # --- Limits --------------------------------------------------------------------------------
     Mutant(
         "arguments for which no URL has room",
-        "tools/arguments/base.py",
+        "tools/arguments/binding.py",
         "        if length > MAX_QUERY_LENGTH:",
         "        if False:",
         ("tools/test_long_urls.py",),

@@ -13,7 +13,7 @@ from django.utils.datastructures import MultiValueDict
 from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.introspection.inspection import find_declared_model
 from drf_mcp.introspection.types import PathKwarg
-from drf_mcp.tools.arguments.base import Arguments
+from drf_mcp.tools.arguments.binding import Arguments
 from drf_mcp.tools.arguments.call import QUERY, Call
 from drf_mcp.tools.tool import Tool
 
