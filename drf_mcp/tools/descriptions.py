@@ -66,7 +66,7 @@ class Subject:
 
     def __init__(self, endpoint: Endpoint, view: APIView) -> None:
         self.endpoint = endpoint
-        self.inspection = Inspection(view, endpoint.method)
+        self.view = view
         self.model = endpoint.model
 
     @property
@@ -90,7 +90,7 @@ class Subject:
         """The noun of the nearest parent in the path with its article, "" for none."""
         parent: Any = None
         for kwarg in self.endpoint.route.kwargs.values():
-            named = NamedKwarg(self.inspection.view, kwarg, self.model)
+            named = NamedKwarg(self.view, kwarg, self.model)
             if not named.names_own_row:
                 parent = getattr(named.parent_relation, "related_model", None) or parent
         return "" if parent is None else with_article(get_model_name(parent))
@@ -129,7 +129,7 @@ class Subject:
             elif rest[0] in PREPOSITIONS:
                 text = _("{verb} {objects} {words}")
             title = text.format(verb=verb, words=" ".join(rest), objects=objects)
-        elif method == "GET" and endpoint.is_of_many and self.inspection.calls & ROWS:
+        elif method == "GET" and endpoint.is_of_many and Inspection(self.view, method).calls & ROWS:
             # Translators: the name is that of an action, such as "overdue".
             title = _("{name} {plural}").format(name=" ".join(words), plural=self.plural)
         else:

@@ -24,9 +24,8 @@ from drf_mcp.tools.tool import Tool
 
 Kind = TypeVar("Kind")
 PATTERNS = ListOf(ToolPattern())
-# Headers and credentials can narrow in any number of ways: so many are kept.
-MOST_NARROWED = 256
-MOST_KEPT = 64
+# Headers and credentials can narrow in any number of ways.
+MOST_KEPT = 256
 RELOADING_SETTINGS = frozenset({"DRF_MCP", "LANGUAGE_CODE", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
@@ -43,7 +42,7 @@ class Registry:
         self._registrations: list[Registration] = []
         self._added: list[Any] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
-        # The tools before and after narrowing, by their narrowings.
+        # The tools before and after narrowing, by the narrowings.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
         # What `keep` made of tools, by its key and the tools.
         self._kept: dict[Any, Any] = {}
@@ -126,18 +125,13 @@ class Registry:
         if known is tools:
             return narrowed
         left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
-        kept = frozenset(left.values())
-        with self._lock:
-            if len(self._narrowed) >= MOST_NARROWED:
-                self._narrowed.clear()
-            # However they were narrowed, the same tools are described once.
-            if kept not in self._narrowed:
-                related = RelatedTools({name: tool.endpoint for name, tool in left.items()})
-                described = {n: replace(t, related=related, origin=t) for n, t in left.items()}
-                self._narrowed[kept] = left, described
-            narrowed = self._narrowed[kept][1]
-            # A server that chooses its own tools has another dict in each request.
-            if any(tools is index for index in self._indexes.values()):
+        # However they were narrowed, the same tools are described once.
+        narrowed = self.keep("narrowed", left, relate)
+        # A server that chooses its own tools has another dict in each request.
+        if any(tools is index for index in self._indexes.values()):
+            with self._lock:
+                if len(self._narrowed) >= MOST_KEPT:
+                    self._narrowed.clear()
                 self._narrowed[key] = tools, narrowed
         return narrowed
 
@@ -262,6 +256,12 @@ class Registry:
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:
             self._forget()
+
+
+def relate(tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """Return tools whose descriptions name these alone."""
+    related = RelatedTools({name: tool.endpoint for name, tool in tools.items()})
+    return {name: replace(tool, related=related, origin=tool) for name, tool in tools.items()}
 
 
 registry = Registry()
