@@ -23,7 +23,7 @@ from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import RequestBody, add_form_fields
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.trees import FunctionSource
+from drf_mcp.introspection.source.words import find_names
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
@@ -199,7 +199,7 @@ class ResponseSchema:
         reading = read_handler(view_class, name)
         own = [vars(base)[name] for base in view_class.__mro__ if name in vars(base)]
         is_alone = reading is not None and reading.calls <= {name}
-        return is_alone and not any(FunctionSource(method).uses_any(CALLER) for method in own)
+        return is_alone and all(CALLER.isdisjoint(find_names(method)) for method in own)
 
     def renders_data(self) -> bool:
         # Another renderer may rename the members, or wrap them.

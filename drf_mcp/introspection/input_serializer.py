@@ -16,8 +16,9 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.serializer_fields import find_sendable
 from drf_mcp.introspection.source.handlers import SerializerCall
-from drf_mcp.introspection.source.members import is_drf_code, is_framework_code, unwrap_member
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
+from drf_mcp.introspection.source.words import find_own
 
 UNKNOWN = gettext_noop("The handler reads its body without a known serializer.")
 DECLARE = gettext_noop(
@@ -175,9 +176,7 @@ FIELD_BUILDERS = (
 
 
 def find_own_hooks(owner: type) -> list[Any]:
-    members = (vars(base).get(name) for base in owner.__mro__[:-1] for name in FIELD_HOOKS)
-    hooks = map(unwrap_member, members)
-    return [hook for hook in hooks if hook is not None and not is_framework_code(hook)]
+    return [hook for name in FIELD_HOOKS for hook in find_own(owner, name)]
 
 
 @functools.cache

@@ -30,7 +30,6 @@ from drf_mcp.introspection.source.members import (
     get_synchronous_name,
     is_drf_code,
 )
-from drf_mcp.introspection.source.overrides import FLAG
 from drf_mcp.introspection.types import UNDECLARED, Schema
 
 Value = TypeVar("Value")
@@ -138,12 +137,6 @@ class Inspection:
         privileged = self.again(view)
         vars(privileged)["privileged"] = privileged
         return privileged
-
-    @property
-    def without_flag(self) -> Inspection:
-        view = copy.copy(self.untouched)
-        vars(view).pop(FLAG, None)
-        return self.again(view)
 
     @cached_property
     def model(self) -> Any:

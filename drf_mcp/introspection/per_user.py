@@ -14,7 +14,7 @@ from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.shared_fields import SharedFields
-from drf_mcp.introspection.source.overrides import asks_who_calls
+from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.types import UNDECLARED, Body
 
 RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import copy
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,11 +14,11 @@ from rest_framework.utils.serializer_helpers import BindingDict
 from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import Inspection, find_carried, noted_queries
 from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
-from drf_mcp.introspection.source.overrides import find_own
-from drf_mcp.introspection.source.trees import is_own_member
+from drf_mcp.introspection.source.words import depends_on_request
 
-# Where the code of a serializer or field may choose by what is around it, besides those.
+# Where the code of a serializer or field may choose by what is around it.
 MEMBERS = (
+    *FIELD_HOOKS,
     "__new__",
     "__deepcopy__",
     "bind",
@@ -31,8 +29,6 @@ MEMBERS = (
     "many_init",
     *FIELD_BUILDERS,
 )
-# Parts of names that speak of the request, or of the view that is asked.
-AROUND = ("context", "request", "view", "action", "user", "tenant", "session", "auth")
 UNSHARED = frozenset({"context", "data", "instance", "child", "partial"})
 # The tools of a view, which are described one after the other, share theirs.
 MOST_SHARED = 512
@@ -70,7 +66,7 @@ class SharedFields:
     @classmethod
     def are_shared(cls, serializer: Any) -> bool:
         serializer_class: Any = type(serializer)
-        if depends_on_request(serializer_class):
+        if depends_on_request(serializer_class, MEMBERS):
             return False
         if serializer.fields is not vars(serializer).get("fields"):  # a plain property builds anew
             return False
@@ -79,7 +75,7 @@ class SharedFields:
     @classmethod
     def is_shared(cls, part: Any) -> bool:
         part_class: Any = type(part)
-        if depends_on_request(part_class):
+        if depends_on_request(part_class, MEMBERS):
             return False
         if not isinstance(part, Serializer) or is_recursive(part):
             return True
@@ -148,25 +144,3 @@ def find_surroundings(inspection: Inspection) -> tuple[Any, ...]:
     own = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
     annotated = own if inspection.annotations is not None else None
     return annotated, inspection.write, inspection.describes_class, get_language()
-
-
-@functools.cache
-def depends_on_request(owner: type) -> bool:
-    """Return whether the code that makes a field speaks of a request or a view."""
-    waiting = [*FIELD_HOOKS, *MEMBERS]
-    seen = set(waiting)
-    while waiting:
-        for source in find_own(owner, waiting.pop()):
-            if source.tree is None or any(map(speaks_of_request, source.nodes)):
-                return True
-            called = {node.attr for node in source.nodes if is_own_member(node)} - seen
-            waiting += called
-            seen |= called
-    return False
-
-
-def speaks_of_request(node: ast.AST) -> bool:
-    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
-        name = node.value
-    return any(word in name.lower() for word in AROUND)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,12 +18,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
-from drf_mcp.introspection.source.overrides import (
-    asks_who_calls,
-    find_own,
-    speaks_of_caller,
-)
-from drf_mcp.introspection.source.trees import is_own_member
+from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema, join_parameters
 
@@ -55,7 +49,6 @@ BACKEND_HOOKS = (
     "get_default_valid_fields",
     DECLARE,
 )
-FILTER_MEMBERS = frozenset({"filters", "form", "field", "fields", "extra", "choices", "queryset"})
 FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
 TERM_HOOKS = (
     "filter_queryset",
@@ -90,10 +83,10 @@ class FilterBackends:
     def depends_on_caller(self) -> bool:
         owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]
         owners += [(backend, BACKEND_HOOKS) for backend in self.view.filter_backends]
-        if any(asks_who_calls(owner, name) for owner, names in owners for name in names):
-            return True
         filterset_class = getattr(self.view, "filterset_class", None)
-        return isinstance(filterset_class, type) and chooses_filters(filterset_class)
+        if isinstance(filterset_class, type):
+            owners.append((filterset_class, FILTER_SET_HOOKS))
+        return any(asks_who_calls(owner, name) for owner, names in owners for name in names)
 
     def get_own_parameters(self) -> Parameters:
         found: list[Parameter] = []
@@ -121,21 +114,6 @@ class FilterBackends:
             for failure in failures
         ]
         return found
-
-
-@functools.cache
-def chooses_filters(filterset_class: Any) -> bool:
-    # Code that speaks of the caller and of no filter chooses rows alone.
-    for name in FILTER_SET_HOOKS:
-        for source in find_own(filterset_class, name):
-            if source.tree is None:
-                return True
-            if any(map(speaks_of_caller, source.nodes)):
-                own = {node.attr for node in source.nodes if is_own_member(node)}
-                further = {each for each in own if not each.startswith("__")} - {"base_filters"}
-                if further or source.uses_any(FILTER_MEMBERS):
-                    return True
-    return False
 
 
 class BackendParameters:

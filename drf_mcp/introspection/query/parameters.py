@@ -20,12 +20,12 @@ from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.source.members import get_synchronous_name, is_framework_code
-from drf_mcp.introspection.source.overrides import is_left_to_frameworks
 from drf_mcp.introspection.source.queries import (
     QueryReading,
     read_query_of_class,
     read_query_of_member,
 )
+from drf_mcp.introspection.source.words import find_own
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
@@ -155,7 +155,7 @@ class UndeclaredParameters:
         # The view may give another class to another caller.
         ask, inspection = self.inspection.called_quietly, self.inspection
         found = [ask(lambda: self.view.get_serializer_class())]
-        if not is_left_to_frameworks(type(self.view), ("get_serializer_class",)):
+        if any(find_own(type(self.view), "get_serializer_class")):
             found.append(ask(lambda: inspection.privileged.view.get_serializer_class()))
         return [chosen for chosen in found if isinstance(chosen, type)]
 

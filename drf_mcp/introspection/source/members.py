@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
 
 from django.utils.functional import cached_property
 
-Value = TypeVar("Value")
-
+ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 # Packages for asynchronous views name their methods so.
 SYNCHRONOUS_NAMES = {
     "alist": "list",
@@ -32,23 +33,6 @@ FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
 )
 
-# What was asked about a class, by the function that answers and its further arguments.
-Answers = dict[tuple[Any, ...], Any]
-
-
-class Questions:
-    # Notes what reading a function asks of the class that ``self`` is of: what was read holds for
-    # each class that answers alike.
-
-    def __init__(self, owner: type) -> None:
-        self.owner = owner
-        self.answers: Answers = {}
-
-    def ask(self, question: Callable[..., Value], *arguments: Any) -> Value:
-        asked = (question, *arguments)
-        answer = self.answers[asked] = question(self.owner, *arguments)
-        return answer
-
 
 def is_framework_code(owner: Any) -> bool:
     return str(getattr(owner, "__module__", "")).partition(".")[0] in FRAMEWORKS
@@ -60,12 +44,8 @@ def is_drf_code(owner: type, *names: str) -> bool:
     return all(find_package(owner, name) == "rest_framework" for name in names)
 
 
-def find_package(owner: type, name: str) -> str:
-    return look_up_package(owner, name)
-
-
 @functools.lru_cache(maxsize=16384)
-def look_up_package(owner: type, name: str) -> str:
+def find_package(owner: type, name: str) -> str:
     attribute = inspect.getattr_static(owner, name, None)
     module = getattr(unwrap_member(attribute), "__module__", None) or ""
     return str(module).partition(".")[0]
@@ -99,6 +79,26 @@ def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
             wrapped = inspect.getclosurevars(function).nonlocals.get("func")
         yield function, wrapped is not None
         function = wrapped
+
+
+@functools.lru_cache(maxsize=1024)
+def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
+    # In the order of the code: that of a set would differ from worker to worker.
+    # Bytecode is read ten times as fast as source, of which frameworks have much.
+    found: dict[tuple[str, bool], None] = {}
+    before: Any = ""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ATTRIBUTES:
+            last = before[-1] if isinstance(before, tuple) and before else before
+            if last == "self":
+                found[instruction.argval, False] = None
+            elif "super" in code.co_names:
+                found[instruction.argval, True] = None
+        before = instruction.argval
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= dict.fromkeys(find_members_used(inner))
+    return tuple(found)
 
 
 def get_synchronous_name(name: str) -> str:

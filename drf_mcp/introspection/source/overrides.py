@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from drf_mcp.introspection.source.members import unwrap_member
@@ -16,11 +16,6 @@ from drf_mcp.introspection.source.trees import (
 )
 
 CONVERSIONS = ("to_internal_value", "run_validation")
-# Marks a view while it is described, as schema generators do: no request ever finds it.
-FLAG = "swagger_fake_view"
-# Parts of names that speak of who is calling.
-WHO = ("user", "tenant", "session", "auth")
-FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
 
 
 class InputMethod:
@@ -120,34 +115,6 @@ def converts_like_drf(field: Any) -> bool:
         found is not None and all(method.begins_with_super(field) for method in found)
         for found in overrides
     )
-
-
-def find_own(owner: type, name: str) -> Iterator[FunctionSource]:
-    # The functions of a project's own behind a member, the nearest first.
-    for base in owner.__mro__:
-        if base.__module__.partition(".")[0] in FRAMEWORKS or name not in vars(base):
-            continue
-        function = unwrap_member(vars(base)[name])
-        if callable(function) and not inspect.isclass(function):
-            yield FunctionSource(function)
-
-
-def is_left_to_frameworks(owner: type, names: Iterable[str]) -> bool:
-    return not any(True for name in names for _ in find_own(owner, name))
-
-
-@functools.cache
-def asks_who_calls(owner: type, name: str) -> bool:
-    """Return whether the project's own code of a member speaks of the caller."""
-    return any(
-        source.tree is None or any(map(speaks_of_caller, source.nodes))
-        for source in find_own(owner, name)
-    )
-
-
-def speaks_of_caller(node: ast.AST) -> bool:
-    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
-    return any(word in name.lower() for word in WHO)
 
 
 def forget_trees() -> None:

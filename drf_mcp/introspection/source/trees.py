@@ -63,12 +63,6 @@ class FunctionSource:
     def nodes(self) -> tuple[ast.AST, ...]:
         return self.walked.nodes
 
-    def uses_any(self, names: frozenset[str]) -> bool:
-        # A function without source may use any name.
-        return self.tree is None or any(
-            getattr(node, "id", getattr(node, "attr", None)) in names for node in self.nodes
-        )
-
     def find_value(self, node: ast.AST) -> Any:
         # Only names from outside the function have a value that is known without running it.
         if isinstance(node, ast.Name):
