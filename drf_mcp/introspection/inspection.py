@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -63,8 +64,9 @@ class Inspection:
         self.untouched = copy.copy(view)
         own = inspect.getattr_static(type(view), "get_serializer_context", None)
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
-            known = cache(view.get_serializer_context)
-            view.get_serializer_context = lambda: SerializerContext(view, known)
+            added = AddedContext(view.get_serializer_context)
+            stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
+            view.get_serializer_context = lambda: ChainMap({**stock, "view": view}, added)
         self.known: dict[Any, Any] = {}  # what is found out once for all callers
         self.method = method.upper()
         self.write = write
@@ -197,48 +199,27 @@ class Inspection:
         self.findings.append(Finding(self.place, message, gettext(remedy)))
 
 
-class SerializerContext(dict[str, Any]):
+class AddedContext(Mapping[str, Any]):
     # What a view adds to REST framework's own context may cost a query: it is asked for once a
     # serializer reads one of the members that the view adds, which few do while they are described.
 
-    def __init__(self, view: Any, find: Callable[[], Mapping[str, Any]]) -> None:
-        stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
-        super().__init__(**stock, view=view)
-        self.find: Callable[[], Mapping[str, Any]] | None = find
+    def __init__(self, find: Callable[[], Mapping[str, Any]]) -> None:
+        self.find = find
 
-    def complete(self) -> SerializerContext:
-        find, self.find = self.find, None
+    @cached_property
+    def members(self) -> Mapping[str, Any]:
         with contextlib.suppress(Exception):  # it may need a caller
-            self.update({**find(), **self} if find is not None else {})
-        return self
+            return self.find()
+        return {}
 
-    def __missing__(self, name: str) -> Any:
-        self.complete()
-        return dict(self)[name]
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or dict.__contains__(self.complete(), name)
+    def __getitem__(self, name: str) -> Any:
+        return self.members[name]
 
     def __iter__(self) -> Iterator[str]:
-        return dict.__iter__(self.complete())
+        return iter(self.members)
 
-    def get(self, name: str, default: Any = None) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            return default
-
-    def copy(self) -> dict[str, Any]:
-        return {**self}
-
-    def keys(self) -> Any:
-        return dict.keys(self.complete())
-
-    def values(self) -> Any:
-        return dict.values(self.complete())
-
-    def items(self) -> Any:
-        return dict.items(self.complete())
+    def __len__(self) -> int:
+        return len(self.members)
 
 
 class RefusedQuery(DatabaseError):
