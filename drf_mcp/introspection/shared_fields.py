@@ -15,7 +15,6 @@ from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import Inspection, find_carried, noted_queries
 from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
 from drf_mcp.introspection.source.words import depends_on_request
-from drf_mcp.introspection.types import Schema
 
 # Where the code of a serializer or field may choose by what is around it.
 MEMBERS = (
@@ -37,15 +36,13 @@ MOST_SHARED = 512
 
 class SharedFields:
     # The fields of one serializer class with the same arguments. bodies: what was described of
-    # them, by what else it depends on. rows: what their serializers
-    # show, by class and language.
+    # them, by what else it depends on.
 
     known: dict[Any, SharedFields | None] = {}
 
     def __init__(self, serializer: Any) -> None:
         self.fields = serializer.fields
         self.bodies: dict[Any, Any] = {}
-        self.rows: dict[tuple[type, str | None], Schema] = {}
 
     @classmethod
     def of(cls, serializer: Any) -> SharedFields | None:
