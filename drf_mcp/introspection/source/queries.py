@@ -8,9 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import product
 from types import CodeType
 from typing import Any
 
@@ -38,7 +36,6 @@ from drf_mcp.introspection.source.trees import (
 MOST_FUNCTIONS = 300
 # What reads its fields in what it is given as data.
 SCHEMAS = (BaseSerializer, BaseForm)
-COLLECTIONS = (tuple, list, set, frozenset, dict)
 # The values of parameters that are no texts, and of expressions that only running code knows.
 THE_REQUEST, THE_QUERY, UNKNOWN = object(), object(), object()
 Texts = tuple[str, ...]
@@ -158,9 +155,7 @@ class FunctionReader:
         self.reading.is_open |= self.source.tree is None or any(map(self.is_open_use, nodes))
 
     def learn(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.For, ast.comprehension)):
-            self.learn_texts(node.target, self.find_items(node.iter))
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 if isinstance(target, ast.Name):
@@ -173,11 +168,7 @@ class FunctionReader:
         elif self.is_request(value):
             self.requests.add(target.id)
         elif isinstance(value, ast.Constant) and isinstance(value.value, str):
-            self.learn_texts(target, (value.value,))
-
-    def learn_texts(self, target: ast.AST, texts: Texts | None) -> None:
-        if isinstance(target, ast.Name) and texts:
-            self.texts[target.id] = (*self.texts.get(target.id, ()), *texts)
+            self.texts[target.id] = (*self.texts.get(target.id, ()), value.value)
 
     def understand(self, node: ast.AST) -> None:
         self.understood |= {id(part) for part in ast.walk(node)}
@@ -279,39 +270,10 @@ class FunctionReader:
         # None for what is no text, or one that only running code knows.
         if isinstance(node, ast.Name) and node.id in self.texts:
             return self.texts[node.id]
-        if isinstance(node, ast.IfExp):
-            return self.find_either([node.body, node.orelse])
-        if isinstance(node, ast.JoinedStr):
-            return self.join_texts(node.values)
-        if isinstance(node, ast.FormattedValue):
-            return self.find_texts(node.value)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self.join_texts([node.left, node.right])
         value = self.find_value(node)
         if value is None or (isinstance(node, ast.Constant) and not isinstance(value, str)):
             return ()
         return (value,) if isinstance(value, str) else None
-
-    def find_all(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
-        found = [self.find_texts(node) for node in nodes]
-        known = [texts for texts in found if texts is not None]
-        return known if len(known) == len(found) else None
-
-    def find_either(self, nodes: Iterable[ast.AST]) -> Texts | None:
-        found = self.find_all(nodes)
-        return None if found is None else tuple(text for texts in found for text in texts)
-
-    def join_texts(self, parts: Iterable[ast.AST]) -> Texts | None:
-        found = self.find_all(parts)
-        return None if found is None else tuple(map("".join, product(*found)))
-
-    def find_items(self, node: ast.AST) -> Texts | None:
-        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            return self.find_either(node.elts)
-        value = self.find_value(node)
-        if not isinstance(value, COLLECTIONS):
-            return None
-        return tuple(item for item in value if isinstance(item, str))
 
     def find_value(self, node: ast.AST) -> Any:
         # The value of a constant, of an attribute of the class, or of a name from outside.

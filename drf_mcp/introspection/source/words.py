@@ -62,7 +62,8 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
 
 
 def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
-    return any(part in word.lower() for word in words for part in parts)
+    spoken = " ".join(words).lower()
+    return any(part in spoken for part in parts)
 
 
 def find_names(function: Any) -> frozenset[str]:

@@ -28,7 +28,6 @@ from tests.introspection.inspected import by_name, described
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 EXPAND = "expand"
-SWITCHES = ("with_email", "with_groups")
 
 
 class Rows(serializers.ModelSerializer):
@@ -95,10 +94,6 @@ def by_constant(self):
     return self.request.query_params.get(EXPAND)
 
 
-def by_parts(self):
-    return self.request.query_params.get(f"{'ex'}{'pand'}"), self.request.GET.get("ex" + "pand")
-
-
 def by_function(self):
     return flag(self.request, "expand")
 
@@ -116,7 +111,7 @@ def by_nested_function(self):
 
 READERS = [
     *(by_get, by_subscript, by_the_inner_request, by_presence, by_variable, by_either),
-    *(by_constant, by_parts, by_function, by_function_of_the_query, by_nested_function),
+    *(by_constant, by_function, by_function_of_the_query, by_nested_function),
 ]
 
 
@@ -144,17 +139,6 @@ def test_a_list_repeats_its_name():
     assert parameter.schema == TEXTS
     assert parameter.multiple == "repeat"
     assert not parameter.required
-
-
-def test_names_of_a_loop_are_found():
-    class Reading(Users):
-        def get_serializer_context(self):
-            switches = {name: self.request.query_params.get(name) for name in SWITCHES}
-            for name in ("first", "last"):
-                switches[name] = self.request.query_params.get(name)
-            return {**super().get_serializer_context(), **switches}
-
-    assert set(query(Reading)) == {*SWITCHES, "first", "last"}
 
 
 def test_the_names_that_callers_of_a_method_give_it_are_found():
