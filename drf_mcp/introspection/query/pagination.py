@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -42,100 +42,86 @@ class Pages:
 
 
 class StockPages(Pages):
-    # REST framework's own parameters lack bounds.
+    # REST framework's own parameters lack bounds. The attributes are the names of the paginator's.
+
+    page_param = "page_query_param"
+    least_page = 1
+    size = "page_size"
+    size_param = "page_size_query_param"
+    most_rows = "max_page_size"
     size_reader = "get_page_size"
+    rows_first = False
 
     def get_parameters(self, view: Any) -> Parameters:
         if not self.is_stock("get_schema_operation_parameters"):
-            return find_declared_parameters(self.paginator, view)
-        return self.get_own_parameters()
-
-    def get_own_parameters(self) -> Parameters:
-        size = self.get_size_parameters()
-        if not self.paginator.page_size and not size:
+            return super().get_parameters(view)
+        size_name = self.get(self.size_param)
+        if not self.get(self.size) and not size_name:
             return ()
-        return (self.get_page_parameter(), *size)
+        page = self.get_page_parameter()
+        if not size_name:
+            return (page,)
+        most = self.get(self.most_rows)
+        bounds = {"type": "integer", "minimum": 1} | ({} if most is None else {"maximum": most})
+        rows = Parameter(size_name, bounds, closed=self.get_numbers(self.size_reader, 1))
+        return (rows, page) if self.rows_first else (page, rows)
 
     def get_page_parameter(self) -> Parameter:
-        raise NotImplementedError
+        schema = {"type": "integer", "minimum": self.least_page}
+        return Parameter(self.get(self.page_param), schema)
 
-    def get_size_parameters(self) -> Parameters:
-        paginator, name = self.paginator, self.paginator.page_size_query_param
-        if not name:
-            return ()
-        return (self.get_rows_parameter(name, paginator.max_page_size),)
+    def get_schema(self, rows: Schema) -> Schema:
+        stock = self.is_stock("paginate_queryset", "get_paginated_response", self.size_reader)
+        # Without a size of its own a paginator answers a plain list where the caller names none.
+        if not stock or not self.get(self.size):
+            return {}
+        linked = self.is_stock("get_next_link", "get_previous_link")
+        link: Schema = {"type": ["string", "null"]} if linked else {}
+        members = {**self.get_count(), "next": link, "previous": link, "results": rows}
+        return {"type": "object", "properties": members}
 
-    def get_rows_parameter(self, name: str, most: int | None) -> Parameter:
-        bounds: Schema = {"type": "integer", "minimum": 1}
-        if most is not None:
-            bounds["maximum"] = most
-        closed = self.get_numbers(self.size_reader, 1)
-        return Parameter(name, bounds, closed=closed)
+    def get_count(self) -> dict[str, Schema]:
+        paginator = self.paginator
+        counts = not hasattr(paginator, "get_count") or self.is_stock("get_count")
+        stock = getattr(paginator, "django_paginator_class", Paginator) is Paginator
+        return {"count": {"type": "integer"} if counts and stock else {}}
 
     def get_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
         return WholeNumbers(minimum) if self.is_stock(reader) else None
 
-    def get_schema(self, rows: Schema) -> Schema:
-        stock = self.is_stock("paginate_queryset", "get_paginated_response", self.size_reader)
-        if not stock or not self.has_size():
-            return {}
-        linked = self.is_stock("get_next_link", "get_previous_link")
-        link: Schema = {"type": ["string", "null"]} if linked else {}
-        return {"type": "object", "properties": self.get_members(link, rows)}
-
-    def has_size(self) -> bool:
-        # Without a size of its own a paginator answers a plain list where the caller names none.
-        return bool(self.paginator.page_size)
-
-    def get_members(self, link: Schema, rows: Schema) -> Schema:
-        paginator = self.paginator
-        counts = not hasattr(paginator, "get_count") or self.is_stock("get_count")
-        stock = getattr(paginator, "django_paginator_class", Paginator) is Paginator
-        count = {"type": "integer"} if counts and stock else {}
-        return {"count": count, "next": link, "previous": link, "results": rows}
+    def get(self, name: str) -> Any:
+        return getattr(self.paginator, name)
 
     def is_stock(self, *names: str) -> bool:
         return is_drf_code(type(self.paginator), *names)
 
 
-class NumberedPages(StockPages):
-    def get_page_parameter(self) -> Parameter:
-        return Parameter(self.paginator.page_query_param, {"type": "integer", "minimum": 1})
-
-
 class OffsetPages(StockPages):
+    page_param = "offset_query_param"
+    least_page = 0
+    size = "default_limit"
+    size_param = "limit_query_param"
+    most_rows = "max_limit"
     size_reader = "get_limit"
+    rows_first = True
 
-    def get_own_parameters(self) -> Parameters:
-        paginator = self.paginator
-        limit = paginator.limit_query_param
-        if not paginator.default_limit and not limit:
-            return ()
-        schema = {"type": "integer", "minimum": 0}
-        closed = self.get_numbers("get_offset", 0)
-        offset = Parameter(paginator.offset_query_param, schema, closed=closed)
-        if not limit:
-            return (offset,)
-        return (
-            self.get_rows_parameter(limit, paginator.max_limit),
-            offset,
-        )
-
-    def has_size(self) -> bool:
-        return bool(self.paginator.default_limit)
+    def get_page_parameter(self) -> Parameter:
+        return replace(super().get_page_parameter(), closed=self.get_numbers("get_offset", 0))
 
 
 class CursorPages(StockPages):
+    page_param = "cursor_query_param"
+
     def get_page_parameter(self) -> Parameter:
         schema = {"type": "string", "description": _("From the page before.")}
-        return Parameter(self.paginator.cursor_query_param, schema)
+        return Parameter(self.get(self.page_param), schema)
 
-    def get_members(self, link: Schema, rows: Schema) -> Schema:
-        return {"next": link, "previous": link, "results": rows}
+    def get_count(self) -> dict[str, Schema]:
+        return {}
 
 
 FAMILIES: dict[type, type[Pages]] = {
-    pagination.PageNumberPagination: NumberedPages,
+    pagination.PageNumberPagination: StockPages,
     pagination.LimitOffsetPagination: OffsetPages,
     pagination.CursorPagination: CursorPages,
 }

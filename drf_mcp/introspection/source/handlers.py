@@ -22,7 +22,6 @@ from drf_mcp.introspection.source.trees import (
     is_own_member,
     is_request,
     is_request_member,
-    parse_function,
 )
 
 HOOKS = frozenset(dir(GenericAPIView))
@@ -88,27 +87,21 @@ class HandlerReading:
             if source.tree is None or len(self.seen) > MOST_FUNCTIONS:
                 self.hands_on = True
             else:
-                self.read_mappings(layer)
-                self.read_expressions(source, owner, is_wrapper)
+                self.read_body(source)
+                for node in source.walked.body_calls:
+                    self.read_call(node, source, owner, is_wrapper)
 
     def find_home(self, function: Any) -> type | None:
         mro = self.view_class.__mro__
         return next((base for base in mro if vars(base).get(function.__name__) is function), None)
 
-    def read_mappings(self, function: Any) -> None:
-        keys, files, lists = find_body_keys(function)
-        self.keys.update(keys)
-        self.files.update(files)
-        self.lists.update(dict.fromkeys(lists))
-
-    def read_expressions(
-        self, source: FunctionSource, owner: type | None, is_wrapper: bool
-    ) -> None:
-        reads_body, reads_whole = find_body_use(source.function.__code__)
-        self.reads_body |= reads_body
-        self.reads_whole |= reads_whole
-        for node in source.walked.body_calls:
-            self.read_call(node, source, owner, is_wrapper)
+    def read_body(self, source: FunctionSource) -> None:
+        use = find_body_use(source.function)
+        self.keys.update(use.keys)
+        self.files.update(use.files)
+        self.lists.update(use.lists)
+        self.reads_body |= use.reads
+        self.reads_whole |= use.reads_whole
 
     def read_call(
         self, node: ast.Call, source: FunctionSource, owner: type | None, is_wrapper: bool
@@ -196,36 +189,40 @@ class HandlerReading:
         return bool(node.value) if isinstance(node, ast.Constant) else None
 
 
+@dataclass(frozen=True)
+class BodyUse:
+    # What one function reads of the body: keys, those of files, those of which every value is read.
+    # reads_whole: it reads more than keys.
+
+    keys: Keys
+    files: Keys
+    lists: Keys
+    reads: bool
+    reads_whole: bool
+
+
 @functools.lru_cache(maxsize=4096)
-def find_body_keys(function: Any) -> tuple[Keys, Keys, frozenset[str]]:
-    # The keys that a function reads of the body, those of files, and those read as lists.
+def find_body_use(function: Any) -> BodyUse:
     source = FunctionSource(function)
     data = MappingReads(source.nodes, lambda node: is_request_member(node, DATA))
     files = MappingReads(source.nodes, lambda node: is_request_member(node, FILES))
-    return (
+    reads = [node for node in source.walked.body_nodes if is_request_member(node)]
+    mappings = {id(find_lookup(node)[0]) for node in source.nodes} if reads else set()
+    return BodyUse(
         dict.fromkeys(data.keys),
         dict.fromkeys((*files.keys, *data.find_file_keys(source))),
-        frozenset((*data.list_keys, *files.list_keys)),
+        dict.fromkeys((*data.list_keys, *files.list_keys)),
+        bool(reads),
+        any(id(node) not in mappings for node in reads),
     )
 
 
 @functools.lru_cache(maxsize=4096)
-def find_body_use(code: CodeType) -> tuple[bool, bool]:
-    # Whether a function reads the body, and whether it reads more of it than keys.
-    tree = parse_function(code)
-    reads = [node for node in tree.body_nodes if is_request_member(node)]
-    mappings = {id(find_lookup(node)[0]) for node in tree.nodes} if reads else set()
-    return bool(reads), any(id(node) not in mappings for node in reads)
-
-
 def read_handler(view_class: type, name: str) -> HandlerReading | None:
-    function, _ = find_member(view_class, name)
-    return None if FunctionSource(function).tree is None else follow_handler(view_class, name)
-
-
-@functools.lru_cache(maxsize=4096)
-def follow_handler(view_class: type, name: str) -> HandlerReading:
+    function, home = find_member(view_class, name)
+    if FunctionSource(function).tree is None:
+        return None
     reading = HandlerReading(view_class)
-    reading.follow(*find_member(view_class, name))
+    reading.follow(function, home)
     reading.seen.clear()
     return reading

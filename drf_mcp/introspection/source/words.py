@@ -27,7 +27,7 @@ AROUND = ("context", "request", "view", "action", *WHO)
 def find_own(owner: type, name: str) -> Iterator[Any]:
     """Yield the functions of a project's own behind a member, the nearest first."""
     for base in owner.__mro__:
-        if is_framework_code(base) or name not in vars(base):
+        if name not in vars(base) or is_framework_code(base):
             continue
         function = unwrap_member(vars(base)[name])
         if callable(function) and not inspect.isclass(function):
