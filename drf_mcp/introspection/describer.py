@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar
 
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
-from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.input_serializer import FIELD_BUILDERS, FIELD_HOOKS
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.per_user import CallerBody
@@ -24,6 +22,7 @@ from drf_mcp.introspection.request_body import RequestBody, add_form_fields
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.words import find_names
+from drf_mcp.introspection.stock_serializers import describe_once
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
@@ -139,25 +138,6 @@ class Describer:
 
 # Names that a method uses if what it returns may depend on the caller.
 CALLER = frozenset({"request", "user", "query_params", "context"})
-# Where the code of a field may look at the serializer around it.
-FIELD_MEMBERS = ("__init__", "__new__", "__deepcopy__", "bind", "choices", "root", "context")
-
-
-@lru_cache(maxsize=1024)
-def is_same_everywhere(serializer_class: Any) -> bool:
-    """Return whether REST framework's code alone builds the fields, for any view and caller."""
-    own = [name for name in (*FIELD_HOOKS, *FIELD_BUILDERS) if hasattr(serializer_class, name)]
-    if not issubclass(serializer_class, Serializer) or not is_drf_code(serializer_class, *own):
-        return False
-    return all(map(is_stock_field, serializer_class._declared_fields.values()))
-
-
-def is_stock_field(field: Any) -> bool:
-    inner = getattr(field, "child", None)
-    if isinstance(field, Serializer):
-        return is_same_everywhere(type(field))
-    hooks = [name for name in FIELD_MEMBERS if hasattr(type(field), name)]
-    return is_drf_code(type(field), *hooks) and (inner is None or is_stock_field(inner))
 
 
 class ResponseSchema:
@@ -228,12 +208,7 @@ class ResponseSchema:
         return self.describe_row(serializer)
 
     def describe_row(self, serializer: Any) -> Schema:
-        if is_same_everywhere(type(serializer)):
-            return describe_rows(type(serializer), get_language())
-        return DescribedField(serializer).represented_schema
+        def describe() -> Schema:
+            return DescribedField(serializer).represented_schema
 
-
-@lru_cache(maxsize=512)
-def describe_rows(serializer_class: Any, language: str | None) -> Schema:
-    # The tools of a view show the same rows.
-    return DescribedField(serializer_class()).represented_schema
+        return describe_once(serializer, "rows", describe)

@@ -19,6 +19,7 @@ from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
 from drf_mcp.introspection.source.words import find_own
+from drf_mcp.introspection.stock_serializers import FIELD_HOOKS, make_stock_class
 
 UNKNOWN = gettext_noop("The handler reads its body without a known serializer.")
 DECLARE = gettext_noop(
@@ -153,28 +154,6 @@ class InputSerializer:
         return self.inspection.called_quietly(self.view.get_serializer_context) or stock
 
 
-# What serializers override to choose their fields while an instance is made.
-FIELD_HOOKS = (
-    "__init__",
-    "get_fields",
-    "fields",
-    "_writable_fields",
-    "get_field_names",
-    "get_extra_kwargs",
-)
-# The methods of a `ModelSerializer` that make a field of a model's.
-FIELD_BUILDERS = (
-    "build_field",
-    "build_standard_field",
-    "build_relational_field",
-    "build_nested_field",
-    "build_property_field",
-    "build_url_field",
-    "build_unknown_field",
-    "include_extra_kwargs",
-)
-
-
 def find_own_hooks(owner: type) -> list[Any]:
     return [hook for name in FIELD_HOOKS for hook in find_own(owner, name)]
 
@@ -196,18 +175,3 @@ def find_added_names(serializer_class: Any) -> tuple[str | None, ...]:
             elif isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault"):
                 found.append(None)
     return tuple(found)
-
-
-@functools.cache
-def make_stock_class(serializer_class: Any) -> Any:
-    # A subclass with the declared fields of a class, those of its ``Meta`` and its model, which are
-    # made by REST framework's code alone.
-    bases = serializer_class.__mro__
-    stock = [base for base in bases if base.__module__.partition(".")[0] == "rest_framework"]
-    members = {
-        name: next(vars(base)[name] for base in stock if name in vars(base))
-        for name in FIELD_HOOKS
-        if hasattr(serializer_class, name)
-    }
-    members["__module__"] = serializer_class.__module__
-    return type(serializer_class.__name__, (serializer_class,), members)

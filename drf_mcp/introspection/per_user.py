@@ -8,13 +8,13 @@ from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.handling import walk_fields
-from drf_mcp.introspection.input_serializer import FIELD_HOOKS, find_own_hooks
+from drf_mcp.introspection.input_serializer import find_own_hooks
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.shared_fields import SharedFields
 from drf_mcp.introspection.source.words import asks_who_calls
+from drf_mcp.introspection.stock_serializers import FIELD_HOOKS, is_stock
 from drf_mcp.introspection.types import UNDECLARED, Body
 
 RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
@@ -84,7 +84,7 @@ def asks_for_caller(inspection: Inspection) -> bool:
         return False
     hooks: list[tuple[type, str]] = [(type(inspection.view), name) for name in VIEW_HOOKS]
     for serializer in inspection.serializers:
-        if SharedFields.of(serializer) is not None:
+        if is_stock(type(serializer)):
             continue
         for _, field in walk_fields(serializer):
             if isinstance(field, BaseSerializer):

@@ -23,23 +23,20 @@ from drf_mcp.introspection.handling import (
     make_file_parameter,
 )
 from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection, noted_queries
+from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
+from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
     find_sendable,
     is_required,
 )
-from drf_mcp.introspection.shared_fields import (
-    SharedFields,
-    find_surroundings,
-    freeze_arguments,
-)
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
+from drf_mcp.introspection.stock_serializers import describe_once
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
@@ -218,23 +215,18 @@ class SerializerBody:
 
     def get_body(self) -> Body:
         inspection, findings = self.inspection, self.inspection.findings
-        shared, arguments = SharedFields.of(self.serializer), freeze_arguments(self.serializer)
-        if shared is None or arguments is None:
-            body, further = self.describe()
-        else:
-            made_as = type(self.serializer), arguments, self.serializer.partial, self.takes_json
-            key = (*made_as, *find_surroundings(inspection))
-            made = shared.bodies.get(key)
-            if made is None:
-                before = len(findings)
-                shared.give(self.serializer)
-                with noted_queries() as queries:
-                    made = (*self.describe(), findings[before:])
-                del findings[before:]
-                if not queries:
-                    shared.bodies[key] = made
-            body, further, found = made
-            findings += [replace(finding, place=inspection.place) for finding in found]
+
+        def describe() -> tuple[Body, list[str], list[Finding]]:
+            before = len(findings)
+            made = (*self.describe(), findings[before:])
+            del findings[before:]
+            return made
+
+        # What people wrote of a field is in force for the views that carry their schema class.
+        annotated = None if inspection.annotations is None else type(inspection.annotations.schema)
+        around = annotated, inspection.write, self.serializer.partial, self.takes_json
+        body, further, found = describe_once(self.serializer, around, describe)
+        findings += [replace(finding, place=inspection.place) for finding in found]
         if body.kind != "object":
             return body
         return replace(body, fields=(*body.fields, *self.get_further_keys(body.fields, further)))
