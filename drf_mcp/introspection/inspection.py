@@ -64,7 +64,7 @@ class Inspection:
         self.untouched = copy.copy(view)
         own = inspect.getattr_static(type(view), "get_serializer_context", None)
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
-            added = AddedContext(view.get_serializer_context)
+            added: Any = AddedContext(view.get_serializer_context)
             stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
             view.get_serializer_context = lambda: ChainMap({**stock, "view": view}, added)
         self.known: dict[Any, Any] = {}  # what is found out once for all callers

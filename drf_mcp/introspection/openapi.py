@@ -23,11 +23,7 @@ COMBINED = ("allOf", "anyOf", "oneOf")
 def find_declared_parameters(source: Any, view: Any) -> Parameters:
     # An extension of drf-spectacular that speaks for the source is asked instead.
     annotations = CURRENT.get()
-    extended = annotations.filter_parameters(source) if annotations is not None else None
-    return find_own_parameters(source, view, extended)
-
-
-def find_own_parameters(source: Any, view: Any, declared: Any = None) -> Parameters:
+    declared = annotations.filter_parameters(source) if annotations is not None else None
     if declared is None:
         declare = getattr(source, "get_schema_operation_parameters", None)
         declared = () if declare is None else declare(view)

@@ -53,8 +53,13 @@ DESCRIBED: dict[Any, Any] = {}
 MOST_DESCRIBED = 512
 
 
+def is_stock_serializer(serializer: Any) -> bool:
+    serializer_class: Any = type(serializer)
+    return is_stock_class(serializer_class)
+
+
 @lru_cache(maxsize=1024)
-def is_stock(serializer_class: Any) -> bool:
+def is_stock_class(serializer_class: Any) -> bool:
     own = [name for name in (*FIELD_HOOKS, *FIELD_BUILDERS) if hasattr(serializer_class, name)]
     if not issubclass(serializer_class, Serializer) or not is_drf_code(serializer_class, *own):
         return False
@@ -63,7 +68,7 @@ def is_stock(serializer_class: Any) -> bool:
 
 def is_stock_field(field: Any) -> bool:
     if isinstance(field, Serializer):
-        return is_stock(type(field))
+        return is_stock_serializer(field)
     inner = getattr(field, "child", None) or getattr(field, "child_relation", None)
     hooks = [name for name in FIELD_MEMBERS if hasattr(type(field), name)]
     return is_drf_code(type(field), *hooks) and (inner is None or is_stock_field(inner))
@@ -75,7 +80,7 @@ def describe_once(serializer: Any, around: Hashable, describe: Callable[[], Valu
     Args:
         around: what the description depends on besides the class and the language.
     """
-    if not is_stock(type(serializer)) or serializer._kwargs.keys() - NEUTRAL:
+    if not is_stock_serializer(serializer) or serializer._kwargs.keys() - NEUTRAL:
         return describe()
     key = type(serializer), get_language(), around
     if key not in DESCRIBED:

@@ -15,7 +15,7 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
+from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
 from drf_mcp.introspection.source.words import asks_who_calls
@@ -97,14 +97,16 @@ class FilterBackends:
 
     def get_backend_parameters(self, backend_class: Any) -> Parameters:
         backend = backend_class()
-        if not hasattr(backend, "get_filterset_class"):
-            kinds = {SearchFilter: SearchParameters, OrderingFilter: OrderingParameters}
-            bases = backend_class.__mro__ if is_drf_code(backend_class, DECLARE) else ()
-            kind = next((kinds[base] for base in bases if base in kinds), BackendParameters)
-            return kind(self.inspection, backend).get_parameters()
-        if find_package(backend_class, DECLARE) not in FILTER_PACKAGES:
-            return find_own_parameters(backend, self.view)
-        return FilterSetParameters(self.inspection, backend).get_parameters()
+        kind: type[BackendParameters] = BackendParameters
+        if hasattr(backend, "get_filterset_class"):
+            if find_package(backend_class, DECLARE) in FILTER_PACKAGES:
+                kind = FilterSetParameters
+        elif is_drf_code(backend_class, DECLARE):
+            if isinstance(backend, SearchFilter):
+                kind = SearchParameters
+            elif isinstance(backend, OrderingFilter):
+                kind = OrderingParameters
+        return kind(self.inspection, backend).get_parameters()
 
     def guard(self, prefix: str, step: Any, default: Any) -> Any:
         failures: list[Finding] = []

@@ -293,7 +293,7 @@ class FilterWords:
         names = (item.field_name, f"{item.field_name}__{item.lookup_expr}")
         if self.model is None or item.exclude or self.name not in names:
             return False
-        return label == label_for_filter(self.model, item.field_name, item.lookup_expr)
+        return bool(label == label_for_filter(self.model, item.field_name, item.lookup_expr))
 
     def get_help_text(self) -> str:
         # That of the model field: a filter has its label alone, which may be its name. Django's own

@@ -144,7 +144,7 @@ class UndeclaredParameters:
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
             classes += self.get_serializers()
-        parts = [self.read_class(part) for part in walk_serializers(classes)]
+        parts = [read_query_of_class(part) for part in walk_serializers(classes)]
         parts += self.read_filters() if self.query.is_filtered else []
         paginator = getattr(self.view, "paginator", None) if self.query.pages else None
         if paginator is not None:
@@ -167,15 +167,12 @@ class UndeclaredParameters:
         if isinstance(filterset_class, type):
             items = getattr(filterset_class, "base_filters", {}).values()
             classes = dict.fromkeys((filterset_class, *map(type, items)))
-            readings += map(self.read_class, classes)
+            readings += map(read_query_of_class, classes)
         return readings
 
     def read_members(self, owner: type, *names: str) -> QueryReading:
         readings = (read_query_of_member(owner, name) for name in names)
         return reduce(QueryReading.union, readings, QueryReading())
-
-    def read_class(self, owner: type) -> QueryReading:
-        return read_query_of_class(owner)
 
 
 def walk_serializers(classes: list[type]) -> Iterator[type]:

@@ -217,8 +217,12 @@ def find_body_use(function: Any) -> BodyUse:
     )
 
 
-@functools.lru_cache(maxsize=4096)
 def read_handler(view_class: type, name: str) -> HandlerReading | None:
+    return follow_handler(view_class, name)
+
+
+@functools.lru_cache(maxsize=4096)
+def follow_handler(view_class: type, name: str) -> HandlerReading | None:
     function, home = find_member(view_class, name)
     if FunctionSource(function).tree is None:
         return None

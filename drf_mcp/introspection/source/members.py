@@ -44,8 +44,12 @@ def is_drf_code(owner: type, *names: str) -> bool:
     return all(find_package(owner, name) == "rest_framework" for name in names)
 
 
-@functools.lru_cache(maxsize=16384)
 def find_package(owner: type, name: str) -> str:
+    return look_up_package(owner, name)
+
+
+@functools.lru_cache(maxsize=16384)
+def look_up_package(owner: type, name: str) -> str:
     attribute = inspect.getattr_static(owner, name, None)
     module = getattr(unwrap_member(attribute), "__module__", None) or ""
     return str(module).partition(".")[0]

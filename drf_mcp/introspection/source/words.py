@@ -48,11 +48,11 @@ def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
 def find_names(function: Any) -> frozenset[str]:
     """Return the names that a function and what it decorates use."""
     layers = (layer.__code__ for layer, _ in unwrap_function(function))
-    return frozenset().union(*map(read_names, layers))
+    return frozenset().union(*map(find_names_of_code, layers))
 
 
 @functools.lru_cache(maxsize=4096)
-def read_names(code: CodeType) -> frozenset[str]:
+def find_names_of_code(code: CodeType) -> frozenset[str]:
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
     own = frozenset((*code.co_names, *code.co_varnames, *code.co_freevars))
-    return own.union(*map(read_names, inner))
+    return own.union(*map(find_names_of_code, inner))
