@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
-from rest_framework import ISO_8601, fields, serializers
+from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
 
@@ -308,16 +308,6 @@ class MethodDescriber(FieldDescriber):
         name = re.sub(r"\b\w+\.", "", written)
         # Nothing enforces a hint, so that it is in words alone.
         return {} if name == "Any" else explain({}, _("Meant to be %(value)s") % {"value": name})
-
-
-class OpenDescriber(FieldDescriber):
-    field_classes = (
-        fields.Field,
-        fields.ModelField,
-        fields.ReadOnlyField,
-        fields.HiddenField,
-        serializers.BaseSerializer,
-    )
 
 
 def make_array(field: Any, items: Schema) -> Schema:
