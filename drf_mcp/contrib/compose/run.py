@@ -98,7 +98,8 @@ class ProgramRun:
                 "No program of yours waits under this id: it has expired, or has gone on before."
             )
             advice = _("Send the program anew, without what it has done already.")
-            problem = Problem("not_found", message, "/resume", remediation=advice)
+            pointer = self.call.tool.get_pointer("resume")
+            problem = Problem("not_found", message, pointer, remediation=advice)
             failure = Failure("NOT_FOUND", Category.NOT_FOUND, message, advice, (problem,))
             outcome = self.fail(404, failure)
         except Unavailable as exc:
@@ -146,7 +147,8 @@ class ProgramRun:
             return self.fail(cause.status, failure).changed(scopes=cause.scopes)
         kind = f"{exc.kind}: " if exc.kind else ""
         advice = _("Correct the program, and send it again.")
-        problem = Problem("program", f"{line}{kind}{exc.message}", "/program", remediation=advice)
+        message, pointer = f"{line}{kind}{exc.message}", self.call.tool.get_pointer("program")
+        problem = Problem("program", message, pointer, remediation=advice)
         failure = Failure(FAILED, Category.VALIDATION, problem.message, advice, (problem,))
         return self.fail(400, failure)
 
@@ -214,26 +216,27 @@ class Stop:
         if sent.program and sent.program != stop.program:
             message = _("This is another program than the one that stopped.")
             advice = _("Leave the program out, or send the same one.")
-            problem = Problem("differs", message, "/program", remediation=advice)
+            pointer = call.tool.get_pointer("program")
+            problem = Problem("differs", message, pointer, remediation=advice)
             raise ArgumentsRefused([problem])
         if carried:
             for question in stop.questions:
                 if reply := exchange.answers.get(f"{question['key']}{stop.suffix}"):
                     stop.reopened.replies[question["key"]] = dict(reply.result)
         else:
-            stop.take(sent.answers)
+            stop.take(sent.answers, call.tool.get_pointer("answers"))
         return name, stop
 
     @property
     def fields(self) -> list[str]:
         return [*self.names, *(name for each in self.questions for name in each["fields"])]
 
-    def take(self, answers: Mapping[str, Any]) -> None:
+    def take(self, answers: Mapping[str, Any], pointer: str) -> None:
         message = _("The call did not ask for it.")
         advice = _("Send what was asked for: %(names)s.") % {"names": ", ".join(self.fields)}
         advice = advice if self.fields else _("Leave the answers out: nothing was asked for.")
         if strange := [name for name in answers if name not in self.fields]:
-            pointers = [JSONPointer.from_path(["answers", name]) for name in strange]
+            pointers = [pointer + JSONPointer.from_path([name]) for name in strange]
             code = "unknown_argument"
             problems = [Problem(code, message, each, remediation=advice) for each in pointers]
             raise ArgumentsRefused(problems)

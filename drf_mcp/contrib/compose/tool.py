@@ -47,24 +47,31 @@ class ComposeTool(ServerTool):
 
     def read(self, arguments: Mapping[str, Any]) -> Sent:
         sent: dict[str, Any] = {"program": "", "resume": "", "answers": {}}
-        sent |= {name: value for name, value in arguments.items() if value is not None}
+        found = self.arguments.get_values(arguments)
+        sent |= {each.parameter.name: value for each, value in found if value is not None}
         sent["answers"] = parse_json_text(sent["answers"], dict)
         text, an_object = _("Must be a string."), _("Must be an object.")
         kinds = (("program", str, text), ("resume", str, text), ("answers", Mapping, an_object))
         problems = [
-            Problem("invalid", message, f"/{name}", sent[name])
+            Problem("invalid", message, self.get_pointer(name), sent[name])
             for name, kind, message in kinds
             if not isinstance(sent[name], kind)
         ]
         if not (sent["program"] or sent["resume"]):
             message, advice = _("This argument is required."), _("Send the text of a program.")
-            problems.append(Problem("required", message, "/program", remediation=advice))
+            pointer = self.get_pointer("program")
+            problems.append(Problem("required", message, pointer, remediation=advice))
         elif isinstance(sent["program"], str) and len(sent["program"]) > MAX_PROGRAM:
             message = _("Must have at most %(most)d characters.") % {"most": MAX_PROGRAM}
-            problems.append(Problem("max_length", message, "/program"))
+            problems.append(Problem("max_length", message, self.get_pointer("program")))
         if problems:
             raise ArgumentsRefused(problems)
         return Sent(**sent)
+
+    def get_pointer(self, name: str) -> str:
+        """Return the pointer of an argument, which may be in a group."""
+        known = self.arguments.arguments
+        return next(each.pointer for each in known if each.parameter.name == name)
 
 
 def get_mode(view_attributes: Mapping[str, Any]) -> bool | str:

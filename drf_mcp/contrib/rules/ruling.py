@@ -95,9 +95,8 @@ class CallOfValues(RuleCall):
     # A view is asked only where a rule reads the object.
 
     def __init__(self, values: CallValues) -> None:
-        known, sent = values.call.caller.authenticate(), values.call.bound.arguments
-        names = [name for name in sent if name in values.arguments]
-        read = ReadArguments({name: values.get_argument((name,)) for name in names})
+        known = values.call.caller.authenticate()
+        read = ReadArguments({name: values.get_argument((name,)) for name in values.sent})
         super().__init__(values.tool.name, read, known.user, known.auth)
         self.values = values
 

@@ -254,21 +254,27 @@ class CallValues(ToolNames):
                 return None
         return convert(value)
 
+    @cached_property
+    def sent(self) -> Mapping[str, Any]:
+        """The arguments that were sent, by their names, in whichever group they were sent."""
+        values = self.tool.arguments.get_values(self.call.bound.arguments)
+        return {each.name: value for each, value in values if self.arguments.get(each.name) is each}
+
     def get_argument(self, path: Path) -> Any:
         """Return an argument as the view's serializer reads it, else as its schema says."""
-        name, sent = path[0], self.call.bound.arguments
+        name, sent = path[0], self.sent
         if len(path) == 1 and (field := self.get_field(name)) is not None:
             if name in sent:
-                value: Any = sent[name]
+                raw = sent[name]
                 try:
-                    return None if value is None else convert(field.to_internal_value(value))
+                    return None if raw is None else convert(field.to_internal_value(raw))
                 except serializers.ValidationError:
                     # The view refuses it as well.
                     return UNKNOWN
             has_default = field.default is not serializers.empty and not callable(field.default)
             is_partial = self.tool.endpoint.method == "PATCH"
             return convert(field.default) if has_default and not is_partial else None
-        value = sent
+        value: Any = sent
         for name in path:
             if value is not None and not isinstance(value, Mapping):
                 return UNKNOWN

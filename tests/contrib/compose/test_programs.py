@@ -16,6 +16,7 @@ from rest_framework.pagination import BasePagination
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
+from drf_mcp.tools import registry
 from drf_mcp.truncation import count_tokens
 from example_project.shop.models import Customer
 from example_project.shop.serializers import CustomerSerializer
@@ -168,6 +169,16 @@ def test_a_result_that_is_too_long_is_kept_for_the_next_program(composer, compos
 def test_warnings_of_calls_are_shown(composer):
     result = composer.run("customers_list(name='no such name')")
     assert any("No rows fit 'name'" in text for text in result.envelope["meta"]["warnings"])
+
+
+def test_a_program_is_sent_and_calls_in_groups(composer_of, configure):
+    configure(ARGUMENTS="grouped", COMPOSE="writes")
+    registry.reload()
+    agent = composer_of("alice")
+    program = "len(customers_list(query={'page': 1, 'page_size': 3}))"
+    assert agent.call("tools_compose", body={"program": program}).data == {"result": 3}
+    (problem,) = agent.call("tools_compose", body={"resume": "nothing"}).problems
+    assert problem["pointer"] == "/body/resume"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import pytest
 from django.apps import apps
@@ -12,6 +13,7 @@ from django.urls import path
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
+from drf_mcp.contrib.rules import rule
 from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
@@ -345,3 +347,27 @@ def test_a_change_that_the_view_itself_remembers_is_said_to_be_made(
     assert again.envelope["meta"]["replayed"]
     assert not Proposal.objects.exists()
     assert alice.call(tool, **change, idempotency_key="two").code
+
+
+def test_a_condition_finds_arguments_in_their_groups(keep_rule, alice, settings):
+    configure(settings, ARGUMENTS="grouped")
+    keep_rule("customers_create", condition='country == "DE"')
+    customer = {"name": "Zoe", "email": "zoe@mail.example", "country": "DE"}
+    assert alice.call("customers_create", body=customer).code == "FORBIDDEN"
+
+
+def test_a_condition_finds_arguments_in_the_groups_of_items(keep_rule, carol, settings):
+    configure(settings, ARGUMENTS="grouped")
+    keep_rule("products_partial_update", condition="price > 5")
+    slug = Product.objects.first().slug
+    items = [{"kwargs": {"slug": slug}, "body": {"price": "6.00"}}]
+    assert carol.call("products_partial_update", items=items).code == "FORBIDDEN"
+
+
+def test_a_rule_in_python_finds_arguments_in_their_groups(alice, settings, order):
+    configure(settings, ARGUMENTS="grouped")
+    found = []
+    rule("orders_refund")(lambda call: found.append(dict(call.arguments)))
+    body = {"reason": "late", "amount": "6.00"}
+    alice.call("orders_refund", kwargs={"pk": order.pk}, body=body)
+    assert found[0] == {"pk": order.pk, "reason": "late", "amount": Decimal("6.00")}
