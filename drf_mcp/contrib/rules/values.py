@@ -152,6 +152,12 @@ class ToolNames:
         )
         return fields
 
+    @cached_property
+    def names_of_fields(self) -> Mapping[str, str]:
+        """The names of fields by what a parser, such as that of camel case, calls them."""
+        keys = self.tool.arguments.keys
+        return {other[0]: place[0] for place, other in keys.items() if len(place) == 1}
+
     def locate(self, path: Path) -> tuple[str, Path]:
         """Return where a name leads, "arguments", "object" or a key of `MEMBERS`, and its rest."""
         # The caller chooses the arguments: one named ``caller`` is never read as the caller.
@@ -163,7 +169,8 @@ class ToolNames:
         argument = self.arguments.get(name)
         if argument is None or argument.location != BODY or argument.whole:
             return None
-        field = self.fields.get(argument.parameter.name)
+        name = argument.parameter.name
+        field = self.fields.get(self.names_of_fields.get(name, name))
         is_read = field is not None and not field.read_only
         return field if is_read and find_type(type(field)) != ANY else None
 
@@ -257,8 +264,9 @@ class CallValues(ToolNames):
     @cached_property
     def sent(self) -> Mapping[str, Any]:
         """The arguments that were sent, by their names, in whichever group they were sent."""
-        values = self.tool.arguments.get_values(self.call.bound.arguments)
-        return {each.name: value for each, value in values if self.arguments.get(each.name) is each}
+        found = self.tool.arguments.get_values(self.call.bound.arguments)
+        known = self.arguments.values()
+        return {argument.name: value for argument, value in found if argument in known}
 
     def get_argument(self, path: Path) -> Any:
         """Return an argument as the view's serializer reads it, else as its schema says."""

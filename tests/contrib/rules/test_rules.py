@@ -10,8 +10,10 @@ from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.management import CommandError, call_command
 from django.urls import path
 from django.utils import timezone
+from djangorestframework_camel_case.parser import CamelCaseJSONParser
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import serializers
-from rest_framework.generics import GenericAPIView
+from rest_framework.generics import CreateAPIView, GenericAPIView
 from rest_framework.response import Response
 
 from drf_mcp.contrib.rules import RuleCall, Ruling, rule
@@ -301,3 +303,24 @@ def test_the_admin_shows_and_checks_rules(db, client):
     assert "Did you mean" in answer.content.decode()
     client.post("/admin/drf_mcp_rules/callrule/add/", {**sent, "condition": ""})
     assert "every call" in client.get("/admin/drf_mcp_rules/callrule/").content.decode()
+
+
+class PricedSerializer(serializers.Serializer):
+    unit_price = serializers.DecimalField(max_digits=8, decimal_places=2)
+    is_gift = serializers.BooleanField(default=False)
+
+
+class PricedView(CreateAPIView):
+    serializer_class = PricedSerializer
+    parser_classes = [CamelCaseJSONParser]
+    renderer_classes = [CamelCaseJSONRenderer]
+
+    def perform_create(self, serializer) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("price", "is_refused"), [("600", True), (600, True), ("6.5", False)])
+def test_the_serializer_reads_arguments_in_camel_case(expose, keep_rule, alice, price, is_refused):
+    expose(path("prices/", PricedView.as_view(), name="prices"))
+    keep_rule("prices_create", condition="unitPrice > 500 and isGift == false")
+    assert alice.call("prices_create", unitPrice=price).is_error is is_refused
