@@ -18,6 +18,7 @@ from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.screen import UsageError as UsageError
 from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.client_configs import find_authorization_scheme
 from drf_mcp.transports.in_process import LocalEndpoint
 
 ANONYMOUS = "anonymous"
@@ -58,6 +59,9 @@ class MCPCommand(BaseCommand):
         except Refused as exc:
             raise UsageError(exc.message) from exc
         return endpoint
+
+    def find_scheme(self) -> str:
+        return find_authorization_scheme(self.endpoint.authentication_classes)
 
     def find_user(self, username: str | None) -> Any:
         if username is None:

@@ -11,17 +11,18 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.authentication import TokenAuthentication
+from rest_framework.authentication import BaseAuthentication, TokenAuthentication
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import resolve_authentication_classes
 
+Classes: TypeAlias = Sequence[type[BaseAuthentication]]
 DEFAULT_SCHEME = "Bearer"
 BASIC = "Basic"
 PLACEHOLDER = "YOUR_TOKEN"
@@ -195,15 +196,20 @@ CLIENTS: dict[str, type[ClientConfig]] = {
 }
 
 
-def find_challenge() -> str | None:
+def find_challenge(classes: Classes | None = None) -> str | None:
     request = Request(HttpRequest())
-    challenges = (c().authenticate_header(request) for c in resolve_authentication_classes())
+    own = resolve_authentication_classes(classes)
+    challenges = (authenticator().authenticate_header(request) for authenticator in own)
     return next((str(c).split()[0] for c in challenges if c), None)
 
 
-def find_authorization_scheme() -> str:
-    """Return the scheme of the Authorization header, by default Bearer."""
-    return find_challenge() or DEFAULT_SCHEME
+def find_authorization_scheme(classes: Classes | None = None) -> str:
+    """Return the scheme of the Authorization header, by default Bearer.
+
+    Args:
+        classes: the authentication classes of the endpoint; None for those of the settings.
+    """
+    return find_challenge(classes) or DEFAULT_SCHEME
 
 
 def write_authorization(token: str, scheme: str) -> str:
@@ -213,7 +219,7 @@ def write_authorization(token: str, scheme: str) -> str:
     return f"{scheme} {token}"
 
 
-def issue_authorization(user: Any, name: str) -> str | None:
+def issue_authorization(user: Any, name: str, classes: Classes | None = None) -> str | None:
     """Return the value of an Authorization header that is made for a user, None if none can be.
 
     An authentication class of the endpoint makes it that has a class method
@@ -221,8 +227,9 @@ def issue_authorization(user: Any, name: str) -> str | None:
 
     Args:
         name: what the credential is for, such as the title of a client.
+        classes: the authentication classes of the endpoint; None for those of the settings.
     """
-    classes = resolve_authentication_classes()
+    classes = resolve_authentication_classes(classes)
     for own in (each for each in classes if hasattr(each, "issue_authorization")):
         return str(own.issue_authorization(user, name))
     for stock in (each for each in classes if issubclass(each, TokenAuthentication)):

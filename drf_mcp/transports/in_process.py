@@ -66,6 +66,11 @@ class LocalEndpoint:
         return own
 
     @property
+    def authentication_classes(self) -> Sequence[Any]:
+        own = None if self.found is None else self.found.view.authentication_classes
+        return resolve_authentication_classes(own)
+
+    @property
     def tool_options(self) -> Mapping[str, Any] | None:
         return None if self.found is None else self.found.view.tool_options
 
@@ -81,7 +86,7 @@ class LocalEndpoint:
         request = self.make_request(user, authorization)
         view = self.make_view(request)
         if view is None:
-            classes = resolve_authentication_classes()
+            classes = self.authentication_classes
             return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
         caller = Caller(request, None, view.get_authenticators(), view.get_permissions())
         caller.narrowings += tuple(view.get_narrowings())

@@ -10,11 +10,17 @@ import shlex
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from django.urls import path
+from rest_framework.authentication import (
+    BasicAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.transports.client_configs import CLIENTS, find_authorization_scheme
+from drf_mcp.views import MCPView
 
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
@@ -151,6 +157,15 @@ def test_the_scheme_is_the_one_that_the_endpoint_asks_for(subtests, settings):
         with subtests.test(classes=classes, scheme=scheme):
             settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
             assert find_authorization_scheme() == scheme
+
+
+def test_the_scheme_of_an_endpoint_with_classes_of_its_own(settings):
+    own = MCPView.as_view(authentication_classes=[BasicAuthentication])
+    urls = [path("own", own), path("mcp", MCPView.as_view())]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
+    text, _ = run("cursor", "--endpoint", "/own", "--token", "ada:secret")
+    headers = json.loads(text)["mcpServers"]["shop"]["headers"]
+    assert headers["Authorization"] == f"Basic {base64.b64encode(b'ada:secret').decode()}"
 
 
 @pytest.mark.django_db

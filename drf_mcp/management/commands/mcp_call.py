@@ -22,7 +22,7 @@ from drf_mcp.protocol import REVISIONS
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import FORM_CAPABILITIES
 from drf_mcp.tools import ArgumentsRefused, Tool
-from drf_mcp.transports.client_configs import BASIC, find_authorization_scheme
+from drf_mcp.transports.client_configs import BASIC
 from drf_mcp.transports.http_equivalent import EquivalentRequest
 from drf_mcp.transports.in_process import InProcessClient
 
@@ -175,7 +175,7 @@ class Command(MCPCommand):
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
             raise UsageError(_("This call has no HTTP request."))
-        username, scheme = options["username"], find_authorization_scheme()
+        username, scheme = options["username"], self.find_scheme()
         if username is None:
             return request.to_curl(options["http"], None, None)
         if scheme == BASIC:

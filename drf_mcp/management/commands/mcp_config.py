@@ -17,7 +17,6 @@ from drf_mcp.transports.client_configs import (
     BASIC,
     CLIENTS,
     ServerCommand,
-    find_authorization_scheme,
     find_challenge,
     find_placeholder,
     issue_authorization,
@@ -62,6 +61,7 @@ class Command(MCPCommand):
         client = options["client"]
         if client not in CLIENTS and client != ALL:
             raise UsageError.unknown("client", client, [*CLIENTS, ALL], complete=True)
+        self.endpoint = self.find_endpoint(options)
         chosen = CLIENTS.values() if client == ALL else [CLIENTS[client]]
         target = self._find_target(options)
         server_name = options["name"] or mcp_settings.SERVER_NAME
@@ -80,7 +80,7 @@ class Command(MCPCommand):
         if options["username"] and not options["create_token"]:
             text = _("--as goes with --stdio or --create-token. Else --token says who is calling.")
             raise UsageError(text)
-        if find_challenge() is None:
+        if find_challenge(self.endpoint.authentication_classes) is None:
             self.stderr.write(f"# {_(NO_TOKEN_READ)}", self.style.WARNING)
         url = options["url"] or self._find_url(options)
         if options["create_token"]:
@@ -95,7 +95,7 @@ class Command(MCPCommand):
             raise UsageError(_("Name who calls with --as."))
         user, client = self.find_user(options["username"]), options["client"]
         title = CLIENTS[client].title if client in CLIENTS else client
-        if made := issue_authorization(user, title):
+        if made := issue_authorization(user, title, self.endpoint.authentication_classes):
             return made
         text = _(
             "No authentication class of the endpoint makes tokens. Add drf_mcp.contrib.tokens to "
@@ -106,14 +106,14 @@ class Command(MCPCommand):
         raise UsageError(text)
 
     def _find_authorization(self, token: str | None) -> str:
-        scheme = find_authorization_scheme()
+        scheme = self.find_scheme()
         if token is None and scheme == BASIC:
             self.stderr.write(f"# {_(TO_ENCODE)}", self.style.WARNING)
         return write_authorization(token or find_placeholder(scheme), scheme)
 
     def _find_url(self, options: dict[str, Any]) -> str:
         if options["endpoint"]:
-            return DEFAULT_ORIGIN + self.find_endpoint(options).path
+            return DEFAULT_ORIGIN + self.endpoint.path
         try:
             return DEFAULT_ORIGIN + reverse("drf_mcp:endpoint")
         except NoReverseMatch:
@@ -123,7 +123,7 @@ class Command(MCPCommand):
         # The client starts mcp_stdio as this process was started.
         arguments = [sys.executable, str(Path(sys.argv[0]).resolve()), "mcp_stdio"]
         if options["endpoint"]:
-            arguments += ["--endpoint", self.find_endpoint(options).path]
+            arguments += ["--endpoint", self.endpoint.path]
         environment = {}
         if settings_module := os.environ.get("DJANGO_SETTINGS_MODULE"):
             environment["DJANGO_SETTINGS_MODULE"] = settings_module

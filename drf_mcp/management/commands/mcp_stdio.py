@@ -13,7 +13,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.console import SignalledInput, take_streams
 from drf_mcp.management.screen import UsageError
-from drf_mcp.transports.client_configs import find_authorization_scheme, write_authorization
+from drf_mcp.transports.client_configs import write_authorization
 from drf_mcp.transports.stdio import StdioConnection, StdioServer, Stopped
 
 TOKEN_VARIABLE = "MCP_TOKEN"
@@ -55,9 +55,9 @@ class Command(MCPCommand):
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.endpoint = endpoint = self.find_endpoint(options)
         username, authorization = options["username"], self._find_authorization(options)
         self.find_user(username)
-        endpoint = self.find_endpoint(options)
         close_old_connections()
 
         def make_caller() -> Caller:
@@ -82,7 +82,7 @@ class Command(MCPCommand):
         # The variable may hold the whole header.
         if " " in token and not options["scheme"]:
             return token
-        return write_authorization(token, options["scheme"] or find_authorization_scheme())
+        return write_authorization(token, options["scheme"] or self.find_scheme())
 
     def write(self, body: bytes) -> None:
         self.streams[1].write(body + b"\n")
