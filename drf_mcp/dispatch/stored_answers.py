@@ -24,6 +24,7 @@ from drf_mcp.dispatch.request import is_asynchronous, names_an_object
 from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_every_key, find_keys
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_function
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 
 # Seconds that an answer is kept of which only its own code knows who may read it.
@@ -183,7 +184,7 @@ class StoredAnswer:
         if self.many:
             return self.seal_objects()
         if not self.has_to_be_asked(lists):
-            rights = get_rights_fingerprint(self.caller.authenticate())
+            rights = self.read_rights()
             return self.make_sealed(rights, lists[:1])
         try:
             return self.seal_rows(lists, names_object=True)
@@ -204,7 +205,7 @@ class StoredAnswer:
         return self.make_sealed(rights, (), names_object)
 
     def seal_objects(self) -> Sealed:
-        rights = [get_rights_fingerprint(self.caller.authenticate())]
+        rights = [self.read_rights()]
         keys: list[int | None] = []
         for place in range(len(self.kwargs[self.many])):
             try:
@@ -238,8 +239,14 @@ class StoredAnswer:
         """Return a hash of the caller's rights to keep with an answer; "" fits none."""
         if self.has_hooks:
             return contain(self.find_rights, lambda exc: "")
+        return contain(self.read_rights, lambda exc: "")
+
+    def read_rights(self) -> str:
+        # Within the middleware of calls, as the view is asked when the answer is read.
         known = self.caller.authenticate()
-        return contain(lambda: get_rights_fingerprint(known), lambda exc: "")
+        if not mcp_settings.CALL_MIDDLEWARE:
+            return get_rights_fingerprint(known)
+        return self.probe().ask_middleware(lambda: get_rights_fingerprint(known)) or ""
 
     def find_rights(self) -> str:
         """Return a hash of the caller's rights."""
@@ -330,11 +337,14 @@ class StoredAnswer:
         """
         if call is None and (self.many or not (question.names_object or self.probe().is_routed)):
             # Objects that were sent as items are not in the path.
-            own: list[Any] = []
-            self.probe().check_permissions_alone(
-                lambda view: own.append(ask_view_for_rights(view, view.request))
-            )
-            return StoredRows(get_rights_fingerprint(self.caller.authenticate(), own[0]))
+            rights: list[str] = []
+
+            def note(view: Any) -> None:
+                own = ask_view_for_rights(view, view.request)
+                rights.append(get_rights_fingerprint(self.caller.authenticate(), own))
+
+            self.probe().check_permissions_alone(note)
+            return StoredRows(rights[0])
         call = call or self.call
         found = self.ask(question, call)
         missing = set(question.keys) - found.keys

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextvars import ContextVar
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import connection
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
@@ -16,8 +18,10 @@ from django.utils.translation import gettext_lazy
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.authtoken.models import Token
 from rest_framework.exceptions import ValidationError
+from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller
@@ -25,6 +29,7 @@ from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.tools import registry
+from drf_mcp.transports.in_process import LocalEndpoint
 from tests.agents import Agent
 from tests.parity import call_middleware as named
 
@@ -36,6 +41,24 @@ HERE = "tests.parity.call_middleware"
 class OfTenant(BasePermission):
     def has_permission(self, request, view) -> bool:
         return request.tenant != "others"
+
+
+class GroupSerializer(ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class GroupList(ListAPIView):
+    queryset = Group.objects.order_by("pk")
+    serializer_class = GroupSerializer
+    permission_classes: list = []
+
+
+class GroupDetail(RetrieveAPIView):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes: list = []
 
 
 class Orders(APIView):
@@ -405,6 +428,44 @@ def test_a_stored_answer_is_asked_for_within_the_middleware(client_of, rf, route
     else:
         with pytest.raises(REFUSALS):
             answer.find_rights()
+
+
+INSIDE: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+def inside_middleware(get_response):
+    def respond(request):
+        token = INSIDE.set(True)
+        try:
+            return get_response(request)
+        finally:
+            INSIDE.reset(token)
+
+    return respond
+
+
+class RightsOfTenant(ModelBackend):
+    """Has the permissions of a tenant that middleware sets."""
+
+    def get_all_permissions(self, user_obj, obj=None):
+        return {"shop.view_order"} if INSIDE.get() else set()
+
+
+@pytest.mark.parametrize("route", ["groups/", "groups/<int:pk>/"])
+def test_the_rights_of_a_stored_answer_are_those_within_the_middleware(expose, settings, route):
+    expose(
+        path("groups/", GroupList.as_view()),
+        path("groups/<int:pk>/", GroupDetail.as_view()),
+        CALL_MIDDLEWARE=[f"{__name__}.inside_middleware"],
+    )
+    settings.AUTHENTICATION_BACKENDS = [f"{__name__}.RightsOfTenant"]
+    group = Group.objects.create(name="readers")
+    tool = registry.get_tool("GET", "/groups/" if route == "groups/" else f"/groups/{group.pk}/")
+    caller = LocalEndpoint().make_caller(User.objects.create_user("zoe"))
+    kwargs = {} if route == "groups/" else {"pk": group.pk}
+    answer = StoredAnswer(caller, tool, kwargs)
+    assert answer.note_rights() == answer.find_rights()
+    assert answer.find_withheld(answer.seal().terms, []) == frozenset()
 
 
 # --- Another URLconf ----------------------------------------------------------------------
