@@ -16,7 +16,7 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors import ArgumentLocator
-from drf_mcp.dispatch.failures import add_hints
+from drf_mcp.dispatch.next_steps import add_hints
 from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer

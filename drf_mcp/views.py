@@ -28,7 +28,7 @@ from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, find_toolset, nar
 from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable import is_for_scripts, wants_page
-from drf_mcp.dispatch.error_texts import find_sentence
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.dispatch.request import MetaHeaders
 from drf_mcp.envelopes import Envelope

@@ -17,13 +17,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotFound
 
 from drf_mcp.dispatch.batches import Batch
-from drf_mcp.dispatch.failures import (
-    FailureOutcomes,
-    add_hints,
-    close_broken_connections,
-    explain_empty_list,
-    is_empty,
-)
+from drf_mcp.dispatch.failures import FailureOutcomes, close_broken_connections
 from drf_mcp.dispatch.guards import (
     CallCrashed,
     CallRefused,
@@ -34,6 +28,7 @@ from drf_mcp.dispatch.guards import (
     find_refusal,
     pass_guards,
 )
+from drf_mcp.dispatch.next_steps import add_hints, explain_empty_list, is_empty
 from drf_mcp.dispatch.probe import Found, Look, Probe
 from drf_mcp.dispatch.request import (
     BareCallback,

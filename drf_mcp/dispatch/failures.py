@@ -1,10 +1,9 @@
-"""Failures of calls as outcomes, what is reported of them, and what helps after them."""
+"""Failures of calls as outcomes, what is reported of them, and the rows that were in the way."""
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -15,34 +14,27 @@ from django.db import IntegrityError, connections
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.codes import HANDLING, Severity
-from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import (
-    REFERENCE,
     ArgumentLocator,
     ErrorMapper,
     get_exception_status,
 )
 from drf_mcp.dispatch.guards import find_refusal
+from drf_mcp.dispatch.next_steps import name_missing_rows
 from drf_mcp.dispatch.probe import Probe, ask_about_rows
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
 from drf_mcp.features import CallState
-from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import get_plural_name, join_values
-from drf_mcp.json_text import OBJECTS
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem, RateLimit, Warning
+from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.binding import find_reversed
-from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument, Call
-from drf_mcp.tools.arguments.errors import ArgumentsRefused, mask_member
+from drf_mcp.tools.arguments.call import PATH, Call
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
@@ -50,11 +42,6 @@ logger = logging.getLogger("drf_mcp")
 Found = TypeVar("Found")
 # Of the rows of one model that a caller sees.
 MOST_ROWS = 10_000
-EMPTY = "EMPTY_LIST"
-CHOOSING = ("filter", "search")
-# What REST framework's paginators say of a page that does not exist.
-MISSING_PAGES = ("invalid_page_message", "invalid_cursor_message")
-EXISTING = gettext_noop("Use %(tool)s to find existing ids, then call again with one of them.")
 
 
 class FailureOutcomes:
@@ -148,13 +135,13 @@ class FailureOutcomes:
         probe = Probe(caller, tool, Call({}, kwargs))
 
         def judge(exc: Exception) -> Outcome | None:
-            # A permission that misses a body or an object cannot be asked: the call asks it.
             if isinstance(exc, PermissionDenied):
-                return self.get_refused_outcome(call, exceptions.PermissionDenied(*exc.args))
-            if isinstance(exc, Http404):
-                return self.get_refused_outcome(call, exceptions.NotFound())
+                exc = exceptions.PermissionDenied(*exc.args)
+            elif isinstance(exc, Http404):
+                exc = exceptions.NotFound()
             if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
                 return self.get_refused_outcome(call, exc)
+            # A permission that misses a body or an object cannot be asked: the call asks it.
             return None
 
         return contain(probe.check_permissions, judge)
@@ -191,127 +178,6 @@ def close_idle_connections() -> None:
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
-
-
-# --- What helps after a failure or an empty list ------------------------------------------------
-
-
-def quote_names(arguments: Iterable[Argument]) -> str:
-    return join_values(f"'{argument.name}'" for argument in arguments)
-
-
-def is_empty(outcome: Outcome) -> bool:
-    """Return whether the answer is a list without rows, and no page past the last one."""
-    rows, page = outcome.data, outcome.pagination
-    if isinstance(rows, OBJECTS):
-        rows = rows.get("results")
-    return rows == [] and outcome.failure is None and not (page and page.total_count)
-
-
-def explain_empty_list(tool: Tool, call: Call) -> Iterator[Warning]:
-    """Yield a warning of a list without rows, which its arguments explain: no database is asked."""
-    sent = tool.arguments.get_values(call.arguments)
-    values = [(argument, value) for argument, value in sent if value not in (None, "", [])]
-    queries = [pair for pair in values if pair[0].location == QUERY]
-    sentences = []
-    for problem in find_reversed(queries):
-        text = f"{problem.path}: {problem.message} {problem.remediation}"
-        sentences.append(_("No rows: %(problem)s") % {"problem": text})
-    if names := quote_names(argument for argument, _ in values if argument.location == PATH):
-        text = _("No rows, and nothing says that the object of %(names)s exists.")
-        if tool.list_tool:
-            text = _(
-                "No rows, and nothing says that the object of %(names)s exists: %(tool)s lists"
-                " those that exist."
-            )
-        sentences.append(text % {"names": names, "tool": tool.list_tool})
-    if sentences := sentences or [*explain_filters([argument for argument, _ in queries])]:
-        yield Warning(EMPTY, " ".join(sentences), Severity.INFO)
-
-
-def explain_filters(arguments: Sequence[Argument]) -> Iterator[str]:
-    chosen = [a for a in arguments if a.whole or a.parameter.role in CHOOSING]
-    if chosen:
-        yield _(
-            "No rows fit %(names)s. Leave out one at a time to see rows, and how their values"
-            " are written."
-        ) % {"names": quote_names(chosen)}
-    for argument in chosen:
-        schema: Any = argument.parameter.schema
-        finder = FieldSchema.of(schema.get("items", schema)).meaning.finder
-        if finder:
-            facts = {"tool": finder, "argument": argument.name}
-            yield _("%(tool)s lists what '%(argument)s' takes.") % facts
-
-
-def name_missing_rows(failure: Failure, tool: Tool, content: bytes) -> Failure:
-    """Return the failure of a broken reference with the arguments whose rows do not exist."""
-    if failure.message != _(REFERENCE[0]):
-        return failure
-    # The connection may be unusable, and a body need not be JSON.
-    none: tuple[Problem, ...] = ()
-    problems = attempt(tool.name, lambda: tuple(find_missing_rows(tool, content)), "", [], none)
-    if not problems:
-        return failure
-    return replace(failure, problems=problems, remediation=problems[0].remediation)
-
-
-def find_missing_rows(tool: Tool, content: bytes) -> Iterator[Problem]:
-    body = json.loads(content)
-    columns = () if tool.endpoint.model is None else tool.endpoint.model._meta.concrete_fields
-    for argument in tool.arguments.arguments if isinstance(body, Mapping) else ():
-        name = argument.parameter.name
-        value = body.get(name) if argument.location == BODY else None
-        column = next((each for each in columns if name in (each.name, each.attname)), None)
-        model = getattr(column, "related_model", None)
-        if value is None or model is None or model._base_manager.filter(pk=value).exists():
-            continue
-        remediation = _(PROBLEM_REMEDIES["does_not_exist"])
-        if finder := tool.related.find_list(model):
-            remediation = _(EXISTING) % {"tool": finder}
-        yield Problem(
-            code="does_not_exist",
-            message=_("No object has this key."),
-            pointer=argument.pointer,
-            received=mask_member(argument.name, value),
-            remediation=remediation,
-        )
-
-
-def add_hints(outcome: Outcome, tool: Any) -> Outcome:
-    """Return the outcome of a failure with the list that has what was not found, or with the
-    tools that change what was in the way."""
-    failure = outcome.failure
-    if failure is None or (failure.problems and failure.problems[0].pointer):
-        # What is wrong with an argument says how to mend it.
-        return outcome
-    # What is said where the state of an object may be the reason.
-    states = [HANDLING[each].remediation for each in (Category.VALIDATION, Category.CONFLICT)]
-    if failure.remediation in (*states, _(CODE_REMEDIES["CONFLICT"])):
-        changes = tool.explain_state(failure.message)
-        advice = f"{failure.remediation} {changes}"
-        # A problem that is no argument's says what the failure says.
-        problems = tuple(
-            replace(problem, remediation=advice) if not problem.pointer else problem
-            for problem in failure.problems
-        )
-        advised = replace(failure, remediation=advice, problems=problems)
-        return outcome.changed(failure=advised) if changes else outcome
-    general = ("", HANDLING[Category.NOT_FOUND].remediation)
-    if failure.category is not Category.NOT_FOUND or failure.remediation not in general:
-        return outcome
-    endpoint = tool.endpoint
-    paginator = getattr(endpoint.view_class, "pagination_class", None)
-    is_paged = endpoint.standard_action == "list" and paginator is not None
-    # A list below an object may lack the page, or the object.
-    texts = [getattr(paginator, name, "") for name in MISSING_PAGES]
-    if is_paged and (tool.list_tool is None or failure.message in map(str, texts)):
-        hint = _("Start at the first page, and go on with the arguments of the next.")
-    elif tool.list_tool is not None:
-        hint = _(EXISTING) % {"tool": tool.list_tool}
-    else:
-        return outcome
-    return outcome.changed(failure=replace(failure, remediation=hint))
 
 
 # --- Rows in the way ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
-from drf_mcp.dispatch.error_texts import find_sentence
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused, UnknownTool
 from drf_mcp.management.console import quiet_pipe

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.error_texts import find_sentence
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.dispatch.failures import report_unexpected
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.interaction.exchange import Channel

@@ -21,7 +21,7 @@ from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.contrib.writes.idempotency_guard import RIGHTS_CHANGED
 from drf_mcp.dispatch.content import NOT_DECODED
-from drf_mcp.dispatch.failures import EMPTY
+from drf_mcp.dispatch.next_steps import EMPTY
 from drf_mcp.dispatch.response import PAGE_SIZE_LIMITED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.management import commands

@@ -22,7 +22,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.contrib.operators.lint import Lint, ToolLint
 from drf_mcp.contrib.operators.permission_trace import PermissionTrace
-from drf_mcp.dispatch.error_texts import find_sentence
+from drf_mcp.dispatch.error_bodies import find_sentence
 from drf_mcp.exceptions import contain
 from drf_mcp.observability.records import write_record
 from drf_mcp.protocol.constants import (
