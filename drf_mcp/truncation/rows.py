@@ -125,8 +125,10 @@ class RowCutter:
         self.keep_members = keep_members
         # Whether one of the texts that were measured is long.
         self.has_long_texts = False
-        # By their ids: objects and lists of the answer, and the characters of each.
-        self._sizes: dict[int, tuple[Any, int]] = {}
+        # Objects and lists by their ids, and runs of their entries by these and their start, with
+        # their characters, and whether they have no more.
+        self._sizes: dict[int, tuple[Any, int, bool]] = {}
+        self._runs: dict[tuple[int, int], tuple[Any, int]] = {}
         self._omitted: list[OmittedEntries] = []
         self._reduced: list[Path] = []
 
@@ -150,22 +152,37 @@ class RowCutter:
             return self.excerpt
         if not isinstance(value, (dict, list)) or is_digest(value):
             return len(encode_plain(value))
-        if id(value) in self._sizes:
-            return self._sizes[id(value)][1]
-        is_object, size = isinstance(value, dict), 1 if value else 2
-        entries = list(value.items()) if isinstance(value, dict) else value
-        for run in cut_runs(entries):
+        _, size, is_exact = self._sizes.get(id(value), (None, 0, False))
+        if is_exact or size > most:
+            return size
+        is_object, size, is_exact = isinstance(value, dict), 1 if value else 2, True
+        for run, characters in self._measure_runs(value):
             if size > most:
-                return size
-            members = dict(run) if is_object else run
-            if is_small(members):
-                size += len(encode_plain(members)) - 1
+                is_exact = False
+                break
+            size += characters
+            if characters:
                 continue
             for entry in run:
                 label = len(encode_plain(entry[0])) + 1 if is_object else 0
                 size += label + self.measure(entry[1] if is_object else entry, most) + 1
-        self._sizes[id(value)] = value, size
+        # Where one entry has more, so has the whole.
+        self._sizes[id(value)] = value, size, is_exact and size <= most
         return size
+
+    def _measure_runs(self, value: Any) -> Iterator[tuple[list[Any], int]]:
+        # The entries of a list, or the items of an object, that are measured at once, with their
+        # characters and commas; 0 where they are not small.
+        is_object = isinstance(value, dict)
+        entries = list(value.items()) if is_object else value
+        length = RUN if entries and isinstance(entries[0], (dict, list, tuple)) else SCALARS
+        for start in range(0, len(entries), length):
+            run, key = entries[start : start + length], (id(value), start)
+            if key not in self._runs:
+                members = dict(run) if is_object else run
+                size = len(encode_plain(members)) - 1 if is_small(members) else 0
+                self._runs[key] = value, size
+            yield run, self._runs[key][1]
 
     def _cut_value(
         self, value: Any, path: Path, room: int, *, is_row: bool = False
@@ -206,9 +223,8 @@ class RowCutter:
         # Rows with their characters and commas: many together where none of them can have more than
         # half of the room, one alone otherwise.
         used, half = 1, room // 2
-        for run in cut_runs(rows):
-            size = len(encode_plain(run)) - 1 if is_small(run) else room
-            if size <= min(half, room - used):
+        for run, size in self._measure_runs(rows):
+            if 0 < size <= min(half, room - used):
                 used += size
                 yield run, size
                 continue
@@ -276,13 +292,6 @@ class RowCutter:
     def _omit(self, value: Any, path: Path, start: int) -> None:
         if start < len(value):
             self._omitted.append(OmittedEntries(path, start, len(value)))
-
-
-def cut_runs(entries: list[Any]) -> Iterator[list[Any]]:
-    """Yield the entries that are measured at once."""
-    length = RUN if entries and isinstance(entries[0], (dict, list, tuple)) else SCALARS
-    for start in range(0, len(entries), length):
-        yield entries[start : start + length]
 
 
 def is_small(value: dict[str, Any] | list[Any]) -> bool:

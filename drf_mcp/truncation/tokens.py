@@ -51,7 +51,6 @@ _WIDE_MARK = re.compile(r"[\u2010-\u2027\u20a0-\u20bf]")
 _BEYOND = re.compile(r"[^\x00-\xff]+")
 _EASTERN = re.compile(r"[\u0100-\u019f]")
 _VIETNAMESE = re.compile(r"[\u01a0-\u01b0\u1ea0-\u1eff]")
-_BETWEEN_DIGITS = re.compile(rb"0:(?=0)")
 _LITERAL = re.compile(rb",(?:null|true|false)\b")
 # Base64 and random keys: no words, however long their runs of letters.
 _KEYS = _make_table({"k": _SMALL + _CAPITALS + _NUMERALS + b"+/_-"})
@@ -166,13 +165,13 @@ def estimate_tokens(text: str) -> int:
         data = data[:start] + data[end:]
     classes = data.translate(_CLASSES)
     words = classes.replace(b"aA", b"a A").translate(_LETTERS).split()
-    tokens += _estimate_words(Counter(map(len, words)), wide)
-    digits = Counter(map(len, classes.translate(_DIGITS).split()))
+    tokens += _estimate_words(_count_lengths(words), wide)
+    digits = _count_lengths(classes.translate(_DIGITS).split())
     tokens += sum(count * -(-length // 3) for length, count in digits.items())
     marks = b" " + classes.translate(_PUNCTUATION)
     runs = marks.count(b" !")
     tokens += 0.75 * runs + 0.45 * (marks.count(b"!") - runs - marks.count(b" !!"))
-    tokens += 0.25 * len(_BETWEEN_DIGITS.findall(classes)) - 0.75 * len(_LITERAL.findall(data))
+    tokens += 0.25 * classes.count(b"0:0") - 0.75 * len(_LITERAL.findall(data))
     # A line feed behind a mark is one token with it, a space before a word one with the word.
     if b"\n" in classes:
         tokens += len(classes.translate(_LINE_FEEDS).split())
@@ -228,11 +227,27 @@ def _find_encoded(data: bytes) -> Iterator[tuple[int, int]]:
         start = keys.find(_LONG_KEY, end)
 
 
-def _estimate_words(words: Counter[int], wide: str) -> float:
+def _count_lengths(runs: list[bytes]) -> Mapping[int, int]:
+    # How many runs have each length: without an object for each, where none is longer than a byte
+    # can say.
+    try:
+        lengths = bytes(map(len, runs))
+    except ValueError:
+        return Counter(map(len, runs))
+    counts: dict[int, int] = {}
+    left, length = len(lengths), 0
+    while left:
+        length += 1
+        counts[length] = lengths.count(length)
+        left -= counts[length]
+    return counts
+
+
+def _estimate_words(words: Mapping[int, int], wide: str) -> float:
     if not wide:
         return _weigh(words, _ENGLISH)
     accented = len(_ACCENTED.findall(wide))
-    share = (accented + len(_EASTERN.findall(wide))) / max(words.total(), 1)
+    share = (accented + len(_EASTERN.findall(wide))) / max(sum(words.values()), 1)
     # Without steps, so that one more character does not change the language of the text.
     western, other = _scale(share, 0.0, 0.08), _scale(share, 0.25, 0.37)
     latin = (

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
-from drf_mcp.truncation.budget import VARIANCE, Budget, Storage
+from drf_mcp.truncation.budget import Budget, Storage
 from drf_mcp.truncation.digests import shrink_digest
 from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
 from drf_mcp.truncation.report import FULL, UNAVAILABLE, Reporter
@@ -116,9 +116,10 @@ class Truncation:
         Args:
             outcome: any outcome, its data plain JSON.
         """
-        # A much longer envelope is not written only to be counted, nor one that was counted.
+        # A much longer envelope is not written only to be counted, nor one that was counted: it has
+        # no fewer tokens here.
         is_long = self.length > 2 * CHARS_PER_TOKEN * self.limit
-        is_long = is_long or self.budget.counted > self.stated_limit + VARIANCE
+        is_long = is_long or self.budget.counted > self.stated_limit
         if not is_long and self.measure(outcome) <= self.limit:
             return outcome
         if outcome.failure is not None:
