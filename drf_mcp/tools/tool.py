@@ -301,7 +301,7 @@ class Tool:
         return self.arguments.bind(arguments)
 
     def pointers(self, call: Call) -> ArgumentPointers:
-        return ArgumentPointers(self, call)
+        return ArgumentPointers(self.arguments, call)
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):

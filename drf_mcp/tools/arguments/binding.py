@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
+from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.text import describe_accepted, join_values
@@ -104,22 +105,19 @@ class Arguments(ArgumentLayout):
         wrong: list[Problem] = []
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
         for argument, value in self.get_values(arguments):
+            parameter = argument.parameter
             try:
                 value = argument.read(value) if argument.is_parsed else value
-                parts[argument.location] += [(argument, value)]
             except ArgumentsRefused as exc:
                 wrong += exc.problems
-        if self.has_nested:
-            wrong += find_dropped(parts[BODY], self.keys)
-        if self.uploading:
-            parts[BODY] = [
-                (a, read_files(value, a.parameter.handling.uploads, a.pointer, wrong))
-                if a.parameter.handling.uploads
-                else (a, value)
-                for a, value in parts[BODY]
-            ]
-        if parts[QUERY]:
-            wrong += find_ignored(parts[QUERY])
+                continue
+            if parameter.handling.nested:
+                wrong += find_dropped(argument, value, self.keys)
+            if parameter.handling.uploads:
+                value = read_files(value, parameter.handling.uploads, argument.pointer, wrong)
+            if parameter.closed is not None and value is not None:
+                wrong += find_ignored(argument, value, parameter.closed)
+            parts[argument.location] += [(argument, value)]
         return parts, wrong
 
     def get_body(self, values: Values) -> Any:
@@ -263,28 +261,24 @@ class GroupedArguments(Arguments):
 # --- Query parameters -----------------------------------------------------------------------------
 
 
-def find_ignored(values: Values) -> list[Problem]:
+def find_ignored(argument: Argument, value: Any, closed: ClosedSet) -> list[Problem]:
     """Return a problem for each value of a query parameter that the view ignores."""
     problems: list[Problem] = []
-    for argument, value in values:
-        closed = argument.parameter.closed
-        if closed is None or value is None:
-            continue
-        several = type(value) is list
-        for index, item in enumerate(value if several else (value,)):
-            for part in closed.ignored(write_query_text(item)):
-                nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
-                words = describe_accepted(closed.get_schema())
-                advice = _("Send %(accepted)s.") % {"accepted": words}
-                problem = Problem(
-                    code=closed.code,
-                    message=closed.get_message(part),
-                    pointer=f"{argument.pointer}/{index}" if several else argument.pointer,
-                    received=mask_secrets(part),
-                    accepted=words or pgettext("accepted names", "none"),
-                    remediation=advice if words and not nearest else suggest(nearest, ""),
-                )
-                problems.append(problem)
+    several = type(value) is list
+    for index, item in enumerate(value if several else (value,)):
+        for part in closed.ignored(write_query_text(item)):
+            nearest = next(iter(find_nearest(part, closed.get_candidates(part))), "")
+            words = describe_accepted(closed.get_schema())
+            advice = _("Send %(accepted)s.") % {"accepted": words}
+            problem = Problem(
+                code=closed.code,
+                message=closed.get_message(part),
+                pointer=f"{argument.pointer}/{index}" if several else argument.pointer,
+                received=mask_secrets(part),
+                accepted=words or pgettext("accepted names", "none"),
+                remediation=advice if words and not nearest else suggest(nearest, ""),
+            )
+            problems.append(problem)
     return problems[:MAX_UNKNOWN]
 
 
@@ -317,23 +311,20 @@ def find_reversed(values: Values) -> Iterator[Problem]:
 # --- Members of nested objects --------------------------------------------------------------------
 
 
-def find_dropped(values: Values, keys: Mapping[Place, Place]) -> list[Problem]:
+def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) -> list[Problem]:
     """Return a problem for each member that a nested serializer drops: unknown and read-only ones.
 
     Args:
         keys: the places whose keys the view's parser renames.
     """
     renamed = {place[-1] for place in keys.values()}
-
-    def find() -> Iterator[Problem]:
-        for argument, value in values:
-            for place, names in argument.parameter.handling.nested.items():
-                for pointer, member in walk(value, place, argument.pointer):
-                    yield from find_unknown(
-                        member, names.writable, pointer, unlisted=renamed, read_only=names.read_only
-                    )
-
-    return list(islice(find(), MAX_UNKNOWN))
+    problems: list[Problem] = []
+    for place, names in argument.parameter.handling.nested.items():
+        for pointer, member in walk(value, place, argument.pointer):
+            problems += find_unknown(
+                member, names.writable, pointer, unlisted=renamed, read_only=names.read_only
+            )
+    return problems[:MAX_UNKNOWN]
 
 
 def walk(value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

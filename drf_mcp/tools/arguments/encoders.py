@@ -12,10 +12,10 @@ from urllib.parse import quote
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
+from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.parsers import ViewParsers, is_json_parser
+from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.types import ANY, Body, Place
 from drf_mcp.tools.arguments.call import FilesBody
 
@@ -174,11 +174,10 @@ def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
     files: BodyEncoder | None = None
     if any(issubclass(parser, MultiPartParser) for parser in parsers):
         files = MultiPartBody(expected, forms)
-    elif any(issubclass(parser, FileUploadParser) for parser in parsers):
+    elif readers.reads_raw_files:
         files = FileBody("")
-    for parser in parsers:
-        if is_json_parser(parser):
-            return BodyEncoder(parser.media_type, expected, files if handling.uploads else None)
+    if readers.json is not None:
+        return BodyEncoder(readers.json.media_type, expected, files if handling.uploads else None)
     for parser in parsers:
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files

@@ -83,7 +83,6 @@ class ArgumentLayout:
             if (name := make_portable_name(argument.parameter.name)) not in self.by_group[""]
         }
         self.uploading = [a for a in self.arguments if a.parameter.handling.uploads]
-        self.has_nested = any(a.parameter.handling.nested for a in self.arguments)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         raise NotImplementedError

@@ -26,10 +26,9 @@ NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
 
 
 class ArgumentPointers:
-    def __init__(self, tool: Any, call: Call) -> None:
-        self.tool = tool
+    def __init__(self, arguments: ArgumentLayout, call: Call) -> None:
+        self.arguments = arguments
         self.call = call
-        self.arguments: ArgumentLayout = tool.arguments
         # Several parts of an error read the same value.
         self.received_values: dict[str, Any] = {}
 
