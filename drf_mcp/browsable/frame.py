@@ -151,6 +151,7 @@ class Frame:
         self.server = server
         self.request = request
         self.home = home
+        self.endpoint = request.build_absolute_uri(home)
 
     def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
         try:
@@ -206,5 +207,5 @@ class Frame:
             "revisions": REVISIONS,
             "envelope": mcp_settings.ENVELOPE_CLASS.__name__,
             "home": self.home,
-            "endpoint": self.request.build_absolute_uri(self.home),
+            "endpoint": self.endpoint,
         }

@@ -132,7 +132,7 @@ class BrowsablePage(Frame):
                 **card.form,
                 "fields": find_field_facts(card.tool, {c.tool.name: c.tool for c in cards}),
                 "example": card.tool.hints.call,
-                "endpoint": self.endpoint_url,
+                "endpoint": self.endpoint,
                 "rest": own_origin
                 + get_script_prefix().rstrip("/")
                 + card.tool.endpoint.route.path,
@@ -148,7 +148,7 @@ class BrowsablePage(Frame):
         }
 
     def get_clients_context(self) -> Context:
-        target: Context = {"url": self.endpoint_url, "authorization": self.authorization}
+        target: Context = {"url": self.endpoint, "authorization": self.authorization}
         clients = [client(mcp_settings.SERVER_NAME, **target) for client in CLIENTS.values()]
         scheme, _, placeholder = (self.authorization or "").partition(" ")
         resource = self.caller.resource
@@ -180,10 +180,6 @@ class BrowsablePage(Frame):
         user = self.caller.user
         known = user is not None and getattr(user, "is_authenticated", False)
         return str(getattr(user, "get_username", user.__str__)()) if known else ""
-
-    @property
-    def endpoint_url(self) -> str:
-        return self.request.build_absolute_uri(self.request.path)
 
     @cached_property
     def authorization(self) -> str | None:
