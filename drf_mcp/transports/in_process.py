@@ -71,6 +71,12 @@ class LocalEndpoint:
         return resolve_authentication_classes(own)
 
     @property
+    def authorization_servers(self) -> Sequence[str]:
+        if self.found is None:
+            return mcp_settings.AUTHORIZATION_SERVERS  # type: ignore[no-any-return]
+        return self.found.view.get_authorization_servers()  # type: ignore[no-any-return]
+
+    @property
     def tool_options(self) -> Mapping[str, Any] | None:
         return None if self.found is None else self.found.view.tool_options
 

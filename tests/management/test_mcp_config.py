@@ -168,6 +168,15 @@ def test_the_scheme_of_an_endpoint_with_classes_of_its_own(settings):
     assert headers["Authorization"] == f"Basic {base64.b64encode(b'ada:secret').decode()}"
 
 
+def test_a_client_signs_in_where_the_endpoint_alone_names_a_server(settings):
+    own = MCPView.as_view(authorization_servers=["https://login.example"])
+    urls = [path("own", own), path("mcp", MCPView.as_view())]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urls})
+    for endpoint, has_header in (("/own", False), ("/mcp", True)):
+        text, _ = run("cursor", "--endpoint", endpoint)
+        assert ("headers" in json.loads(text)["mcpServers"]["shop"]) is has_header
+
+
 @pytest.mark.django_db
 def test_a_token_is_made_for_a_user_and_opens_the_endpoint(client):
     text, _ = run("cursor", "--create-token", "--as", "alice")

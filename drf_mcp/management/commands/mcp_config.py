@@ -85,7 +85,7 @@ class Command(MCPCommand):
         url = options["url"] or self._find_url(options)
         if options["create_token"]:
             return {"url": url, "authorization": self._issue_authorization(options)}
-        if mcp_settings.AUTHORIZATION_SERVERS and not options["token"]:
+        if self.endpoint.authorization_servers and not options["token"]:
             self.stderr.write(f"# {_(SIGNS_IN)}", self.style.NOTICE)
             return {"url": url}
         return {"url": url, "authorization": self._find_authorization(options["token"])}
