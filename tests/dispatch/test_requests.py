@@ -147,6 +147,32 @@ def test_a_form_cannot_carry_what_is_no_object(subtests, serve):
             assert "must be an object" in result.envelope["error"]
 
 
+def test_a_change_that_a_form_cannot_say_is_refused(subtests, serve):
+    """A form without the field would leave the object as it is."""
+
+    class Change(APIView):
+        permission_classes = []
+
+        def get_serializer(self, **kwargs):
+            return Basket(partial=True, **kwargs)
+
+        def patch(self, request):
+            checked = self.get_serializer(data=request.data)
+            checked.is_valid(raise_exception=True)
+            return Response(checked.validated_data)
+
+    for parser in [parsers.FormParser, parsers.MultiPartParser]:
+        thing = serve(Change.as_view(parser_classes=[parser]))
+        for name, nothing in [("sizes", []), ("is_gift", None), ("order_line", {})]:
+            with subtests.test(parser=parser, name=name):
+                result = thing.call(first_name="Zoe", **{name: nothing})
+                assert result.is_error
+                assert f"a form cannot say that {name} is empty" in result.envelope["error"]
+        assert thing.call(sizes=[1]).data == {"sizes": [1]}
+    whole = serve(Change.as_view(parser_classes=[parsers.JSONParser]))
+    assert whole.call(sizes=[]).data == {"sizes": []}
+
+
 def test_a_form_cannot_smuggle_fields(subtests, serve):
     for parser in [parsers.FormParser, parsers.MultiPartParser]:
         with subtests.test(parser=parser):

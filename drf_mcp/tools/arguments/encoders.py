@@ -61,6 +61,8 @@ class BodyEncoder:
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
+    # Of a PATCH: what is left out stays as it is.
+    is_partial: bool = False
 
     def encode(self, value: Any) -> EncodedBody:
         return EncodedBody(urlencode([*self.get_pairs(value)]).encode(), self.content_type)
@@ -69,7 +71,15 @@ class FormBody(BodyEncoder):
         is_list = isinstance(value, list) and self.forms.get(()) == "parts"
         if not is_list and not isinstance(value, Mapping):
             raise TypeError(_("this endpoint takes form fields, so its body must be an object"))
+        if self.is_partial and isinstance(value, Mapping):
+            self._check_changes(value)
         return self._find_pairs(value, "", ())
+
+    def _check_changes(self, value: Mapping[str, Any]) -> None:
+        for name, member in value.items():
+            if not any(True for pair in self._find_pairs(member, name, (name,))):
+                text = _("a form cannot say that %(name)s is empty, which would stay as it is")
+                raise TypeError(text % {"name": name})
 
     def _find_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
         form = self.forms.get(place)
@@ -107,9 +117,9 @@ def is_flat_list(items: Iterable[Any]) -> bool:
 
 class MultiPartBody(FormBody):
     # The boundary is random, so that no value can end a part.
-    def __init__(self, expected: bool, forms: Forms) -> None:
+    def __init__(self, expected: bool, forms: Forms, is_partial: bool) -> None:
         media_type = f"multipart/form-data; boundary={secrets.token_hex(16)}"
-        super().__init__(media_type, expected, forms=forms)
+        super().__init__(media_type, expected, forms=forms, is_partial=is_partial)
 
     def encode(self, value: Any) -> EncodedBody:
         # RFC 7578
@@ -159,7 +169,7 @@ class TextBody(BodyEncoder):
         return EncodedBody(value.encode(), self.content_type) if is_text else super().encode(value)
 
 
-def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
+def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> BodyEncoder:
     """Return the encoder of a view's bodies, by the parsers of the view.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
@@ -173,7 +183,7 @@ def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
     forms |= handling.forms
     files: BodyEncoder | None = None
     if any(issubclass(parser, MultiPartParser) for parser in parsers):
-        files = MultiPartBody(expected, forms)
+        files = MultiPartBody(expected, forms, is_partial)
     elif readers.reads_raw_files:
         files = FileBody("")
     if readers.json is not None:
@@ -182,5 +192,5 @@ def choose_encoder(view: APIView, body: Body) -> BodyEncoder:
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files
         if issubclass(parser, FormParser):
-            return FormBody(parser.media_type, expected, files, forms=forms)
+            return FormBody(parser.media_type, expected, files, forms=forms, is_partial=is_partial)
     return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)

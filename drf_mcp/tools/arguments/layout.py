@@ -48,7 +48,9 @@ class ArgumentLayout:
 
     def __init__(self, tool: Any) -> None:
         endpoint: EndpointSchema = tool.schema
-        self.encoder = choose_encoder(tool.view, endpoint.body)
+        self.encoder = choose_encoder(
+            tool.view, endpoint.body, is_partial=tool.endpoint.method == "PATCH"
+        )
         self.keys = endpoint.body.keys
         self.extra_query: bool = tool.extra_query
         self.many: str = tool.endpoint.many or ""
