@@ -21,6 +21,7 @@ from rest_framework.exceptions import APIException, MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.dispatch.request import (
@@ -174,6 +175,8 @@ class Probe:
             view.request = request = LazyRequest(inner, authenticators=view.get_authenticators())
             request.__dict__["permission_view"] = view
             self.identities.introduce(request)
+            if type(view).perform_authentication is not APIView.perform_authentication:
+                view.perform_authentication(request)
             if prepare is not None:
                 prepare(view)
             view.check_permissions(request)

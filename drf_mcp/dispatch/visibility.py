@@ -43,6 +43,9 @@ permission_steps = attrgetter("get_permissions", "check_permissions")
 find_steps = attrgetter(
     "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
 )
+STOCK_STEPS = find_steps(APIView)
+# In the place of a view's authentication classes.
+BY_ENDPOINT = ("endpoint",)
 # What REST framework's own permission classes look at: nothing, the user and the method, or the
 # model of the view's queryset as well.
 OPEN, USER, MODEL = range(3)
@@ -110,7 +113,10 @@ def find_question(tool: Any) -> AccessQuestion:
     leaves = list(find_leaves(own or ()))
     classified = [classify(leaf) for leaf in leaves]
     kinds = {kind for _, kind in classified}
-    has_own_steps = find_steps(view_class) != find_steps(APIView)
+    # Tools to which no URL leads know the caller from the endpoint.
+    is_known = not endpoint.has_http_request
+    authenticates = view_class.perform_authentication is not APIView.perform_authentication
+    has_own_steps = (authenticates and not is_known) or find_steps(view_class) != STOCK_STEPS
     queryset = endpoint.route.initkwargs.get("queryset")
     queryset = find_class_attribute(view_class, "queryset") if queryset is None else queryset
     model = getattr(queryset, "model", None)
@@ -122,6 +128,7 @@ def find_question(tool: Any) -> AccessQuestion:
     if permission_steps(view_class) == permission_steps(APIView) and kinds <= {OPEN}:
         return UNASKED
     authentication = find_view_classes(endpoint.route.callback, "authentication_classes")
+    authentication = BY_ENDPOINT if is_known else authentication
     if authentication is None or has_own_steps:
         return AccessQuestion(model=spared)
     if MODEL not in kinds and None not in kinds:
@@ -365,6 +372,8 @@ class Visibility:
 
     def identify(self, classes: Any, tool: Any) -> Request:
         """Return an authenticated request for authentication classes."""
+        if classes == BY_ENDPOINT:
+            return self.caller.authenticate()
         known = self.identities.known.get(classes)
         if known is None:
             inner = ToolRequest(self.caller, tool.endpoint.method, tool.endpoint.route.path)

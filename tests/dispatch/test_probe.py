@@ -14,6 +14,7 @@ from rest_framework.exceptions import APIException, MethodNotAllowed, Permission
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access.authentication import Caller
@@ -52,6 +53,27 @@ class OfTenant(permissions.BasePermission):
 class NeedsTenant(permissions.BasePermission):
     def has_permission(self, request, view) -> bool:
         return request.tenant == "acme"
+
+
+class OwnAuthentication(APIView):
+    """Finds out itself who is calling."""
+
+    authentication_classes = []
+    permission_classes = [permissions.IsAdminUser]
+
+    def perform_authentication(self, request):
+        request.user = TokenAuthentication().authenticate(request)[0]
+
+    def get(self, request):
+        return Response(request.user.username)
+
+
+def test_a_view_that_authenticates_by_itself_is_listed_for_whom_it_lets_in(expose, agent_of):
+    expose(path("own/", OwnAuthentication.as_view()), AUTHENTICATION_CLASSES=[TokenAuthentication])
+    assert agent_of("carol").call("own").data == {"result": "carol"}
+    assert "own" in agent_of("carol").tools()
+    assert "own" not in agent_of("alice").tools()
+    assert agent_of("alice").call("own").code == "FORBIDDEN"
 
 
 class Counting(BaseThrottle):

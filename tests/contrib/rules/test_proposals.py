@@ -178,6 +178,18 @@ def test_the_caller_asks_for_the_state(propose, alice, agent_of):
     assert agent_of("bob").call("proposals_retrieve", id=row.pk).code == "NOT_FOUND"
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/search"])
+def test_the_tools_of_proposals_are_listed(alice, path):
+    listed = Agent(alice.http, path=path).tools()
+    assert listed.keys() >= {"proposals_retrieve", "proposals_withdraw"}
+
+
+def test_who_can_have_no_proposal_is_not_offered_their_tools(settings, agent_of):
+    open_to_all = ["rest_framework.permissions.AllowAny"]
+    settings.DRF_MCP = {**settings.DRF_MCP, "PERMISSION_CLASSES": open_to_all}
+    assert not [name for name in agent_of(None).tools() if "proposal" in name]
+
+
 def test_the_caller_withdraws(propose, alice, agent_of, approver):
     row = propose()
     assert agent_of("bob").call("proposals_withdraw", id=row.pk).code == "NOT_FOUND"
