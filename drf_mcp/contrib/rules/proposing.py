@@ -183,13 +183,15 @@ def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
     credential = None if call.caller.view is None else Credential.of(request)
     if credential is None or credential.auth is None:
         return None
-    assert call.context is not None
-    meta = dict(call.context.message.meta)
-    params = {"name": call.tool.name, "arguments": dict(call.bound.arguments), "_meta": meta}
+    assert call.sent is not None
+    # As it was sent: the answer of a call that a search runs is in the terms of the search.
+    message = call.sent.message
+    name, arguments = message.params["name"], message.params.get("arguments", {})
+    params = {"name": name, "arguments": arguments, "_meta": dict(message.meta)}
     environ = keep_environ(call.caller.request)
     if "HTTP_MCP_NAME" in environ:
-        # A search or a program that makes the call sent its own name.
-        environ["HTTP_MCP_NAME"] = call.tool.name
+        # A program that makes the call sent its own name.
+        environ["HTTP_MCP_NAME"] = name
     return {"params": params, "environ": environ, "credential": vars(credential)}
 
 

@@ -183,6 +183,21 @@ def test_a_search_runs_the_call(ask, alice, sent, order):
     assert is_refunded(order)
 
 
+def test_the_answer_of_a_call_that_a_search_runs_is_in_its_terms(keep_rule, alice):
+    keep_rule("orders_cancel", "approve")
+    pending = Order.objects.filter(customer__owner__username="alice", status="pending")[0]
+    searching = Agent(alice.http, path="/mcp/search")
+    called = {"name": "orders_cancel", "arguments": {"id": pending.pk}}
+    assert searching.call("tools_write", **called).code == "APPROVAL_REQUIRED"
+    row = run_proposal(approve().pk)
+    assert row.status == "done"
+    undo = row.answer["result"]["structuredContent"]["meta"]["undo"]
+    assert undo["tool"] == "tools_write"
+    assert not searching.call_with(undo["tool"], undo["arguments"]).is_error
+    pending.refresh_from_db()
+    assert pending.status == "pending"
+
+
 def test_a_caller_without_a_row_of_a_credential_calls_again(ask, sent, order):
     """A door of this process has no token that a worker could look up."""
     client = MCPClient()
