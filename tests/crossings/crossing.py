@@ -135,6 +135,15 @@ class Reply:
             assert self.data == ({"results": body} if wraps else body)
 
 
+def find_named(value: Any) -> Iterator[str]:
+    """Yield the tools that an answer names in ``next`` or ``undo``."""
+    for name, member in value.items() if isinstance(value, dict) else ():
+        steps = member if isinstance(member, list) else [member]
+        if name in ("next", "undo"):
+            yield from (step["tool"] for step in steps if step and "tool" in step)
+        yield from find_named(member)
+
+
 def find_texts(value: Any) -> Iterator[str]:
     if isinstance(value, (dict, list)):
         for member in value.values() if isinstance(value, dict) else value:
@@ -358,7 +367,16 @@ class Crossing:
             name = "tools_read" if reads else "tools_write"
         if self.is_on("program"):
             return self.compose({"program": f"{name}(**{dict(arguments)!r})"})
-        return Reply(self.send_call(name, arguments), self.case["envelope"])
+        reply = Reply(self.send_call(name, arguments), self.case["envelope"])
+        # What an answer names to go on with is a tool that the client has.
+        assert set(find_named(reply.raw.get("structuredContent"))) <= self.listed, reply.raw
+        return reply
+
+    @cached_property
+    def listed(self) -> set[str]:
+        """The names of the tools that the caller is listed."""
+        listed = self.doors.send("tools/list", {}, self.header)
+        return {tool["name"] for tool in listed["tools"]}
 
     def compose(self, arguments: Mapping[str, Any]) -> Reply:
         """Run a program, or go on with one."""
