@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
+from django.urls import path
+from rest_framework import generics
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
+from drf_mcp import mcp_tool
 from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.contrib.tokens.models import AgentToken
 from tests.contrib.tasks import views
@@ -57,6 +60,23 @@ def test_the_request_is_the_callers_without_the_credential(agent_of, user, work)
 def test_a_call_that_the_view_refuses_becomes_no_task(agent, user):
     user.user_permissions.clear()
     assert agent.call("groups_create", name="editors").code == "FORBIDDEN"
+    assert not CallTask.objects.exists()
+
+
+def test_a_call_of_no_object_becomes_no_task_and_names_the_list(agent, expose):
+    class GroupDeletion(generics.DestroyAPIView):
+        queryset = Group.objects.all()
+
+    class Groups(generics.ListAPIView):
+        queryset = Group.objects.all()
+        serializer_class = views.GroupSerializer
+
+    deletion = mcp_tool(name="groups_destroy", task="optional")(GroupDeletion)
+    urls = [path("groups/", Groups.as_view()), path("groups/<int:pk>/", deletion.as_view())]
+    expose(*urls, TASKS_BACKEND="background")
+    result = agent.call("groups_destroy", pk=77)
+    assert result.code == "NOT_FOUND"
+    assert result.data["remediation"].startswith("Use groups_list to find existing ids")
     assert not CallTask.objects.exists()
 
 
