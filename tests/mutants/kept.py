@@ -382,10 +382,17 @@ MUTANTS = (
         ("contrib/rules/test_rules.py",),
     ),
     Mutant(
+        "rules see the arguments of every group",
+        "contrib/rules/values.py",
+        "found = self.tool.arguments.get_values(self.call.bound.arguments)",
+        "found = self.tool.arguments.get_values({})",
+        ("contrib/rules/test_crossings.py",),
+    ),
+    Mutant(
         "each of several requests is judged by the rules",
         "contrib/rules/ruling.py",
-        "for each in call.bound.requests]",
-        "for each in call.bound.requests[:1]]",
+        "in enumerate(call.bound.requests):",
+        "in enumerate(call.bound.requests[:1]):",
         ("contrib/rules/test_rules.py",),
     ),
     Mutant(
@@ -443,8 +450,8 @@ MUTANTS = (
     Mutant(
         "of several requests the strictest ruling holds",
         "contrib/rules/ruling.py",
-        "rule, ruling = decisions[-1]",
-        "rule, ruling = decisions[0]",
+        "rule, ruling, place = decisions[-1]",
+        "rule, ruling, place = decisions[0]",
         ("contrib/rules/test_crossings.py",),
     ),
     Mutant(
@@ -754,6 +761,13 @@ MUTANTS = (
         'if usage["count"] >= self.max_entries or size > self.max_size:',
         "if False:",
         ("archive/test_database.py",),
+    ),
+    Mutant(
+        "each item of a call has the key that its view asks for",
+        "contrib/writes/idempotency_guard.py",
+        "    if bound.items:",
+        "    if False:",
+        ("contrib/writes/idempotency/test_header.py",),
     ),
     Mutant(
         "replays under other rights",

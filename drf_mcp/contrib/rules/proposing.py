@@ -17,7 +17,7 @@ from drf_mcp.access.scopes import get_tenant_key, get_user_key
 from drf_mcp.contrib.rules import proposal_store as states
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
-from drf_mcp.contrib.rules.values import CallValues, ViewRefused
+from drf_mcp.contrib.rules.values import CallValues, ViewRefused, locate_item, locating_item
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
@@ -61,13 +61,17 @@ class RulesGuard(Guard):
         # A caller who is not let in learns of no rule.
         call.caller.authenticate()
         try:
-            rule, ruling = decide_call(self.rules, call)
+            rule, ruling, place = decide_call(self.rules, call)
             if ruling.verdict == ALLOW:
                 return proceed(call)
             if (made := self.find_earlier(call)) is not None:
                 return made
             if ruling.verdict == REFUSE:
-                raise make_refusal(ruling.reason)
+                refusal = make_refusal(ruling.reason)
+                if not call.bound.items:
+                    raise refusal
+                outcome = call.dispatcher.get_refused_outcome(call, refusal.exc)
+                return locate_item(outcome, call, place)
             return CallToApprove(call, rule, ruling).get_outcome(proceed)
         except ViewRefused as exc:
             return exc.outcome
@@ -280,10 +284,11 @@ class Trial:
         return make_refusal(message % facts)
 
     def find_targets(self) -> Iterator[Any]:
-        for bound in self.call.bound.requests:
+        for place, bound in enumerate(self.call.bound.requests):
             each = self.call.of_item(bound)
             if not is_decorated(each.tool.endpoint.route.callback):
-                target = CallValues(each).object
+                with locating_item(self.call, place):
+                    target = CallValues(each).object
                 if isinstance(target, Model):
                     yield type(target)._meta.concrete_model, target.pk
 

@@ -18,7 +18,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from drf_mcp.contrib.rules.expressions import UNKNOWN
-from drf_mcp.contrib.rules.values import CallValues, ViewRefused
+from drf_mcp.contrib.rules.values import CallValues, ViewRefused, locating_item
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
 from drf_mcp.exceptions import catch
@@ -222,23 +222,25 @@ def decide(rules: Iterable[Any], values: CallValues) -> tuple[Any, Ruling]:
     raise CallCrashed(exc) from exc
 
 
-def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling]:
-    """Return what is decided about all requests that a call makes; raises as `decide`.
+def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling, int]:
+    """Return what is decided about all requests that a call makes, and the place of the strictest.
 
-    One that is refused refuses the call; of approvals the call needs the most.
+    One that is refused refuses the call; of approvals the call needs the most. Raises as `decide`.
     """
-    rules = list(rules)
-    decisions = [decide(rules, CallValues(call.of_item(each))) for each in call.bound.requests]
+    rules, decisions = list(rules), []
+    for place, each in enumerate(call.bound.requests):
+        with locating_item(call, place):
+            decisions.append((*decide(rules, CallValues(call.of_item(each))), place))
     strictness = {ALLOW: (0, 0), REFUSE: (2, 0)}
     decisions.sort(key=lambda each: strictness.get(each[1].verdict, (1, each[1].approvals)))
-    rule, ruling = decisions[-1]
+    rule, ruling, place = decisions[-1]
     if ruling.verdict == APPROVE:
-        groups = {each.group for _rule, each in decisions if each.group}
+        groups = {each.group for _rule, each, _place in decisions if each.group}
         if len(groups) > 1:
             reason = _("Different groups approve the objects of the call: make a call for each.")
-            return rule, Ruling.refuse(reason)
+            return rule, Ruling.refuse(reason), place
         ruling = replace(ruling, group=next(iter(groups), ""))
-    return rule, ruling
+    return rule, ruling, place
 
 
 class FollowsRules(BasePermission):

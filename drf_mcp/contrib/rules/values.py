@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -34,7 +35,7 @@ from drf_mcp.contrib.rules.expressions import (
 from drf_mcp.dispatch.request import get_named_object, is_decorated
 from drf_mcp.features import CallState
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
-from drf_mcp.outcomes import Outcome
+from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.tools.arguments.call import BODY
 
 # The first class in the order of inheritance counts.
@@ -120,6 +121,25 @@ class ViewRefused(Exception):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome)
         self.outcome = outcome
+
+
+def locate_item(outcome: Outcome, call: CallState, place: int) -> Outcome:
+    """Return the outcome of one request of a call about several objects, with its item named."""
+    failure, items = outcome.failure, call.tool.arguments.items
+    if failure is None or not call.bound.items:
+        return outcome
+    whole = Problem(failure.code, failure.message, remediation=failure.remediation)
+    problems = (items.locate(each, place, {}) for each in failure.problems or (whole,))
+    return outcome.changed(failure=failure.with_problems(tuple(problems)))
+
+
+@contextmanager
+def locating_item(call: CallState, place: int) -> Iterator[None]:
+    """Name the item of a request that the view refuses."""
+    try:
+        yield
+    except ViewRefused as exc:
+        raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
 
 
 def find_type(field_class: type) -> str:

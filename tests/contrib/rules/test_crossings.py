@@ -96,6 +96,21 @@ def test_a_version_that_is_old_already_is_refused_at_once(ask, alice, sent, orde
     assert not Proposal.objects.exists()
 
 
+@pytest.mark.parametrize("verdict", ["refuse", "approve"])
+def test_the_item_is_named_that_is_refused(keep_rule, carol, verdict):
+    """By a rule, or by the view, which finds no object."""
+    keep_rule("products_partial_update", verdict, condition="price > 5")
+    pan, other = Product.objects.order_by("pk")[:2]
+    found = [{"slug": pan.slug, "price": "6.00"}, {"slug": other.slug, "price": "4.00"}]
+    missing = [*found[1:], {"slug": "no-such", "price": "6.00"}]
+    if verdict == "refuse":
+        (problem,) = carol.call("products_partial_update", items=found).problems
+        assert (problem["pointer"], problem["message"]) == ("/items/0", "Not today.")
+        keep_rule("products_partial_update", verdict, condition="object.price > 5", order=1)
+    (problem,) = carol.call("products_partial_update", items=missing).problems
+    assert (problem["pointer"], problem["code"]) == ("/items/1", "NOT_FOUND")
+
+
 def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
     keep_rule("products_partial_update", "approve", condition="price > 5")
     pan, other = Product.objects.order_by("pk")[:2]

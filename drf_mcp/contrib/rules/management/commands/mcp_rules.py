@@ -57,7 +57,7 @@ class Command(MCPCommand):
         call = CallState(tool, arguments, self.endpoint.make_caller(user))
         call.dispatcher = Dispatcher()
         try:
-            rule, ruling = decide_call(find_rules(tool), call)
+            rule, ruling, _place = decide_call(find_rules(tool), call)
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         except ViewRefused as exc:
