@@ -114,7 +114,7 @@ class Argument:
         return texts if self.json_type == "array" else self.from_text(texts[-1])
 
 
-def find_names(name: str, location: str) -> Iterator[str]:
+def find_possible_names(name: str, location: str) -> Iterator[str]:
     """Yield the names of an argument: its own, then those for where another one has it."""
     further = f"{name}_{location}"
     numbered = (f"{further}_{number}" for number in count(2))

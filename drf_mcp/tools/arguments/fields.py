@@ -24,7 +24,7 @@ from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter, Schema
 from drf_mcp.outcomes import MISSING, Problem, Warning
-from drf_mcp.tools.arguments.call import ANSWER, PATH, QUERY, Argument, find_names
+from drf_mcp.tools.arguments.call import ANSWER, PATH, QUERY, Argument, find_possible_names
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, mask_secrets, suggest
 from drf_mcp.tools.options import KEYWORD, ToolOptions
 
@@ -273,7 +273,7 @@ class DeclaredArguments:
         known = {"kwargs", "query", "body", *((IDS,) if self.options.many else ())}
         for parameter in (*body.fields, *endpoint.path, *endpoint.query):
             # The second is the name of a flat argument after a clash.
-            names = (islice(find_names(parameter.name, each), 2) for each in (PATH, QUERY))
+            names = (islice(find_possible_names(parameter.name, each), 2) for each in (PATH, QUERY))
             known |= {parameter.name, *chain(*names)}
         further = tuple(
             Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})

@@ -14,7 +14,15 @@ from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.option_types.spelling import find_synonym
 from drf_mcp.outcomes import MISSING, Problem
-from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument, find_names
+from drf_mcp.tools.arguments.call import (
+    ANSWER,
+    BODY,
+    CONTROL,
+    PATH,
+    QUERY,
+    Argument,
+    find_possible_names,
+)
 from drf_mcp.tools.arguments.encoders import choose_encoder
 from drf_mcp.tools.arguments.errors import (
     find_unknown,
@@ -324,5 +332,5 @@ class ArgumentLayout:
 
 
 def get_free_name(argument: Argument, taken: Container[str]) -> str:
-    names = find_names(argument.name, argument.location)
+    names = find_possible_names(argument.name, argument.location)
     return next(name for name in names if name not in taken)
