@@ -237,9 +237,8 @@ class StoredAnswer:
 
     def note_rights(self) -> str:
         """Return a hash of the caller's rights to keep with an answer; "" fits none."""
-        if self.has_hooks:
-            return contain(self.find_rights, lambda exc: "")
-        return contain(self.read_rights, lambda exc: "")
+        read = self.find_rights if self.has_hooks else self.read_rights
+        return contain(read, lambda exc: "")
 
     def read_rights(self) -> str:
         # Within the middleware of calls, as the view is asked when the answer is read.

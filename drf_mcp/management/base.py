@@ -76,9 +76,9 @@ class MCPCommand(BaseCommand):
             alike = names.filter(**{f"{field}__istartswith": username[:1]})[:MAX_USERS]
             raise UsageError.unknown("user", username, map(str, alike)) from None
 
-    def find_tool(self, name: str, endpoint: LocalEndpoint) -> Tool:
+    def find_tool(self, name: str) -> Tool:
         try:
-            return endpoint.registry.tool(name, None, endpoint.tool_options)
+            return self.endpoint.registry.tool(name, None, self.endpoint.tool_options)
         except UnknownTool as exc:
             raise UsageError(exc.message) from exc
 
@@ -86,7 +86,7 @@ class MCPCommand(BaseCommand):
         if name is None:
             tools = self.endpoint.tools
         else:
-            tool = self.find_tool(name, self.endpoint)
+            tool = self.find_tool(name)
             narrowing = self.endpoint.make_caller().find_narrowing(tool)
             if narrowing is not None:
                 facts = {"tool": name, "reason": narrowing.get_reason(tool)}

@@ -405,7 +405,7 @@ class WhyReport(ToolReport):
     ) -> Iterable[str]:
         if options["username"] is None:
             raise UsageError(_("Name who calls with --as."))
-        tool = command.find_tool(options["name"], command.endpoint)
+        tool = command.find_tool(options["name"])
         user = command.find_user_or_anonymous(options["username"])
         trace = PermissionTrace(tool, user, command.endpoint)
         if options["json"]:

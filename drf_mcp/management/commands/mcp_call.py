@@ -84,7 +84,7 @@ class Command(MCPCommand):
         self.endpoint = self.find_endpoint(options)
         arguments = read_call_arguments(options["arguments"])
         if options["http"]:
-            tool = self.find_tool(options["name"], self.endpoint)
+            tool = self.find_tool(options["name"])
             self.stdout.write(self._write_curl(tool, arguments, options))
             return
         console: AbstractContextManager[list[Any]]
@@ -119,7 +119,7 @@ class Command(MCPCommand):
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
             # A mistyped name comes first.
-            self.find_tool(options["name"], self.endpoint)
+            self.find_tool(options["name"])
             advice = _("Name a user with --as.")
             raise UsageError(f"{self.write_reason(exc)} {advice}") from exc
 

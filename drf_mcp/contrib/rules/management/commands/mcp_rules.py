@@ -42,7 +42,7 @@ class Command(MCPCommand):
         getattr(self, options["action"])(options)
 
     def list(self, options: dict[str, Any]) -> None:
-        tool = options["tool"] and self.find_tool(options["tool"], self.endpoint)
+        tool = options["tool"] and self.find_tool(options["tool"])
         rules = find_rules(tool)
         rows = [(str(r.order), r.name, ", ".join(r.patterns), r.label) for r in rules]
         headings = (_("ORDER"), _("RULE"), _("TOOLS"), _("DECIDES"))
@@ -51,7 +51,7 @@ class Command(MCPCommand):
         self.write_data([dict(zip(names, row, strict=True)) for row in rows], lines, options)
 
     def test(self, options: dict[str, Any]) -> None:
-        tool = self.find_tool(options["name"], self.endpoint)
+        tool = self.find_tool(options["name"])
         user = self.find_user(options["username"])
         arguments = read_call_arguments(options["arguments"])
         call = CallState(tool, arguments, self.endpoint.make_caller(user))

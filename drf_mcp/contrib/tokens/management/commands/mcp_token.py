@@ -132,7 +132,8 @@ class Command(MCPCommand):
             verdict = _("No call is taken. %(fault)s") % {"fault": fault}
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
-        tool = self.find_tool(options["tool"], LocalEndpoint(None))
+        self.endpoint = LocalEndpoint()
+        tool = self.find_tool(options["tool"])
         trace = find_report("why").trace(tool, token.user, narrowings=[token.narrowing])
         lines = trace.list_lines(Screen(self.width, no_style()))
         self.write_data(trace.as_data(), lines, options)
