@@ -99,11 +99,11 @@ class MetaHeaders(HttpHeaders):
         return HttpHeaders(self.meta)._store
 
     def __getitem__(self, key: str) -> str:
-        name = self.to_wsgi_name(key)
+        name = key.replace("-", "_").upper()
         if name in self.UNPREFIXED_HEADERS:
             # Some servers give them with a prefix as well.
             return super().__getitem__(key)
-        return self.meta[name]
+        return self.meta[f"{self.HTTP_PREFIX}{name}"]
 
 
 class ToolRequest(HttpRequest):

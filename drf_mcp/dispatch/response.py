@@ -164,15 +164,18 @@ def build_outcome(
         version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
     content_hash = base.content_hash if base.version else base.content_hash or own_hash
     warnings = (*base.warnings, *limited, *content.warnings, *notes.warnings)
-    if quota is not None and failure is None and base.failure is None:
+    if own is not None:
+        status, data, failure, body = own.status, own.data, own.failure, own.body
+        pagination = own.pagination
+    if quota is not None and failure is None:
         warnings += tuple(warn_of_quota(quota))
-    read: dict[str, Any] = {}
-    if own is None:
-        read = {"status": status, "data": data, "failure": failure, "body": body}
-        read["pagination"] = pagination
     return base.changed(
-        **read,
         tool=tool,
+        status=status,
+        data=data,
+        failure=failure,
+        body=body,
+        pagination=pagination,
         content=content.blocks + notes.content if notes.blocks else content.blocks,
         fidelity=content.fidelity or base.fidelity,
         rate_limit=quota,

@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
-from drf_mcp.json_text import is_nested_deeper
+from drf_mcp.json_text import encode_ascii, encode_plain, is_nested_deeper
 
 # Levels of objects and arrays; REST framework and JSON Schema need far fewer.
 MAX_DEPTH = 100
@@ -114,7 +114,7 @@ class StrictDecoder(json.JSONDecoder):
         # UTF-8 cannot hold a surrogate, so only an escape can have made one. A single character is
         # found in a tenth of the time of several.
         is_escaped = "\\" in text and ("\\ud" in text or "\\uD" in text)
-        if is_escaped and _SURROGATE.search(_ENCODER.encode(value)):
+        if is_escaped and _SURROGATE.search(encode_plain(value)):
             raise ParseError(_("A string of the body holds half of a surrogate pair."))
 
     def make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -221,10 +221,10 @@ def read_id(value: Any) -> RequestId | None:
 
 def encode(value: Any) -> bytes:
     try:
-        return _ENCODER.encode(value).encode()
+        return encode_plain(value).encode()
     except UnicodeEncodeError:
         # A lone surrogate has no UTF-8 form, only an escaped one.
-        return _ASCII_ENCODER.encode(value).encode()
+        return encode_ascii(value).encode()
 
 
 def encode_result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
@@ -263,7 +263,5 @@ def join_batch(responses: Iterable[bytes]) -> bytes:
 
 
 _DECODER = StrictDecoder()
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -17,12 +17,11 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.types import ANY, Body, Place
+from drf_mcp.json_text import encode_ascii
 from drf_mcp.tools.arguments.call import FilesBody
 
 Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
-# NaN and infinities are no JSON: they raise a ValueError.
-ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def holds_upload(value: Any) -> bool:
@@ -55,7 +54,7 @@ class BodyEncoder:
     files: BodyEncoder | None = None
 
     def encode(self, value: Any) -> EncodedBody:
-        return EncodedBody(ENCODER.encode(value).encode(), self.content_type)
+        return EncodedBody(encode_ascii(value).encode(), self.content_type)
 
 
 @dataclass(frozen=True)
