@@ -157,12 +157,7 @@ def build_outcome(
     quota = base.rate_limit
     if quota is None and view is not None and (view.throttle_classes or status == 429):
         quota = get_rate_limit(view, status, response.headers)
-    # The view's own envelope says them, else the call context, else attributes of the view.
-    version, own_hash = base.version or notes.content_version, notes.content_hash
-    if not version and (attribute := getattr(view, "mcp_version", None)):
-        # A hash of one version is not taken for that of another.
-        version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
-    content_hash = base.content_hash if base.version else base.content_hash or own_hash
+    version, content_hash = find_version(base, notes, view)
     warnings = (*base.warnings, *limited, *content.warnings, *notes.warnings)
     if own is not None:
         status, data, failure, body = own.status, own.data, own.failure, own.body
@@ -187,6 +182,16 @@ def build_outcome(
         content_hash=content_hash,
         media_type=response.media_type,
     )
+
+
+def find_version(outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
+    """Return the version of the content, and the hash of that version; "" where there is none."""
+    # The view's own envelope says them, else the call context, else attributes of the view.
+    version, own_hash = outcome.version or notes.content_version, notes.content_hash
+    if not version and (attribute := getattr(view, "mcp_version", None)):
+        version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
+    # A hash of one version is not taken for that of another.
+    return version, outcome.content_hash or ("" if outcome.version else own_hash)
 
 
 def new_request_id() -> str:
