@@ -21,7 +21,7 @@ from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import RequestBody, add_form_fields
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.words import find_names
+from drf_mcp.introspection.source.words import find_names, find_own
 from drf_mcp.introspection.stock_serializers import describe_once
 from drf_mcp.introspection.types import (
     Body,
@@ -72,7 +72,7 @@ class Describer:
             output=self.guard("get_response_schema", {}),
             examples=self.guard("get_request_examples", ()),
             paginated=bool(self.query.pages),
-            computed_query=tuple(self.query.undeclared.reading.computed),
+            computed_query=tuple(self.query.reading.computed),
         )
 
     def get_path_parameters(self) -> Parameters:
@@ -175,9 +175,9 @@ class ResponseSchema:
         if is_drf_code(view_class, name):
             return True
         reading = read_handler(view_class, name)
-        own = [vars(base)[name] for base in view_class.__mro__ if name in vars(base)]
         is_alone = reading is not None and reading.calls <= {name}
-        return is_alone and all(CALLER.isdisjoint(find_names(method)) for method in own)
+        own = map(find_names, find_own(view_class, name))
+        return is_alone and all(map(CALLER.isdisjoint, own))
 
     def renders_data(self) -> bool:
         # Another renderer may rename the members, or wrap them.

@@ -67,7 +67,6 @@ class Inspection:
             added: Any = AddedContext(view.get_serializer_context)
             stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
             view.get_serializer_context = lambda: ChainMap({**stock, "view": view}, added)
-        self.known: dict[Any, Any] = {}  # what is found out once for all callers
         self.method = method.upper()
         self.write = write
         self.findings: list[Finding] = []
@@ -82,7 +81,7 @@ class Inspection:
     def again(self, view: Any = None) -> Inspection:
         view = copy.copy(self.untouched) if view is None else view
         own = Inspection(view, self.method, write=self.write)
-        own.heeds_request, own.known = self.heeds_request, self.known
+        own.heeds_request = self.heeds_request
         return own
 
     def find_handler(self) -> str:

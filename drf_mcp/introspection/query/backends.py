@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from django.db import DatabaseError
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -201,16 +200,8 @@ class FilterSetParameters(BackendParameters):
         for name, item in items.items():
             facts = {"filter": name, "class": filterset_class.__qualname__}
             remedy = _("Check the filter '%(filter)s' of %(class)s.") % facts
-            found += self.get_filter_parameters(name, item, remedy)
+            found += self.describe_filter(name, item, remedy)
         return tuple(found)
-
-    def get_filter_parameters(self, name: str, item: Any, remedy: str) -> Parameters:
-        # The filters that a class declares are the same for every caller.
-        known, key = self.inspection.known, (name, item)
-        if key not in known:
-            known[key] = self.describe_filter(name, item, remedy)
-        found: Parameters = known[key]
-        return found
 
     def describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
         is_lenient = not getattr(self.backend, "raise_exception", True)
@@ -225,17 +216,8 @@ class FilterSetParameters(BackendParameters):
         return found or (Parameter(name, {"type": "string"}),)
 
     def get_filters(self) -> dict[str, Any]:
-        # Made as for a request: filters may be added, and form fields changed, on the way. What a
-        # database refused once is not asked of it again.
-        known = self.inspection.known
-        if "refused" in known:
-            raise known["refused"]
-        try:
-            filterset = self.backend.get_filterset(
-                self.view.request, self.inspection.queryset, self.view
-            )
-        except DatabaseError as exc:
-            known["refused"] = exc
-            raise
+        # Made as for a request: filters may be added, and form fields changed, on the way.
+        request, queryset = self.view.request, self.inspection.queryset
+        filterset = self.backend.get_filterset(request, queryset, self.view)
         prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""
         return {f"{prefix}{name}": item for name, item in filterset.filters.items()}

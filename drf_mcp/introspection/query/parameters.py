@@ -36,11 +36,10 @@ class QueryParameters:
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
-        self.undeclared = UndeclaredParameters(self)
 
     def get_parameters(self) -> Parameters:
         attempt, view = self.inspection.attempt, self.view
-        undeclared = attempt(self.undeclared.get_parameters, PLAINLY, NONE)
+        undeclared = attempt(self.get_undeclared, PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
         versions = attempt(lambda: find_version_parameters(view), GUARD, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
@@ -68,7 +67,7 @@ class QueryParameters:
 
     def close(self, parameters: Iterable[Parameter]) -> Parameters:
         # A closed set is open where more than one piece of code may read the parameter.
-        found, reading = tuple(parameters), self.undeclared.reading
+        found, reading = tuple(parameters), self.reading
         counts = Counter(parameter.name for parameter in found)
         is_open = reading.is_open or bool(reading.computed)
         return tuple(
@@ -107,24 +106,22 @@ class QueryParameters:
         lists = get_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
         return inspection.method == "GET" and lists and isinstance(self.view, ListModelMixin)
 
+    # --- Parameters that code reads and nothing declares
 
-class UndeclaredParameters:
-    def __init__(self, query: QueryParameters) -> None:
-        self.query = query
-        self.inspection = query.inspection
-        self.view = query.view
-        self.reading = QueryReading(is_open=True)
+    @cached_property
+    def reading(self) -> QueryReading:
+        unknown = QueryReading(is_open=True)
+        return self.inspection.attempt(self.read_code, PLAINLY, unknown)
 
-    def get_parameters(self) -> Parameters:
-        self.reading = reading = self.get_reading()
+    def get_undeclared(self) -> Parameters:
         found = [
             Parameter(name, {"type": "array", "items": {"type": "string"}}, multiple="repeat")
             if several
             else Parameter(name, {"type": "string"})
-            for name, several in reading.names.items()
+            for name, several in self.reading.names.items()
             if name != api_settings.URL_FORMAT_OVERRIDE
         ]
-        for target in reading.schemas:
+        for target in self.reading.schemas:
             found += self.get_fields(target)
         return tuple(found)
 
@@ -139,14 +136,14 @@ class UndeclaredParameters:
             multiple = "repeat" if schema.get("type") == "array" else None
             yield Parameter(name, schema, multiple=multiple)
 
-    def get_reading(self) -> QueryReading:
+    def read_code(self) -> QueryReading:
         reading = self.read_members(type(self.view), "dispatch", self.inspection.handler_name)
         classes = list(reading.serializers)
         if reading.hooks & SERIALIZING:
             classes += self.get_serializers()
         parts = [read_query_of_class(part) for part in walk_serializers(classes)]
-        parts += self.read_filters() if self.query.is_filtered else []
-        paginator = getattr(self.view, "paginator", None) if self.query.pages else None
+        parts += self.read_filters() if self.is_filtered else []
+        paginator = getattr(self.view, "paginator", None) if self.pages else None
         if paginator is not None:
             parts.append(self.read_members(type(paginator), "paginate_queryset"))
         return reduce(QueryReading.union, parts, reading)

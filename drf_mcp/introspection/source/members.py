@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 from collections.abc import Iterator
-from types import CodeType
 from typing import Any
 
 from django.utils.functional import cached_property
 
-ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 # Packages for asynchronous views name their methods so.
 SYNCHRONOUS_NAMES = {
     "alist": "list",
@@ -83,26 +80,6 @@ def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
             wrapped = inspect.getclosurevars(function).nonlocals.get("func")
         yield function, wrapped is not None
         function = wrapped
-
-
-@functools.lru_cache(maxsize=1024)
-def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
-    # In the order of the code: that of a set would differ from worker to worker.
-    # Bytecode is read ten times as fast as source, of which frameworks have much.
-    found: dict[tuple[str, bool], None] = {}
-    before: Any = ""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ATTRIBUTES:
-            last = before[-1] if isinstance(before, tuple) and before else before
-            if last == "self":
-                found[instruction.argval, False] = None
-            elif "super" in code.co_names:
-                found[instruction.argval, True] = None
-        before = instruction.argval
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            found |= dict.fromkeys(find_members_used(inner))
-    return tuple(found)
 
 
 def get_synchronous_name(name: str) -> str:

@@ -21,7 +21,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.operators.lint import ToolLint
-from drf_mcp.introspection.source.members import find_members_used
+from drf_mcp.introspection.source.queries import find_members_used
 from drf_mcp.tools import registry
 from tests.introspection.inspected import by_name, described
 
