@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Mapping
 from typing import Any
 
 from drf_mcp.introspection.source.members import unwrap_member
@@ -25,48 +24,35 @@ class InputMethod:
     # without it three in five of NetBox's tools lose their schemas.
 
     def __init__(self, function: Any) -> None:
-        self.source = FunctionSource(function)
-        self.tree = self.source.tree
+        self.tree = FunctionSource(function).tree
         # A decorator may change what the method is called with.
         parameters = [] if self.tree is None else self.tree.args.args
         self.is_readable = len(parameters) > 1 and not hasattr(function, "__wrapped__")
         if self.is_readable:
             self.own, self.argument = parameters[0].arg, parameters[1].arg
-        self.known: dict[tuple[Any, ...], bool] = {}
 
     def begins_with_super(self, field: Any) -> bool:
         if not self.is_readable or not isinstance(self.tree, ast.FunctionDef):
             return False
-        flags = {name: inspect.getattr_static(field, name, None) for name in self.flag_names}
-        values = tuple(v if isinstance(v, bool) else None for v in flags.values())
-        if values not in self.known:
-            documented = ast.get_docstring(self.tree) is not None
-            body = self.tree.body[1:] if documented else self.tree.body
-            beginning = self.find_beginning(body, dict(zip(flags, values, strict=True)))
-            self.known[values] = self.evaluates_super(getattr(beginning, "value", None))
-        return self.known[values]
+        documented = ast.get_docstring(self.tree) is not None
+        body = self.tree.body[1:] if documented else self.tree.body
+        return self.evaluates_super(getattr(self.find_beginning(body, field), "value", None))
 
-    @functools.cached_property
-    def flag_names(self) -> tuple[str, ...]:
-        found = (self.find_flag(node) for node in self.source.nodes if isinstance(node, ast.If))
-        return tuple(dict.fromkeys(filter(None, found)))
-
-    def find_beginning(
-        self, body: list[ast.stmt], flags: Mapping[str, bool | None]
-    ) -> ast.stmt | None:
+    def find_beginning(self, body: list[ast.stmt], field: Any) -> ast.stmt | None:
         for statement in body:
-            flag = flags.get(self.find_flag(statement) or "")
-            if not isinstance(statement, ast.If) or flag is None:
+            flag = self.find_flag(statement) if isinstance(statement, ast.If) else None
+            value = None if flag is None else inspect.getattr_static(field, flag, None)
+            if not isinstance(statement, ast.If) or not isinstance(value, bool):
                 return statement
-            beginning = self.find_beginning(statement.body if flag else statement.orelse, flags)
+            beginning = self.find_beginning(statement.body if value else statement.orelse, field)
             if beginning is not None:
                 return beginning
         return None
 
-    def find_flag(self, statement: ast.stmt) -> str | None:
-        test = getattr(statement, "test", None)
+    def find_flag(self, statement: ast.If) -> str | None:
+        test = statement.test
         is_own = isinstance(test, ast.Attribute) and is_name(test.value, self.own)
-        return test.attr if is_own else None  # type: ignore[union-attr]
+        return test.attr if is_own else None  # type: ignore[attr-defined]
 
     def evaluates_super(self, node: ast.AST | None) -> bool:
         # Only what is evaluated in any case counts, and before anything else.
