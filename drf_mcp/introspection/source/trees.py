@@ -66,6 +66,8 @@ class FunctionSource:
     def find_value(self, node: ast.AST) -> Any:
         # Only names from outside the function have a value that is known without running it.
         if isinstance(node, ast.Name):
+            if node.id in self.function.__code__.co_varnames:
+                return None
             if node.id in self.function.__code__.co_freevars:
                 return inspect.getclosurevars(self.function).nonlocals.get(node.id)
             return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))

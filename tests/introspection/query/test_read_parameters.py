@@ -494,6 +494,21 @@ def test_computed_names_are_findings(expose):
     assert "@mcp_tool(query=" in finding
 
 
+SORTING = "a global that the loop hides"
+
+
+def test_names_of_a_loop_are_left_to_declarations():
+    class Reading(Users):
+        def get_queryset(self):
+            for SORTING in ("first", "last"):
+                self.request.query_params.get(SORTING)
+            return User.objects.all()
+
+    schema = described(Reading, action="list")
+    assert schema.query == ()
+    assert schema.computed_query == ("SORTING",)
+
+
 def test_names_of_both_ways_to_write_a_list_are_one():
     class Reading(ListAPIView):
         queryset, serializer_class = User.objects.all(), Rows
