@@ -1,4 +1,4 @@
-"""The words of a project's code: what the names and keys in it speak of.
+"""The words of a project's code: what the names in it speak of.
 
 Read of compiled code, which needs no source.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
@@ -27,22 +27,19 @@ def find_own(owner: type, name: str) -> Iterator[Any]:
         if name not in vars(base) or is_framework_code(base):
             continue
         function = unwrap_member(vars(base)[name])
-        if callable(function) and not inspect.isclass(function):
+        is_own = callable(function) and not is_framework_code(function)
+        if is_own and not inspect.isclass(function):
             yield function
 
 
 @functools.cache
 def asks_who_calls(owner: type, name: str) -> bool:
     """Return whether the project's own code of a member speaks of the caller."""
-    return any(
-        not inspect.isfunction(function) or has_part(find_names(function), WHO)
-        for function in find_own(owner, name)
-    )
-
-
-def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
-    spoken = " ".join(words).lower()
-    return any(part in spoken for part in parts)
+    for function in find_own(owner, name):
+        names = " ".join(find_names(function)).lower()
+        if not inspect.isfunction(function) or any(word in names for word in WHO):
+            return True
+    return False
 
 
 def find_names(function: Any) -> frozenset[str]:
