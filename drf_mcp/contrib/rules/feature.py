@@ -142,7 +142,7 @@ class ProposalView(ServerToolView):
         asked = ProposalId(data=request.query_params)
         asked.is_valid(raise_exception=True)
         row, call = self.find(request, asked.validated_data["id"]), find_call(request)
-        facts = describe_proposal(row)
+        facts = describe_proposal(row, call)
         tool = call.server.registry.tools().get(row.tool)
         is_offered = tool is not None and call.caller.find_narrowing(tool) is None
         if is_offered and row.answer is not None:
@@ -163,7 +163,7 @@ class ProposalView(ServerToolView):
         row = self.find(request, sent.validated_data["id"])
         if not ProposalStore().withdraw(row):
             raise row.conflict
-        return Response(describe_proposal(row))
+        return Response(describe_proposal(row, find_call(request)))
 
 
 @register_check()

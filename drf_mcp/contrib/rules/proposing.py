@@ -199,7 +199,7 @@ def keep_request(call: CallState, request: Any) -> Mapping[str, Any] | None:
     return {"params": params, "environ": environ, "credential": vars(credential)}
 
 
-def describe_proposal(row: Any) -> dict[str, Any]:
+def describe_proposal(row: Any, call: CallState) -> dict[str, Any]:
     """Return a proposal as its caller is shown it."""
     facts: dict[str, Any] = {
         "proposal": row.proposal_id,
@@ -216,13 +216,16 @@ def describe_proposal(row: Any) -> dict[str, Any]:
     if row.status == states.APPROVED and row.request is None:
         facts["message"] = _("Call the tool again with the same arguments: then it is made.")
     if row.status in (*states.OPEN, states.RUNNING):
-        facts["next"] = {"tool": RETRIEVE, "arguments": {"id": row.proposal_id}}
+        # The argument may be in a group.
+        arguments = call.server.registry.tools()[RETRIEVE].arguments
+        sent = [(argument, row.proposal_id) for argument in arguments.arguments]
+        facts["next"] = {"tool": RETRIEVE, "arguments": arguments.change({}, sent)}
     return {name: value for name, value in facts.items() if value not in (None, "", {})}
 
 
 def describe_waiting(call: CallState, row: Any) -> Outcome:
     """Return the soft outcome that says what a call waits for."""
-    data, state = describe_proposal(row), _("The call waits until it is approved.")
+    data, state = describe_proposal(row, call), _("The call waits until it is approved.")
     if row.status == states.STALE:
         state = _("What the call would do has changed: it has to be approved anew.")
     elif row.status in (states.APPROVED, states.RUNNING):

@@ -401,3 +401,10 @@ def test_a_rule_in_python_finds_arguments_in_their_groups(alice, settings, order
     body = {"reason": "late", "amount": "6.00"}
     alice.call("orders_refund", kwargs={"pk": order.pk}, body=body)
     assert found[0] == {"pk": order.pk, "reason": "late", "amount": Decimal("6.00")}
+
+
+def test_the_next_call_of_a_proposal_has_its_arguments_in_their_groups(ask, alice, settings, order):
+    configure(settings, ARGUMENTS="grouped")
+    body = {"reason": "late", "amount": "6.00"}
+    waiting = alice.call("orders_refund", kwargs={"pk": order.pk}, body=body).data["next"]
+    assert alice.call(waiting["tool"], **waiting["arguments"]).data["status"] == "waiting"
