@@ -126,7 +126,7 @@ class Reply:
             assert code is None or code in CODES[status], (status, self.raw)
         elif response.content:
             body = json.loads(response.content)
-            if pages and self.of_program:
+            if pages and (self.of_program or self.envelope_name == "ok"):
                 body = body["results"]
             elif pages and self.envelope_name != "plain":
                 body = {name: value for name, value in body.items() if name not in PAGE_MEMBERS}
