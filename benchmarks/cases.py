@@ -76,6 +76,16 @@ def everyday(alice: Client) -> Iterator[Comparison]:
         )
 
 
+def page_over_budget(alice: Client) -> Comparison:
+    """Return a page whose last rows have no room, against the same plain request."""
+    page = {"page_size": 100}
+    return Comparison(
+        "orders_list, 100 rows, over the budget",
+        alice.plain("GET", "/api/orders/", query=page),
+        alice.call("orders_list", page),
+    )
+
+
 def lists(alice: Client, tool_counts: Sequence[int]) -> Iterator[Comparison]:
     """Yield ``tools/list`` against a view that does nothing."""
     plain = alice.plain("GET", "/nothing/")

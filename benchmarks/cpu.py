@@ -80,12 +80,7 @@ def find_comparisons(server: Server) -> Iterator[Comparison]:
 
     alice = Client.of("alice")
     yield from (each for each in cases.everyday(alice) if each.name in BARS)
-    page = {"page_size": 100}
-    yield Comparison(
-        "orders_list, 100 rows, over the budget",
-        alice.plain("GET", "/api/orders/", query=page),
-        alice.call("orders_list", page),
-    )
+    yield cases.page_over_budget(alice)
     served = {**settings.DRF_MCP, "EXPOSE": "urlconf", "INCLUDE": ["/rows/*"]}
     Group.objects.bulk_create(Group(name=f"Group {number}") for number in range(ROWS))
     with override_settings(DRF_MCP=served):
