@@ -13,6 +13,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import complete_body
 from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.shared_fields import SharedFields
 from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.stock_serializers import FIELD_HOOKS, is_stock_serializer
 from drf_mcp.introspection.types import UNDECLARED, Body
@@ -84,7 +85,7 @@ def asks_for_caller(inspection: Inspection) -> bool:
         return False
     hooks: list[tuple[type, str]] = [(type(inspection.view), name) for name in VIEW_HOOKS]
     for serializer in inspection.serializers:
-        if is_stock_serializer(serializer):
+        if is_stock_serializer(serializer) or SharedFields.of(serializer) is not None:
             continue
         for _, field in walk_fields(serializer):
             if isinstance(field, BaseSerializer):

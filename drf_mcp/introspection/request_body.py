@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -23,7 +23,7 @@ from drf_mcp.introspection.handling import (
     make_file_parameter,
 )
 from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection, noted_queries
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.safe_call import Finding
@@ -33,10 +33,15 @@ from drf_mcp.introspection.serializer_fields import (
     find_sendable,
     is_required,
 )
+from drf_mcp.introspection.shared_fields import (
+    SharedFields,
+    find_surroundings,
+    freeze_arguments,
+)
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.stock_serializers import describe_once
+from drf_mcp.introspection.stock_serializers import describe_once, is_stock_serializer
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
@@ -207,6 +212,10 @@ class RequestBody:
         return parsers.get_document(parsers.json, body)
 
 
+# A body, the keys that the handler reads besides, and what was found.
+Described: TypeAlias = tuple[Body, list[str], list[Finding]]
+
+
 class SerializerBody:
     def __init__(self, inspection: Inspection, serializer: Any) -> None:
         self.inspection = inspection
@@ -214,19 +223,12 @@ class SerializerBody:
         self.takes_json = ViewParsers(inspection.view).json is not None
 
     def get_body(self) -> Body:
-        inspection, findings = self.inspection, self.inspection.findings
-
-        def describe() -> tuple[Body, list[str], list[Finding]]:
-            before = len(findings)
-            made = (*self.describe(), findings[before:])
-            del findings[before:]
-            return made
-
+        inspection = self.inspection
         # What people wrote of a field is in force for the views that carry their schema class.
         annotated = None if inspection.annotations is None else type(inspection.annotations.schema)
         around = annotated, inspection.write, self.serializer.partial, self.takes_json
-        body, further, found = describe_once(self.serializer, around, describe)
-        findings += [replace(finding, place=inspection.place) for finding in found]
+        body, further, found = describe_once(self.serializer, around, self.describe_shared)
+        inspection.findings += [replace(finding, place=inspection.place) for finding in found]
         if body.kind != "object":
             return body
         return replace(body, fields=(*body.fields, *self.get_further_keys(body.fields, further)))
@@ -299,6 +301,33 @@ class SerializerBody:
     def get_handling(self, field: AnyField) -> Handling:
         find = partial(find_handling, field, takes_json=self.takes_json)
         return self.inspection.attempt(find, GUARD, PLAIN)
+
+    def describe_shared(self) -> Described:
+        # Once for all tools with the same serializer class and arguments, where code of the project
+        # builds fields that nothing around the serializer chooses.
+        is_stock = is_stock_serializer(self.serializer)
+        shared = None if is_stock else SharedFields.of(self.serializer)
+        arguments = freeze_arguments(self.serializer)
+        if shared is None or arguments is None:
+            return self.describe_alone()
+        made_as = type(self.serializer), arguments, self.serializer.partial, self.takes_json
+        key = (*made_as, *find_surroundings(self.inspection))
+        if key not in shared.bodies:
+            shared.give(self.serializer)
+            with noted_queries() as queries:
+                made = self.describe_alone()
+            if queries:
+                return made
+            shared.bodies[key] = made
+        found: Described = shared.bodies[key]
+        return found
+
+    def describe_alone(self) -> Described:
+        findings = self.inspection.findings
+        before = len(findings)
+        made = (*self.describe(), findings[before:])
+        del findings[before:]
+        return made
 
     def get_further_keys(self, fields: Parameters, found: list[str]) -> Iterator[Parameter]:
         keys = KeyParameters(self.inspection)

@@ -189,6 +189,29 @@ def test_fields_that_only_rest_framework_builds_are_described_once_for_all_views
     assert MADE.count("Crate") == 2
 
 
+def test_fields_that_nothing_around_a_serializer_chooses_are_built_once_for_all_views():
+    class Crate(serializers.Serializer):
+        weight = serializers.IntegerField(default=1)
+
+        def get_fields(self):
+            MADE.append("fields")
+            return super().get_fields()
+
+    class Shipment(serializers.Serializer):
+        crate = Crate()
+        spare = Crate()
+
+    views = [
+        type("View", (generics.GenericAPIView,), {"serializer_class": Shipment, verb: lambda s: s})
+        for verb in ("post", "put", "patch")
+    ]
+    post, put, patch = map(described, views, ("POST", "PUT", "PATCH"))
+    assert MADE.count("fields") == 1
+    assert put.body == post.body
+    assert [field.required for field in post.body.fields] == [True, True]
+    assert [field.required for field in patch.body.fields] == [False, False]
+
+
 def test_fields_that_a_view_chooses_are_built_for_each():
     class Crate(serializers.Serializer):
         weight = serializers.IntegerField()

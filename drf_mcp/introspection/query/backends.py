@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.utils.module_loading import import_string
@@ -16,8 +18,13 @@ from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
-from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
-from drf_mcp.introspection.source.words import asks_who_calls
+from drf_mcp.introspection.source.members import (
+    find_class_attribute,
+    find_members_used,
+    find_package,
+    is_drf_code,
+)
+from drf_mcp.introspection.source.words import WHO, asks_who_calls, find_names, find_own, has_part
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema, join_parameters
 
@@ -48,6 +55,7 @@ BACKEND_HOOKS = (
     "get_default_valid_fields",
     DECLARE,
 )
+FILTER_MEMBERS = frozenset({"filters", "form", "field", "fields", "extra", "choices", "queryset"})
 FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
 TERM_HOOKS = (
     "filter_queryset",
@@ -82,15 +90,15 @@ class FilterBackends:
     def depends_on_caller(self) -> bool:
         owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]
         owners += [(backend, BACKEND_HOOKS) for backend in self.view.filter_backends]
+        if any(asks_who_calls(owner, name) for owner, names in owners for name in names):
+            return True
         filterset_class = getattr(self.view, "filterset_class", None)
-        if isinstance(filterset_class, type):
-            owners.append((filterset_class, FILTER_SET_HOOKS))
-        return any(asks_who_calls(owner, name) for owner, names in owners for name in names)
+        return isinstance(filterset_class, type) and chooses_filters(filterset_class)
 
     def get_own_parameters(self) -> Parameters:
         found: list[Parameter] = []
         for backend_class in self.guard("", lambda: tuple(self.view.filter_backends or ()), ()):
-            step = partial(self.get_backend_parameters, backend_class)
+            step = functools.partial(self.get_backend_parameters, backend_class)
             found += self.guard(f"{backend_class.__name__}: ", step, ())
         return tuple(found)
 
@@ -115,6 +123,22 @@ class FilterBackends:
             for failure in failures
         ]
         return found
+
+
+@functools.cache
+def chooses_filters(filterset_class: Any) -> bool:
+    # Code that speaks of the caller and of no filter chooses rows alone. A second filter set may
+    # ask the database once more for filters that its rows define.
+    for function in chain.from_iterable(find_own(filterset_class, n) for n in FILTER_SET_HOOKS):
+        if not inspect.isfunction(function):
+            return True
+        names = find_names(function)
+        if has_part(names, WHO):
+            used = find_members_used(function.__code__)
+            own = {name for name, is_super in used if not is_super and not name.startswith("__")}
+            if own - {"base_filters"} or not FILTER_MEMBERS.isdisjoint(names):
+                return True
+    return False
 
 
 class BackendParameters:

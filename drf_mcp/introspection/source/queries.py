@@ -6,7 +6,6 @@ Serves views, serializers and backends that ask ``request.query_params`` and dec
 from __future__ import annotations
 
 import ast
-import dis
 import functools
 import inspect
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.source.members import (
     find_member,
+    find_members_used,
     get_synchronous_name,
     is_framework_code,
     unwrap_function,
@@ -34,7 +34,6 @@ from drf_mcp.introspection.source.trees import (
 )
 
 MOST_FUNCTIONS = 300
-ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 # What reads its fields in what it is given as data.
 SCHEMAS = (BaseSerializer, BaseForm)
 # The values of parameters that are no texts, and of expressions that only running code knows.
@@ -298,23 +297,6 @@ def read_signature(function: Any) -> Signature:
     parameters = inspect.signature(function).parameters
     texts = {n: each.default for n, each in parameters.items() if isinstance(each.default, str)}
     return tuple(parameters), texts
-
-
-@functools.lru_cache(maxsize=1024)
-def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
-    # In the order of the code: that of a set would differ from worker to worker.
-    # Bytecode is read ten times as fast as source, of which frameworks have much.
-    found: dict[tuple[str, bool], None] = {}
-    before: Any = ""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ATTRIBUTES:
-            last = before[-1] if isinstance(before, tuple) and before else before
-            if last == "self":
-                found[instruction.argval, False] = None
-            elif "super" in code.co_names:
-                found[instruction.argval, True] = None
-        before = instruction.argval
-    return tuple(found)
 
 
 @functools.lru_cache(maxsize=1024)

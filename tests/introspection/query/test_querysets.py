@@ -196,6 +196,20 @@ def test_a_hook_of_the_backend_that_needs_a_caller_is_asked_as_a_superuser(loans
     assert findings_of("loans_list") == ()
 
 
+def test_a_filter_set_that_speaks_of_the_caller_and_of_no_filter_is_made_once(loans):
+    """Such as NetBox's, which look up rows that the caller has saved."""
+    made = []
+
+    class Saving(Public):
+        def __init__(self, data=None, *args, **kwargs):
+            made.append(kwargs["request"].user)
+            super().__init__(data, *args, **kwargs)
+
+    loans(filterset_class=Saving)
+    assert "number" in query_of("loans_list")
+    assert len(made) == 1
+
+
 def test_a_filter_set_that_drops_filters_for_some_keeps_them_for_others(loans):
     class Dropping(Private):
         def __init__(self, *args, **kwargs):

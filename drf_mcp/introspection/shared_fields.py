@@ -1,0 +1,146 @@
+"""The fields of serializers that are the same for every caller and every view."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.signals import setting_changed
+from django.utils.translation import get_language
+from rest_framework.serializers import ListSerializer, Serializer
+from rest_framework.utils.serializer_helpers import BindingDict
+
+from drf_mcp.introspection.inspection import Inspection, find_carried, noted_queries
+from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
+from drf_mcp.introspection.source.words import depends_on_request
+from drf_mcp.introspection.stock_serializers import FIELD_BUILDERS, FIELD_HOOKS
+
+# Where the code of a serializer or field may choose by what is around it.
+MEMBERS = (
+    *FIELD_HOOKS,
+    "__new__",
+    "__deepcopy__",
+    "bind",
+    "choices",
+    "get_choices",
+    "get_queryset",
+    "get_validators",
+    "many_init",
+    *FIELD_BUILDERS,
+)
+UNSHARED = frozenset({"context", "data", "instance", "child", "partial"})
+# The tools of a view, which are described one after the other, share theirs.
+MOST_SHARED = 512
+
+
+class SharedFields:
+    # The fields of one serializer class with the same arguments. bodies: what was described of
+    # them, by what else it depends on.
+
+    known: dict[Any, SharedFields | None] = {}
+
+    def __init__(self, serializer: Any) -> None:
+        self.fields = serializer.fields
+        self.bodies: dict[Any, Any] = {}
+
+    @classmethod
+    def of(cls, serializer: Any) -> SharedFields | None:
+        # None for fields that may be others next time.
+        row: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
+        if not isinstance(row, Serializer):
+            return None
+        key = type(row), freeze_arguments(row)
+        if key[1] is None or (key not in cls.known and "fields" in vars(row)):
+            return None
+        if key not in cls.known:
+            if len(cls.known) >= MOST_SHARED:
+                cls.known.clear()
+            cls.known[key] = None  # meanwhile, for a serializer that holds itself
+            with noted_queries() as queries:
+                found = cls(row) if cls.are_shared(row) else None
+            # Rows of a database are others the next time.
+            cls.known[key] = None if queries else found
+        return cls.known[key]
+
+    @classmethod
+    def are_shared(cls, serializer: Any) -> bool:
+        serializer_class: Any = type(serializer)
+        if depends_on_request(serializer_class, MEMBERS):
+            return False
+        if serializer.fields is not vars(serializer).get("fields"):  # a plain property builds anew
+            return False
+        return all(map(cls.is_shared, find_inner_fields(serializer)))
+
+    @classmethod
+    def is_shared(cls, part: Any) -> bool:
+        part_class: Any = type(part)
+        if depends_on_request(part_class, MEMBERS):
+            return False
+        if not isinstance(part, Serializer) or is_recursive(part):
+            return True
+        inner = cls.of(part)
+        if inner is not None:
+            inner.give(part)
+        return inner is not None
+
+    def give(self, serializer: Any) -> None:
+        # Copies of the fields, which the serializer would build anew.
+        row: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
+        if "fields" not in vars(row):
+            fields = vars(row)["fields"] = BindingDict(row)
+            for name, field in self.fields.items():
+                fields.fields[name] = copy_field(field, row)
+            for part in find_inner_fields(row):
+                self.is_shared(part)
+
+
+def find_inner_fields(serializer: Any) -> Iterator[Any]:
+    for field in find_sendable(serializer).values():
+        yield field
+        inner = getattr(field, "child_relation", None) or getattr(field, "child", None)
+        if inner is not None:
+            yield inner
+
+
+def copy_field(field: Any, parent: Any) -> Any:
+    own = copy.copy(field)
+    own.parent = parent
+    vars(own).pop("fields", None)
+    for name in ("child", "child_relation"):
+        if name in vars(own):
+            setattr(own, name, copy_field(vars(own)[name], own))
+    return own
+
+
+def forget_shared_fields(**kwargs: Any) -> None:
+    """Free the fields; they are built again for what is described later."""
+    SharedFields.known.clear()
+
+
+setting_changed.connect(forget_shared_fields)
+
+
+def freeze_arguments(serializer: Any) -> Any:
+    # None for arguments that cannot be compared.
+    own = {name: v for name, v in serializer._kwargs.items() if name not in UNSHARED}
+    frozen = tuple(sorted((name, freeze(value)) for name, value in own.items()))
+    try:
+        hash(frozen)
+    except TypeError:
+        return None
+    return None if any(value is not None for value in serializer._args) else frozen
+
+
+def freeze(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, set)) else value
+
+
+def find_surroundings(inspection: Inspection) -> tuple[Any, ...]:
+    # What the description of a field depends on besides the field.
+    classes = find_carried(type(inspection.view), inspection.handler_name)
+    # Decorators of drf-spectacular make a class for each handler, which describes no field itself.
+    bases = classes[0].__mro__ if classes else ()
+    own = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
+    annotated = own if inspection.annotations is not None else None
+    return annotated, inspection.write, inspection.describes_class, get_language()
