@@ -7,11 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.utils.translation import gettext
-
 
 def gettext_noop(text: str) -> str:
-    # Django's own asks for the settings, which are not there before Django is loaded.
+    # Django's own cannot be imported before Django is loaded.
     return text
 
 
@@ -56,6 +54,8 @@ class Advice:
     @property
     def remediation(self) -> str:
         """The advice in the active language."""
+        from django.utils.translation import gettext
+
         return gettext(self.advice)
 
 

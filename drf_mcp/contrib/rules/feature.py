@@ -49,6 +49,9 @@ class RulesFeature(Feature):
 
     @override_language()
     def get_tools(self, tools: Any) -> Iterable[Any]:
+        # No call that only reads is ever proposed.
+        if all(tool.reads for tool in tools.values()):
+            return []
         about = _("The proposal, as the call answered.")
         argument = {"id": {"type": "string", "description": about}}
         return [

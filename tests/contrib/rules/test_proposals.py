@@ -184,6 +184,12 @@ def test_the_tools_of_proposals_are_listed(alice, path):
     assert listed.keys() >= {"proposals_retrieve", "proposals_withdraw"}
 
 
+def test_an_endpoint_whose_tools_all_read_has_no_tools_of_proposals(alice):
+    listed = Agent(alice.http, path="/library/mcp").tools()
+    assert "naive_retriever" in listed
+    assert not [name for name in listed if "proposal" in name]
+
+
 def test_who_can_have_no_proposal_is_not_offered_their_tools(settings, agent_of):
     open_to_all = ["rest_framework.permissions.AllowAny"]
     settings.DRF_MCP = {**settings.DRF_MCP, "PERMISSION_CLASSES": open_to_all}
@@ -551,5 +557,5 @@ def test_staff_without_the_permission_approve_nothing(propose, client):
 
 def test_the_tools_have_the_projects_own_language_whoever_asks_first():
     with translation.override("de"):
-        titles = [tool.title for tool in RulesFeature().get_tools({})]
+        titles = [tool.title for tool in RulesFeature().get_tools(registry.tools())]
     assert titles == ["State of a proposed call", "Withdraw a proposed call"]

@@ -78,7 +78,7 @@ async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revisio
         order = await connection.call(hit["run_with"], **right)
     assert set(listed) == {
         *("tools_search", "tools_read", "tools_write"),
-        *("content_retrieve", "customers_list"),
+        *("content_retrieve", "customers_list", "proposals_retrieve", "proposals_withdraw"),
     }
     assert listed["tools_read"].annotations.read_only_hint
     # The argument that is required comes first.
