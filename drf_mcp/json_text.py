@@ -25,10 +25,12 @@ def make_encode(*, ensure_ascii: bool) -> Callable[[Any], str]:
         ensure_ascii=ensure_ascii, check_circular=False, allow_nan=False, separators=(",", ":")
     )
     make_encoder: Any = getattr(json.encoder, "c_make_encoder", None)
-    if make_encoder is None:
-        return encoder.encode
     quote = encode_basestring_ascii if ensure_ascii else encode_basestring
-    write = make_encoder(None, encoder.default, quote, None, ":", ",", False, False, False)
+    try:
+        write = make_encoder(None, encoder.default, quote, None, ":", ",", False, False, False)
+    except TypeError:
+        # Python promises neither that there is one, nor its arguments.
+        return encoder.encode
     return lambda value: "".join(write(value, 0))
 
 
