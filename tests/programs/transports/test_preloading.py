@@ -37,6 +37,12 @@ class GroupViewSet(viewsets.ModelViewSet):
     authentication_classes = ()
     permission_classes = ()
 
+    def get_queryset(self):
+        """Read the query, so that its source is read for parameters."""
+        rows = super().get_queryset()
+        name = self.request.query_params.get("name")
+        return rows.filter(name=name) if name else rows
+
 
 class CountingDescriber(Describer):
     described: list[str] = []
