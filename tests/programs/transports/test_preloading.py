@@ -37,12 +37,6 @@ class GroupViewSet(viewsets.ModelViewSet):
     authentication_classes = ()
     permission_classes = ()
 
-    def get_queryset(self):
-        """Read the query, so that its source is read for parameters."""
-        rows = super().get_queryset()
-        name = self.request.query_params.get("name")
-        return rows.filter(name=name) if name else rows
-
 
 class CountingDescriber(Describer):
     described: list[str] = []
@@ -133,7 +127,15 @@ def test_revisions_that_write_the_same_share_the_bytes(groups):
         assert len({id(each) for each in written}) == len(set(written)) < len(written)
 
 
-def test_no_syntax_tree_is_kept(groups):
+def test_no_syntax_tree_is_kept(expose):
+    # A class of this run's own: what was read of a class is not read again.
+    class NamedGroups(GroupViewSet):
+        def get_queryset(self):
+            return super().get_queryset().filter(name=self.request.query_params.get("name"))
+
+    router = SimpleRouter()
+    router.register("groups", NamedGroups)
+    expose(path("", include(router.urls)), AUTHENTICATION_CLASSES=[])
     LocalEndpoint("/mcp").tools["groups_list"].schema  # noqa: B018
     assert parse_function.cache_info().currsize > 0
     drf_mcp.preload()
