@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 from django.test import Client, TestCase
 from django.utils import translation
 from django_tasks_db.models import DBTaskResult
@@ -17,6 +14,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.transports.http import BufferedStream
 from drf_mcp.transports.in_process import InProcessClient, LocalEndpoint
 from drf_mcp.transports.stdio import StdioConnection
+from tests.access_matrix.doors import connections_kept
 from tests.agents import Agent
 from tests.asgi import BOTH
 from tests.contrib.asking.handshake import FORMS, Host, accept
@@ -158,15 +156,3 @@ class Doors:
                 return read_message(client.send(method, params))
         except APIException as exc:
             raise Shut(401, str(exc)) from exc
-
-
-@contextlib.contextmanager
-def connections_kept() -> Iterator[None]:
-    """Keep the database's connection open at the end of a request, as Django's test client does."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    try:
-        yield
-    finally:
-        for signal in (request_started, request_finished):
-            signal.connect(close_old_connections)
