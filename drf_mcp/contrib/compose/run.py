@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -156,8 +157,16 @@ class ProgramRun:
         context = {**failure.context, **self.find_printed()}
         if changes := self.calls.changes:
             context["changed"] = changes
-        failure = replace(failure, context=context)
+        message = " ".join([failure.message, *describe_changes(changes)])
+        failure = replace(failure, message=message, context=context)
         return Outcome(self.call.tool.name, status, failure=failure)
+
+
+def describe_changes(changes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the sentence that counts the changes of a program, if there are some."""
+    if counts := Counter(each["tool"] for each in changes):
+        calls = ", ".join(f"{count} × {tool}" for tool, count in counts.items())
+        yield _("What was changed before stays: %(calls)s.") % {"calls": calls}
 
 
 # --- Stops ----------------------------------------------------------------------------------
@@ -274,10 +283,8 @@ class Stop:
             advice = _("Call %(tool)s itself: nothing can be kept of this program.")
             advice %= {"tool": tool.name}
         code, category = inner.failure.code, inner.failure.category
-        message = _("The program stopped at %(tool)s. %(reason)s")
-        if calls.changes:
-            message = _("The program stopped at %(tool)s, after changes that stay. %(reason)s")
-        message %= {"tool": tool.name, "reason": inner.failure.message}
+        stopped_at = _("The program stopped at %(tool)s.") % {"tool": tool.name}
+        message = " ".join([stopped_at, *describe_changes(calls.changes), inner.failure.message])
         failure = Failure(code, category, message, advice, soft=True)
         body = {"detail": f"{message} {advice}", "data": data}
         return Outcome(COMPOSE, 200, data=data, body=body, failure=failure, questions=questions)

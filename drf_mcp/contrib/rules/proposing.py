@@ -225,12 +225,13 @@ def describe_proposal(row: Any, call: CallState) -> dict[str, Any]:
 
 def describe_waiting(call: CallState, row: Any) -> Outcome:
     """Return the soft outcome that says what a call waits for."""
-    data, state = describe_proposal(row, call), _("The call waits until it is approved.")
+    data = describe_proposal(row, call)
+    state = _("The call was not made: it waits until it is approved.")
     if row.status == states.STALE:
-        state = _("What the call would do has changed: it has to be approved anew.")
+        state = _("The call was not made: what it would do has changed. It has to be approved anew.")
     elif row.status in (states.APPROVED, states.RUNNING):
         state = _("The call was approved, and is made soon.")
-    message = " ".join([_("Nothing was done yet."), state, row.reason])
+    message = f"{state} {row.reason}"
     advice = _("Ask for the state with the tool and the arguments in 'next', not at once.")
     failure = Failure("APPROVAL_REQUIRED", Category.AUTHORIZATION, message, advice, soft=True)
     body = {"detail": f"{message} {advice}", "data": data}

@@ -133,7 +133,7 @@ class ConfirmationGuard(Guard):
         text, max_age = call.bound.controls.get(CONFIRMATION), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
-                message = _("The user was asked, and did not agree. Nothing was done.")
+                message = _("The user was asked, and did not agree. The call was not made.")
                 advice = _("Do not repeat the call, unless the user asks for it again.")
                 failure = Failure("DECLINED", Category.AUTHORIZATION, message, advice, soft=True)
                 return Outcome(call.tool.name, 200, failure=failure)
@@ -155,8 +155,8 @@ class ConfirmationGuard(Guard):
         text, arguments = confirmation.write(), confirmation.arguments
         title, said = str(call.tool.title).rstrip("."), list(preview.sentences)
         reason = [_(FAULTS[fault])] if fault else []
-        nothing_done = _("Nothing was done yet, the call has to be confirmed.")
-        message = " ".join([nothing_done, *reason, f"{title}.", *said])
+        state = _("The call was not made: it has to be confirmed.")
+        message = " ".join([state, *reason, f"{title}.", *said])
         question, advice = [*reason, f"{title}?", *said], _(REMEDIATION)
         # A person has not seen what the model sends.
         shown = call.tool.sanitize_arguments(arguments)

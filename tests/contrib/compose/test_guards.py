@@ -42,6 +42,9 @@ def test_a_confirmation_stops_the_program_and_nothing_runs_twice(staff, configur
     assert stopped.code == "CONFIRMATION_REQUIRED"
     assert stopped.data["tool"] == "customers_destroy"
     assert stopped.data["preview"]["object"].endswith('name "Zoe"')
+    error = stopped.envelope["error"]
+    assert "What was changed before stays: 1 × customers_create. The call was not made:" in error
+    assert "Nothing was" not in error
     assert [each["tool"] for each in stopped.data["changed"]] == ["customers_create"]
     assert Customer.objects.filter(email="zoe@example.com").count() == 1
     calls.clear()
@@ -57,7 +60,10 @@ def test_a_program_stops_as_often_as_it_has_to(staff, configure, calls):
     stopped = staff.run(f"customers_destroy(id={one})\ncustomers_destroy(id={two})\n'both'")
     again = staff.go_on(stopped)
     assert again.data["changed"] == [{"tool": "customers_destroy", "arguments": {"id": one}}]
-    assert "after changes that stay" in again.envelope["error"]
+    assert again.envelope["error"].startswith(
+        "The program stopped at customers_destroy. What was changed before stays: 1 ×"
+        " customers_destroy. The call was not made: it has to be confirmed. Delete a customer."
+    )
     calls.clear()
     assert staff.go_on(again).data["result"] == "both"
     assert calls == ["customers_destroy", "tools_compose"]

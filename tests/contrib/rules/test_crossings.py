@@ -308,6 +308,19 @@ def test_a_program_that_ends_at_a_proposal_says_what_to_ask_for(ask, alice, sent
     assert failed.data["next"]["arguments"]["id"] == Proposal.objects.get().proposal_id
 
 
+def test_a_program_that_ends_at_a_proposal_says_what_was_changed_before(ask, alice, sent, settings):
+    configure(settings, COMPOSE="writes")
+    new = 'customers_create(name="Zoe", email="%s@example.com", country="DE")\n'
+    program = "".join([new % "zoe", new % "zoey", f"orders_refund(**{sent!r})"])
+    failed = alice.call("tools_compose", program=program)
+    assert failed.code == "APPROVAL_REQUIRED"
+    assert [each["tool"] for each in failed.data["changed"]] == ["customers_create"] * 2
+    assert failed.envelope["error"] == (
+        "Line 3: orders_refund: APPROVAL_REQUIRED The call was not made: it waits until it is"
+        " approved. Refunds are approved. What was changed before stays: 2 × customers_create."
+    )
+
+
 def test_the_state_of_no_proposal_lacks_an_argument(ask, alice):
     assert alice.call("proposals_retrieve").code == "MISSING_REQUIRED"
 
