@@ -189,8 +189,8 @@ class Proposal(models.Model):
     def differences(self) -> list[tuple[str, str, str, str]]:
         """The fields that the call would change: the name, the value before and after, and the
         value after as it was shown before, "" for the same."""
-        before, after = self.shown.get("before", {}), self.shown.get("after", {})
-        earlier = None if self.shown_before is None else self.shown_before.get("after", {})
+        before, after = find_fields(self.shown, "before"), find_fields(self.shown, "after")
+        earlier = None if self.shown_before is None else find_fields(self.shown_before, "after")
         found = []
         for name in dict.fromkeys((*after, *(earlier or {}))):
             was, is_now, had_been = (
@@ -214,6 +214,17 @@ class Proposal(models.Model):
         """What is raised where the proposal is decided already."""
         text = gettext("The call is %(status)s already.")
         return Conflict(text % {"status": self.get_status_display()})
+
+
+def find_fields(shown: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """Return the fields of what was shown, before or after; of several objects with their keys."""
+    if "objects" not in shown:
+        return dict(shown.get(place, {}))
+    return {
+        f"{each['object']}: {name}": value
+        for each in shown["objects"]
+        for name, value in each[place].items()
+    }
 
 
 def write(value: Any, is_flat: bool = False) -> str:

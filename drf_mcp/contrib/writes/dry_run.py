@@ -258,8 +258,9 @@ def run_trial(
 ) -> Outcome:
     # Within the transactions, which still hold what the answer reads as it is written. A read
     # that fails may not spoil them.
+    requests = [call.of_item(bound) for bound in call.bound.requests]
     with undoing():
-        before = read_fields(call)
+        before = [read_fields(each) for each in requests]
     outcome = rollback.watch(call, lambda: settle(proceed(call)))
     if rollback.obstacle or outcome.failure is not None:
         return mark(outcome, note=_(NOTE))
@@ -267,21 +268,31 @@ def run_trial(
     failed: Outcome | None = contain(rollback.check_constraints, fail)
     if failed is not None:
         return mark(failed, note=_(NOTE))
-    after: Mapping[str, Any] = {}
-    if before:
-        with undoing():
-            after = read_fields(call)
+    with undoing():
+        both = [(was, read_fields(each) if was else {}) for was, each in zip(before, requests, strict=True)]
     for rows in (rollback.changes.created, rollback.changes.updated):
         find_shown(call, rows, shown)
     # The version that the view wrote is rolled back with it.
     meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
+    # Several objects have the room of one.
+    found = [compare_fields(*each, MOST_SHOWN // len(both)) for each in both]
+    facts: dict[str, Any] = {**found[0]}
+    if call.bound.is_batch:
+        keys = (each.bound.kwargs.get(call.tool.endpoint.key_kwarg) for each in requests)
+        objects = [{"object": key, **each} for key, each in zip(keys, found, strict=True) if each]
+        facts = {"objects": objects} if objects else {}
+    return mark(outcome.changed(meta=meta), **facts)
+
+
+def compare_fields(
+    before: Mapping[str, Any], after: Mapping[str, Any], most: int
+) -> dict[str, dict[str, Any]]:
+    """Return the fields of an object that differ, before and after, {} for none."""
     names = [name for name in before if name in after and before[name] != after[name]]
-    both = {"before": before, "after": after} if names else {}
-    fields = {
-        place: {name: shorten(each[name], MOST_SHOWN) for name in names}
-        for place, each in both.items()
+    places = {"before": before, "after": after} if names else {}
+    return {
+        place: {name: shorten(each[name], most) for name in names} for place, each in places.items()
     }
-    return mark(outcome.changed(meta=meta), **fields)
 
 
 def find_shown(call: CallState, rows: Mapping[Any, set[Any]], shown: dict[Any, set[Any]]) -> None:

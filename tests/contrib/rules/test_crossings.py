@@ -124,6 +124,48 @@ def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
     assert (str(pan.price), str(other.price)) == ("4.00", "6.00")
 
 
+def test_the_fields_of_each_object_are_shown(keep_rule, carol):
+    keep_rule("products_partial_update", "approve", condition="price > 5")
+    pan, other, third = Product.objects.order_by("pk")[:3]
+    items = [{"slug": pan.slug, "price": "6.00"}, {"slug": other.slug, "price": "4.00"}]
+    items.append({"slug": third.slug, "price": str(third.price)})
+    shown = carol.call("products_partial_update", items=items).data["shown"]
+    assert shown["objects"] == [
+        {"object": pan.slug, "before": {"price": str(pan.price)}, "after": {"price": "6.00"}},
+        {"object": other.slug, "before": {"price": str(other.price)}, "after": {"price": "4.00"}},
+    ]
+    assert Proposal.objects.get().differences == [
+        (f"{pan.slug}: price", str(pan.price), "6.00", ""),
+        (f"{other.slug}: price", str(other.price), "4.00", ""),
+    ]
+
+
+def test_the_fields_of_each_object_are_compared_with_those_approved(keep_rule, carol):
+    keep_rule("products_partial_update", "approve", condition="price > 5")
+    pan, other = Product.objects.order_by("pk")[:2]
+    items = [{"slug": each.slug, "price": "6.00"} for each in (pan, other)]
+    carol.call("products_partial_update", items=items)
+    row = approve()
+    Product.objects.filter(pk=pan.pk).update(price="6.00")
+    assert run_proposal(row.pk).status == "stale"
+    row.refresh_from_db()
+    assert row.differences == [
+        (f"{other.slug}: price", str(other.price), "6.00", ""),
+        (f"{pan.slug}: price", "-", "-", "6.00"),
+    ]
+
+
+def test_the_fields_of_many_objects_have_the_room_of_one(keep_rule, carol, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.writes.dry_run.MOST_SHOWN", 40)
+    keep_rule("products_partial_update", "approve")
+    slugs = list(Product.objects.order_by("pk").values_list("slug", flat=True)[:10])
+    items = [{"slug": slug, "price": "123456.00"} for slug in slugs]
+    carol.call("products_partial_update", items=items)
+    objects = Proposal.objects.get().shown["objects"]
+    assert [each["object"] for each in objects] == slugs
+    assert {each["after"]["price"] for each in objects} == {"1234…"}
+
+
 @pytest.fixture
 def price(carol):
     """Change the prices of two products in one call."""
