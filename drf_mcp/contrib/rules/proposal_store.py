@@ -258,7 +258,11 @@ class ProposalStore:
         """Expire what was not decided in time; a call whose process was lost becomes unknown."""
         now = timezone.now()
         late = self.rows.filter(status__in=OPEN, expires__lte=now)
-        late.update(status=EXPIRED, request=None, updated=now)
+        for row in late:
+            # Another process may do the same.
+            if late.filter(pk=row.pk).update(status=EXPIRED, request=None, updated=now):
+                row.refresh_from_db(using=self.rows.db)
+                self.end(row)
         lost = self.rows.filter(status=RUNNING, updated__lte=now - self.lost_after)
         lost.update(status=UNKNOWN, updated=now)
 

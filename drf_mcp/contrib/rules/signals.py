@@ -8,4 +8,4 @@ proposal_made = Signal()
 """Sent when a call waits for an approval, again when it has to be approved anew."""
 
 proposal_ended = Signal()
-"""Sent when a proposal was declined, withdrawn, or its call was made."""
+"""Sent once when a proposal was declined or withdrawn, has expired, or its call was made."""

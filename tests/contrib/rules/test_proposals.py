@@ -313,6 +313,18 @@ def test_a_proposal_expires(propose, approver):
     assert state(row) == "expired"
 
 
+@pytest.mark.parametrize("end", [store.end_late, expire, lambda: store.find("another", "")])
+def test_the_end_of_each_proposal_that_expires_is_heard_once(propose, end):
+    row, heard = propose(), []
+    proposal_ended.connect(receive := lambda proposal, **kwargs: heard.append(proposal))
+    end()
+    Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
+    end()
+    end()
+    proposal_ended.disconnect(receive)
+    assert [(each.pk, each.status, each.request) for each in heard] == [(row.pk, "expired", None)]
+
+
 def test_an_approval_expires_as_well(propose, approver, refund, order):
     row = approve(propose(), approver())
     Proposal.objects.update(expires=timezone.now() - timedelta(days=1))
