@@ -162,6 +162,10 @@ class Batch:
         # Each object has a version of its own.
         metas = [outcome.meta for outcome in self.outcomes]
         joined = {name: value for meta in metas for name, value in meta.items()}
+        for name in [name for name, value in joined.items() if value is True]:
+            # A mark, such as that of an answer that comes again, is about all objects or none.
+            if not all(meta.get(name) for meta in metas):
+                del joined[name]
         each = {name: [meta.get(name) for meta in metas] for name in OF_EACH if name in joined}
         return {**joined, **each}
 

@@ -169,3 +169,12 @@ def test_an_item_that_differs_is_refused_and_the_others_are_not_written_again(ke
     assert again.is_error
     assert [each["pointer"] for each in again.problems] == ["/items/1"]
     assert (records(), Group.objects.filter(name="three").count()) == (2, 0)
+
+
+def test_a_call_is_a_replay_if_all_of_its_items_are(keeper):
+    for items in (ITEMS[:1], ITEMS):
+        made = keeper.call("records_create", items=items, idempotency_key="monday")
+        assert (made.is_error, "replayed" in made.envelope["meta"]) == (False, False)
+    assert records() == 2
+    again = keeper.call("records_create", items=ITEMS, idempotency_key="monday")
+    assert (again.envelope["meta"]["replayed"], records()) == (True, 2)
