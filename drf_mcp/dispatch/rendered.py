@@ -18,15 +18,37 @@ def keep_serializers(data: Any, rendered: Any, depth: int = 0) -> Any:
     """
     if isinstance(data, ReturnDict) and isinstance(rendered, dict):
         return ReturnDict(rendered, serializer=data.serializer)
-    if isinstance(data, ReturnList):
-        is_whole = isinstance(rendered, list) and len(rendered) == len(data)
-        return ReturnList(rendered, serializer=data.serializer) if is_whole else rendered
-    if depth == DEEPEST or not has_same_members(data, rendered):
-        return rendered
-    return {
-        name: keep_serializers(value, rendered[name], depth + 1)
-        for name, value in pair_members(data, rendered)
-    }
+    if isinstance(data, ReturnList) and isinstance(rendered, list) and len(rendered) == len(data):
+        return ReturnList(rendered, serializer=data.serializer)
+    if depth < DEEPEST and has_same_members(data, rendered):
+        return {
+            name: keep_serializers(value, rendered[name], depth + 1)
+            for name, value in pair_members(data, rendered)
+        }
+    return rendered if depth else find_wrapped(data, rendered)
+
+
+def find_wrapped(data: Any, rendered: Any) -> Any:
+    """Return what was rendered around the rows of a view's data.
+
+    They are known where one list alone has as many items.
+    """
+    every, around = [data], {"": rendered}
+    for each in every:
+        every += each.values() if isinstance(each, Mapping) else ()
+        if not isinstance(each, ReturnList):
+            continue
+        holders, places = [around], []
+        for holder in holders:
+            for name, value in holder.items():
+                if isinstance(value, dict):
+                    holders.append(value)
+                elif isinstance(value, list) and len(value) == len(each):
+                    places.append((holder, name))
+        if len(places) == 1:
+            holder, name = places[0]
+            holder[name] = ReturnList(holder[name], serializer=each.serializer)
+    return around[""]
 
 
 def find_rendered(part: Any, data: Any, rendered: Any, depth: int = 0) -> Any:

@@ -54,10 +54,15 @@ def shows_fields_by_caller(endpoint: Any) -> bool:
     return not is_stock or not is_drf_code(view_class, *CHOOSES_FIELDS)
 
 
-def get_lifetime(endpoint: Any) -> int | None:
-    """Return how many seconds an answer is kept at most, None for as long as any."""
-    is_own = has_own_handler(endpoint) or shows_fields_by_caller(endpoint)
-    return SHORT_LIFETIME if is_own else None
+def get_lifetime(endpoint: Any, lists: Sequence[ShownList]) -> int | None:
+    """Return how many seconds an answer is kept at most, None for as long as any.
+
+    Args:
+        lists: those of its lists whose rows are known.
+    """
+    # A renderer, a paginator or middleware of the project's own may make the list anew.
+    is_own = has_own_handler(endpoint) or (endpoint.standard_action == "list" and not lists)
+    return SHORT_LIFETIME if is_own or shows_fields_by_caller(endpoint) else None
 
 
 def keeps_answers(tool: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
@@ -9,6 +11,7 @@ from django.urls import path
 from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView, ListAPIView
+from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.serializers import CharField, ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
@@ -220,18 +223,46 @@ def pass_on(get_response):
     return get_response
 
 
-@pytest.mark.parametrize("rendered_by", ["renderer", "middleware"])
+class WrappingRenderer(JSONRenderer):
+    """Puts what a view answers into a member, beside others."""
+
+    def render(self, data, accepted_media_type=None, renderer_context=None) -> bytes:
+        wrapped = {"status": "success", "answer": {"data": data, "errors": []}}
+        return super().render(wrapped, accepted_media_type, renderer_context)
+
+
+@pytest.mark.parametrize("rendered_by", ["renderer", "wrapping renderer", "middleware"])
 def test_rows_that_were_rendered_before_they_were_read_are_those_of_their_objects(
     entries, alice, settings, monkeypatch, rendered_by
 ):
-    if rendered_by == "renderer":
-        monkeypatch.setattr(OwnEntries, "renderer_classes", [CamelCaseJSONRenderer])
+    renderers = {"renderer": CamelCaseJSONRenderer, "wrapping renderer": WrappingRenderer}
+    if rendered_by in renderers:
+        monkeypatch.setattr(OwnEntries, "renderer_classes", [renderers[rendered_by]])
     else:
         settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": [f"{__name__}.pass_on"]}
     archive_id = shorten(alice, "own_list")
     before = fetch(alice, archive_id)
     give_away(*entries[-3:])
     assert len(fetch(alice, archive_id)) == len(before) - 3
+
+
+class DoublingRenderer(JSONRenderer):
+    """Writes each row twice."""
+
+    def render(self, data, accepted_media_type=None, renderer_context=None) -> bytes:
+        return super().render([data, data], accepted_media_type, renderer_context)
+
+
+@pytest.mark.parametrize(
+    ("renderer", "minutes"), [(JSONRenderer, 60), (WrappingRenderer, 60), (DoublingRenderer, 15)]
+)
+def test_a_list_whose_rows_nobody_knows_is_not_kept_for_long(
+    entries, alice, monkeypatch, renderer, minutes
+):
+    monkeypatch.setattr(OwnEntries, "renderer_classes", [renderer])
+    shorten(alice, "own_list")
+    (row,) = ArchivedContent.objects.all()
+    assert row.expires - row.created == timedelta(minutes=minutes)
 
 
 @pytest.mark.slow

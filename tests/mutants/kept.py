@@ -412,8 +412,22 @@ MUTANTS = (
     Mutant(
         "rows that were rendered are asked for by their keys",
         "dispatch/rendered.py",
-        "if is_whole else rendered",
-        "if False else rendered",
+        "        return ReturnList(rendered, serializer=data.serializer)",
+        "        return rendered",
+        ("archive/test_readable_rows.py",),
+    ),
+    Mutant(
+        "rows that were rendered into something else are asked for by their keys",
+        "dispatch/rendered.py",
+        "        if len(places) == 1:",
+        "        if False:",
+        ("archive/test_readable_rows.py",),
+    ),
+    Mutant(
+        "lists whose rows nobody knows are kept for a short time",
+        "dispatch/stored_answers.py",
+        '(endpoint.standard_action == "list" and not lists)',
+        "False",
         ("archive/test_readable_rows.py",),
     ),
     Mutant(
