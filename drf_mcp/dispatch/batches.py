@@ -16,9 +16,9 @@ from drf_mcp.outcomes import Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
 
 PARTIAL = "PARTIAL_FAILURE"
-# Members of ``meta`` that each object has of its own: its version, which a write names, and its
-# present values, where that version is old.
-OF_EACH = ("if_match", "current")
+# Members of ``meta`` that each object has of its own: its version, which a write names, its present
+# values, where that version is old, and the call that takes a write of it back.
+OF_EACH = ("if_match", "current", "undo")
 THROTTLED = 429
 
 

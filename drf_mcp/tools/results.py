@@ -199,7 +199,9 @@ class ToolBudget(Budget):
             return None
         user, limit = self.caller.authenticate().user, mcp_settings.ARCHIVE_TTL
         owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
-        return CallArchive(owner, self.seal, min(limit, get_lifetime(endpoint, self.lists) or limit))
+        return CallArchive(
+            owner, self.seal, min(limit, get_lifetime(endpoint, self.lists) or limit)
+        )
 
     def seal(self, outcome: Outcome) -> Sealed:
         call = outcome.call

@@ -720,6 +720,13 @@ MUTANTS = (
         ("dispatch/test_probe.py",),
     ),
     Mutant(
+        "what takes a call back is named to a caller who sees it",
+        "contrib/writes/guards.py",
+        "    if inverse is not None and Visibility(call.caller).find_first([inverse], 1):",
+        "    if inverse is not None:",
+        ("contrib/writes/stale/test_undo.py",),
+    ),
+    Mutant(
         "questions write nothing",
         "dispatch/probe.py",
         "return nullcontext() if self.keeps_locks else undoing",

@@ -228,7 +228,9 @@ def describe_waiting(call: CallState, row: Any) -> Outcome:
     data = describe_proposal(row, call)
     state = _("The call was not made: it waits until it is approved.")
     if row.status == states.STALE:
-        state = _("The call was not made: what it would do has changed. It has to be approved anew.")
+        state = _(
+            "The call was not made: what it would do has changed. It has to be approved anew."
+        )
     elif row.status in (states.APPROVED, states.RUNNING):
         state = _("The call was approved, and is made soon.")
     message = f"{state} {row.reason}"

@@ -269,7 +269,10 @@ def run_trial(
     if failed is not None:
         return mark(failed, note=_(NOTE))
     with undoing():
-        both = [(was, read_fields(each) if was else {}) for was, each in zip(before, requests, strict=True)]
+        both = [
+            (was, read_fields(each) if was else {})
+            for was, each in zip(before, requests, strict=True)
+        ]
     for rows in (rollback.changes.created, rollback.changes.updated):
         find_shown(call, rows, shown)
     # The version that the view wrote is rolled back with it.

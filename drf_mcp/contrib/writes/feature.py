@@ -90,19 +90,23 @@ class WritesFeature(Feature):
         return get_guards(call.tool)
 
     def read_response(self, outcome: Outcome, response: Any, call: CallState) -> Outcome:
-        if not call.tool.options.if_match:
-            return outcome
-        from drf_mcp.contrib.writes.versions import find_precondition
+        if call.tool.options.if_match:
+            from drf_mcp.contrib.writes.versions import find_precondition
 
-        precondition: Any = find_precondition(call.tool)
-        return precondition.add_version(outcome, response.content.data, response.headers)  # type: ignore[no-any-return]
+            precondition: Any = find_precondition(call.tool)
+            outcome = precondition.add_version(outcome, response.content.data, response.headers)
+        if call.tool.options.undo:
+            from drf_mcp.contrib.writes.guards import note_undo
+
+            outcome = note_undo(outcome, call)
+        return outcome
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
         if not call.tool.options.undo:
             return outcome
-        from drf_mcp.contrib.writes.guards import add_undo
+        from drf_mcp.contrib.writes.guards import narrow_undo
 
-        return add_undo(outcome, call)
+        return narrow_undo(outcome, call)
 
     def get_safeguards(self, tool: Any) -> Sequence[Safeguard]:
         names, hints = {parameter.name for parameter in tool.controls}, tool.annotations

@@ -68,6 +68,8 @@ PARAMETERS = {
         {"type": "boolean", "description": gettext_noop("True: only show what would change.")},
     ),
 }
+# The member of ``meta``.
+UNDO = "undo"
 ATOMIC_REMEDY = (
     "A change and its record are committed together or not at all. Leave the option out: "
     "idempotency_key=False. See docs/writes.md."
@@ -124,33 +126,35 @@ def get_guards(tool: Any) -> Sequence[Guard]:
 # --- Undo -----------------------------------------------------------------------------------
 
 
-def add_undo(outcome: Outcome, call: CallState) -> Outcome:
-    """Return the outcome of a call that worked, with what takes the call back."""
+def note_undo(outcome: Outcome, call: CallState) -> Outcome:
+    """Return the outcome of a request, with what takes the request back if it worked."""
     tool = call.tool
-    if tool.reads or outcome.failure is not None or outcome.is_trial:
+    if tool.reads or outcome.failure is not None or call.is_trial or call.context is None:
         return outcome
-    # A tool that the caller does not see is not named.
-    inverse = call.server.tools_capability.get_offered_tools(call.context).get(tool.options.undo)
-    if inverse is None or not Visibility(call.caller).find_first([inverse], 1):
+    inverse = call.server.tools_capability.get_tools(call.context).get(tool.options.undo)
+    if inverse is None:
         return outcome
-    kwargs, data = outcome.call.get("kwargs", {}), outcome.data
 
-    def find_steps() -> Outcome:
-        steps: Any
-        if tool.takes_items and isinstance(data, list):
-            steps = []
-            for place, row in enumerate(data):
-                own = {n: v[place] if isinstance(v, list) else v for n, v in kwargs.items()}
-                steps.append(None if row is None else get_step(tool, inverse, own, row))
-        else:
-            steps = get_step(tool, inverse, kwargs, data)
-        return outcome.changed(meta={**outcome.meta, "undo": steps})
+    def find_step() -> Outcome:
+        step = get_step(tool, inverse, call.bound.kwargs, outcome.data)
+        return outcome.changed(meta={**outcome.meta, UNDO: step})
 
     def go_without(exc: Exception) -> Outcome:
         logger.warning("How to take %s back cannot be said", tool.name, exc_info=exc)
         return outcome
 
-    return contain(find_steps, go_without)
+    return contain(find_step, go_without)
+
+
+def narrow_undo(outcome: Outcome, call: CallState) -> Outcome:
+    """Return the outcome of a call; a tool that the caller does not see is not named."""
+    if UNDO not in outcome.meta:
+        return outcome
+    offered = call.server.tools_capability.get_offered_tools(call.context)
+    inverse = offered.get(call.tool.options.undo)
+    if inverse is not None and Visibility(call.caller).find_first([inverse], 1):
+        return outcome
+    return outcome.changed(meta={n: value for n, value in outcome.meta.items() if n != UNDO})
 
 
 def get_step(tool: Tool, inverse: Tool, kwargs: Mapping[str, Any], data: Any) -> dict[str, Any]:

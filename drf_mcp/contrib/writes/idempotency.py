@@ -32,6 +32,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.access.limits import APPROACHING
 from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
+from drf_mcp.dispatch.rendered import keep_serializers
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.interaction.call_context import call_context
@@ -343,8 +344,8 @@ class IdempotencyKeyMixin:
             else:
                 change.keep(row, text := write_response(answer, notes), find_rights())
                 if isinstance(answer, Response):
-                    # The first answer has the data that all others have.
-                    answer.data = json.loads(text)["data"]
+                    # The first answer has the data that all others have, and knows its objects.
+                    answer.data = keep_serializers(answer.data, json.loads(text)["data"])
                     return answer
                 return read_response(json.loads(text))
             return answer

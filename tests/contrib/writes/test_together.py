@@ -217,6 +217,37 @@ def test_a_replay_tells_what_takes_the_change_back(teams, db):
     assert first.envelope["meta"]["undo"] == again.envelope["meta"]["undo"] == undo
 
 
+class NameSerializer(TeamSerializer):
+    class Meta(TeamSerializer.Meta):
+        fields = ["name"]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_key_hides_no_object_whose_key_no_answer_shows(teams, db, several):
+    view = {"serializer_class": NameSerializer}
+    agent = teams(view=view, undo=DESTROY, idempotency_key=True, bulk=True)
+    items = [{"name": "a"}, {"name": "b"}]
+    sent = {"idempotency_key": "k", **({"items": items} if several else items[0])}
+    first, again = agent.call(CREATE, **sent), agent.call(CREATE, **sent)
+    steps = [
+        {"tool": DESTROY, "arguments": {"pk": pk}}
+        for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
+    ]
+    assert first.envelope["meta"]["undo"] == (steps if several else steps[0])
+    assert (replayed(again), again.envelope["meta"]["undo"]) == (
+        True,
+        steps if several else steps[0],
+    )
+
+
+def test_a_replay_names_no_tool_that_was_taken_away(teams, db):
+    sent = {"name": "a", "idempotency_key": "k"}
+    both = {"undo": DESTROY, "idempotency_key": True}
+    assert "undo" in teams(**both).call(CREATE, **sent).envelope["meta"]
+    again = teams(endpoint={"tools": [CREATE]}, **both).call(CREATE, **sent)
+    assert (replayed(again), "undo" in again.envelope["meta"]) == (True, False)
+
+
 def test_a_view_that_asks_is_confirmed_first_and_keeps_its_key(teams, team):
     """Two questions in order; the answer to the first counts for the second round too."""
     agent = teams(confirm=True, idempotency_key=True)

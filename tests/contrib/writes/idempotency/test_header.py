@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from drf_mcp.contrib.writes.idempotency import KeyHeader
 from drf_mcp.contrib.writes.models import IdempotencyRecord
-from tests.contrib.writes.idempotency.views import HeaderRecords
+from drf_mcp.tools import mcp_viewset
+from tests.contrib.writes.idempotency.views import HeaderRecords, RecordSerializer
 
 pytestmark = pytest.mark.django_db
 RENT = {"name": "rent"}
@@ -169,6 +170,30 @@ def test_an_item_that_differs_is_refused_and_the_others_are_not_written_again(ke
     assert again.is_error
     assert [each["pointer"] for each in again.problems] == ["/items/1"]
     assert (records(), Group.objects.filter(name="three").count()) == (2, 0)
+
+
+class NameSerializer(RecordSerializer):
+    class Meta(RecordSerializer.Meta):
+        fields = ("name",)
+
+
+@mcp_viewset(if_match="id", undo="names_destroy")
+class HeaderNames(HeaderRecords):
+    serializer_class = NameSerializer
+
+
+def test_the_object_of_a_view_that_takes_the_header_is_known(serve, payer):
+    """Its key and its version, which the answer does not show."""
+    methods = {"post": "create"}
+    one = {"delete": "destroy"}
+    serve(
+        path("names/", HeaderNames.as_view(methods)),
+        path("names/<int:pk>/", HeaderNames.as_view(one)),
+    )
+    meta = payer.call("names_create", name="one", idempotency_key="monday").envelope["meta"]
+    pk = Group.objects.get(name="one").pk
+    assert meta["undo"] == {"tool": "names_destroy", "arguments": {"pk": pk}}
+    assert meta["if_match"] == pk
 
 
 def test_a_call_is_a_replay_if_all_of_its_items_are(keeper):
