@@ -165,7 +165,7 @@ class ProgramRun:
 def describe_changes(changes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the sentence that counts the changes of a program, if there are some."""
     if counts := Counter(each["tool"] for each in changes):
-        calls = ", ".join(f"{count} × {tool}" for tool, count in counts.items())
+        calls = ", ".join(f"{tool} ({count})" for tool, count in counts.items())
         yield _("What was changed before stays: %(calls)s.") % {"calls": calls}
 
 

@@ -43,7 +43,7 @@ def test_a_confirmation_stops_the_program_and_nothing_runs_twice(staff, configur
     assert stopped.data["tool"] == "customers_destroy"
     assert stopped.data["preview"]["object"].endswith('name "Zoe"')
     error = stopped.envelope["error"]
-    assert "What was changed before stays: 1 × customers_create. The call was not made:" in error
+    assert "What was changed before stays: customers_create (1). The call was not made:" in error
     assert "Nothing was" not in error
     assert [each["tool"] for each in stopped.data["changed"]] == ["customers_create"]
     assert Customer.objects.filter(email="zoe@example.com").count() == 1
@@ -61,8 +61,8 @@ def test_a_program_stops_as_often_as_it_has_to(staff, configure, calls):
     again = staff.go_on(stopped)
     assert again.data["changed"] == [{"tool": "customers_destroy", "arguments": {"id": one}}]
     assert again.envelope["error"].startswith(
-        "The program stopped at customers_destroy. What was changed before stays: 1 ×"
-        " customers_destroy. The call was not made: it has to be confirmed. Delete a customer."
+        "The program stopped at customers_destroy. What was changed before stays:"
+        " customers_destroy (1). The call was not made: it has to be confirmed. Delete a customer."
     )
     calls.clear()
     assert staff.go_on(again).data["result"] == "both"

@@ -359,7 +359,7 @@ def test_a_program_that_ends_at_a_proposal_says_what_was_changed_before(ask, ali
     assert [each["tool"] for each in failed.data["changed"]] == ["customers_create"] * 2
     assert failed.envelope["error"] == (
         "Line 3: orders_refund: APPROVAL_REQUIRED The call was not made: it waits until it is"
-        " approved. Refunds are approved. What was changed before stays: 2 × customers_create."
+        " approved. Refunds are approved. What was changed before stays: customers_create (2)."
     )
 
 
