@@ -168,6 +168,14 @@ def test_the_scheme_of_an_endpoint_with_classes_of_its_own(settings):
     assert headers["Authorization"] == f"Basic {base64.b64encode(b'ada:secret').decode()}"
 
 
+def test_an_endpoint_has_its_own_name_in_the_client(settings):
+    own = path("own/mcp", MCPView.as_view(server_name="reports"))
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [own]})
+    for arguments, name in (((), "reports"), (("--name", "mine"), "mine")):
+        text, _ = run("cursor", "--endpoint", "/own/mcp", "--token", "0123", *arguments)
+        assert list(json.loads(text)["mcpServers"]) == [name]
+
+
 def test_a_client_signs_in_where_the_endpoint_alone_names_a_server(settings):
     own = MCPView.as_view(authorization_servers=["https://login.example"])
     urls = [path("own", own), path("mcp", MCPView.as_view())]

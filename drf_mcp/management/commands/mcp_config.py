@@ -44,7 +44,7 @@ class Command(MCPCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
         add("client", help=f"the client: {', '.join(CLIENTS)}, or {ALL}")
-        add("--name", help="the name of the server in the client, SERVER_NAME by default")
+        add("--name", help="the name of the server in the client, that of the endpoint by default")
         add("--token", help="the token to send; for Basic authentication USERNAME:PASSWORD")
         add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
         self.add_endpoint_argument(add)
@@ -64,7 +64,8 @@ class Command(MCPCommand):
         self.endpoint = self.find_endpoint(options)
         chosen = CLIENTS.values() if client == ALL else [CLIENTS[client]]
         target = self._find_target(options)
-        server_name = options["name"] or mcp_settings.SERVER_NAME
+        own = self.endpoint.make_server().name or mcp_settings.SERVER_NAME
+        server_name = options["name"] or own
         configs = [config_class(server_name, **target) for config_class in chosen]
         if options["json"]:
             written = [{"client": c.title, "place": c.place, "text": c.text} for c in configs]
