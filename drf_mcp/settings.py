@@ -221,7 +221,7 @@ class MCPSettings:
             for fault in self.find_faults(project):
                 raise ImproperlyConfigured(fault)
             self._project = project
-        default, kind = self.table[name]
+        default, kind = self.table[name][:2]
         value = kind.read(self._project.get(name, default), f"DRF_MCP[{name!r}]")
         if value is None and name == "SERVER_NAME":
             value = find_project_name()

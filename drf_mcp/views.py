@@ -40,7 +40,7 @@ from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import ENDPOINT_KINDS, chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
-from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.options import check_endpoint_options
 from drf_mcp.transports.http import (
     find_request_id,
     is_stream_wanted,
@@ -129,7 +129,7 @@ class MCPView(View):
         options = {name: initkwargs.get(name, getattr(cls, name)) for name in ENDPOINT_KINDS}
         kinds = {**ENDPOINT_KINDS, **{name: each.kind for name, each in brought.items()}}
         refuse_wrong_values(kinds, {**options, **chosen}, f"{cls.__name__}.as_view()")
-        ToolOptions.of(**options["tool_options"] or {})
+        check_endpoint_options(options["tool_options"] or {})
         view: Any = csrf_exempt(super().as_view(feature_attributes=chosen, **initkwargs))
         view.login_required = False
         for alias in connections:

@@ -178,8 +178,9 @@ def default_and_values(known: Any) -> str:
 CONSTANT = re.compile(r"(?<![`:\w])(?:[A-Z]+_[A-Z_]+|INCLUDE|EXCLUDE|PORTABLE)\b")
 OPTIONS_HEAD = """\
 `@mcp_tool` takes all of them. `@mcp_viewset` and `registry.register` take them for every tool of a
-view, and `MCPView.as_view(tool_options={...})` for every tool of an endpoint. The nearest place
-wins. An option of an app that is not installed is an error that names the app. [Expose
+view, and `MCPView.as_view(tool_options={...})` for every tool of an endpoint, but for those that
+say what is a tool: `name`, `condition`, `many`, `aggregate`. The nearest place wins. An option of
+an app that is not installed is an error that names the app. [Expose
 endpoints](../exposing.md#options) groups them by what you do."""
 SETTINGS_HEAD = """\
 One dict in the project's settings. [Which of this do I need](which.md) names the ten that matter. A

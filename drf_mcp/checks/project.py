@@ -61,7 +61,7 @@ class Project:
         values = getattr(settings, "DRF_MCP", {})
         errors = [*mcp_settings.find_faults(values)]
         values = values if isinstance(values, Mapping) else {}
-        for name, (default, kind) in mcp_settings.table.items():
+        for name, (default, kind, _chooses) in mcp_settings.table.items():
             place = f"DRF_MCP[{name!r}]"
             # A dotted path imports a module, which may raise anything.
             with catch() as caught:

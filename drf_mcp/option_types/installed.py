@@ -25,10 +25,12 @@ class Setting(NamedTuple):
     Attributes:
         default: its value where the project gives none.
         kind: a `drf_mcp.option_types.kinds.Kind`, which says what values it takes.
+        chooses_tools: whether it says what is a tool, which no single endpoint does.
     """
 
     default: Any
     kind: Any
+    chooses_tools: bool = False
 
 
 class Hooks(dict[str, Sequence[Any]]):

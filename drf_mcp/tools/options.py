@@ -193,6 +193,22 @@ def check_options(own: Mapping[str, Any]) -> None:
     refuse_wrong_values(kinds, own, "Options of a tool")
 
 
+# They are asked when the tools are read off the URLconf, once for all endpoints.
+CHOOSING = ("name", "condition", "many")
+
+
+def check_endpoint_options(own: Mapping[str, Any]) -> None:
+    """Check the options that an endpoint gives to all its tools; raises ImproperlyConfigured."""
+    ToolOptions.of(**own)
+    brought = features.tool_options.items()
+    for name in (*CHOOSING, *(name for name, each in brought if each.chooses_tools)):
+        if name in own:
+            raise ImproperlyConfigured(
+                f"The tool option {name} is none of an endpoint, which has the tools of all: write "
+                f"it at the view, as @mcp_viewset({name}=...) or @mcp_tool({name}=...)."
+            )
+
+
 @dataclass(frozen=True)
 class ViewOptions:
     """The options of a view, and those of all its tools.

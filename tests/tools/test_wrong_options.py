@@ -132,6 +132,17 @@ def test_a_lazy_title_is_not_read_when_a_view_is_decorated():
     mcp_tool(title=lazy(lambda: pytest.fail("The title was read."), str)())
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"name": "a"}, {"many": True}, {"condition": lambda: True}, {"aggregate": ["price"]}],
+)
+def test_an_endpoint_does_not_choose_what_is_a_tool(options):
+    """All endpoints share the tools of the URLconf."""
+    (name,) = options
+    with pytest.raises(ImproperlyConfigured, match=rf"{name} .* @mcp_viewset\({name}=\.\.\.\)"):
+        MCPView.as_view(tool_options=options)
+
+
 def test_a_registry_takes_a_list_of_patterns_alone():
     for include in ("/public/*", None, [5], ["FETCH *"]):
         with pytest.raises(ImproperlyConfigured, match=r"Registry\(include=\.\.\.\)"):

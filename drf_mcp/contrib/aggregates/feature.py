@@ -20,7 +20,7 @@ class AggregatesFeature(Feature):
     tool_options = {
         # The serializer's fields by which a further tool, such as orders_aggregate, counts, sums
         # up and groups the rows of the list.
-        "aggregate": Setting((), Words()),
+        "aggregate": Setting((), Words(), chooses_tools=True),
     }
 
     def get_choices(self, exposure: Any, choice: Any) -> Iterator[Any]:
