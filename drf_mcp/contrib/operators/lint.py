@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+from rest_framework.generics import GenericAPIView
 
 from drf_mcp.contrib.operators.source_lines import ArgumentSearch, EndpointLines
 from drf_mcp.contrib.operators.tool_costs import (
@@ -21,6 +22,7 @@ from drf_mcp.contrib.operators.tool_costs import (
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.types import LostFilters
 from drf_mcp.json_text import encode_plain
@@ -75,6 +77,8 @@ LOST_ARGUMENTS = Cause(
     gettext_noop('Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'),
     is_brief=False,
 )
+OWN_PAGES = gettext_noop("{tools} answers in pages, and takes no argument for the next one.")
+DECLARE_PAGES = gettext_noop('Declare it: @mcp_tool(query={"page": {"type": "integer"}}).')
 NOT_DESCRIBED = Cause(
     "not-described",
     gettext_noop("Parts that could not be described"),
@@ -254,6 +258,8 @@ class ToolLint:
         if schema.computed_query and not (tool.extra_query or is_described or options.query):
             names = {"names": ", ".join(schema.computed_query)}
             yield self.make(LOST_ARGUMENTS, _(LOST_ARGUMENTS.sentence) % names)
+        if self.has_unknown_pages() and not (tool.extra_query or is_described or options.query):
+            yield self.make(LOST_ARGUMENTS, _(OWN_PAGES), remedy=_(DECLARE_PAGES))
         has_open_body = schema.body.kind == "open" and not is_described
         # Where a description failed, the failure says more than that the body is open.
         failed = OPEN_BODY if has_open_body else NOT_DESCRIBED
@@ -279,6 +285,13 @@ class ToolLint:
             sentence = _(UNCLEAR_FILES.sentence) % {"names": ", ".join(unclear)}
             remedy = _(UNCLEAR_FILES.remedy) % {"name": unclear[0]}
             yield self.make(UNCLEAR_FILES, sentence, remedy=remedy)
+
+    def has_unknown_pages(self) -> bool:
+        """Return whether a view that REST framework knows no paginator of answers in pages."""
+        if issubclass(self.endpoint.view_class, GenericAPIView):
+            return False
+        layers = unwrap_function(self.endpoint.handler)
+        return any("paginate_queryset" in layer.__code__.co_names for layer, _wraps in layers)
 
     def is_unguarded(self) -> bool:
         if self.tool.annotations["readOnlyHint"] or not is_open(self.tool):

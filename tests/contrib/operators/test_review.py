@@ -16,6 +16,7 @@ from django_filters import CharFilter
 from django_filters.rest_framework import DjangoFilterBackend, FilterSet
 from rest_framework import serializers
 from rest_framework.generics import CreateAPIView, DestroyAPIView, ListAPIView
+from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -98,6 +99,15 @@ class Computing(AllRows):
         return super().get_queryset().filter(name=name)
 
 
+class PagesByHand(APIView):
+    """Some groups of people."""
+
+    def get(self, request) -> Response:
+        pages = PageNumberPagination()
+        rows = pages.paginate_queryset(Group.objects.order_by("pk"), request, view=self)
+        return pages.get_paginated_response([row.name for row in rows or ()])
+
+
 class DeclaredFilter(FilterSet):
     name = CharFilter()
 
@@ -176,6 +186,7 @@ def in_the_project(monkeypatch):
         (Takes, "no-help-text", "    colour = serializers.CharField()", "`colour` of takes"),
         (AllRows, "no-pages", "class AllRows(ListAPIView):", "every row at once"),
         (Computing, "lost-arguments", "class Computing(AllRows):", "self.request.user.username"),
+        (PagesByHand, "lost-arguments", "class PagesByHand(APIView):", "argument for the next one"),
     ],
 )
 def test_a_finding_is_at_the_line_that_the_author_mends(findings, view, cause, line, message):
@@ -216,6 +227,11 @@ def test_what_the_remedy_of_an_argument_says_mends_it(findings):
     words = {"name": {"type": "string", "description": "Whose name."}}
     declared = mcp_tool(query=words)(type("Declared", (Computing,), {"__doc__": "Some groups."}))
     assert [f.cause for f in findings(mended, declared) if f.cause == "no-help-text"] == []
+
+
+def test_declared_pages_by_hand_are_no_lost_argument(findings):
+    declared = mcp_tool(query={"page": {"type": "integer"}})(type("Declared", (PagesByHand,), {}))
+    assert "lost-arguments" not in {each.cause for each in findings(declared)}
 
 
 def test_a_choice_or_a_yes_needs_no_words(findings):
