@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from drf_mcp.contrib.rules import RuleCall, Ruling, rule
 from drf_mcp.contrib.rules.models import CallRule
 from drf_mcp.test import MCPClient
-from example_project.shop.models import Order
+from example_project.shop.models import Customer, Order
 
 
 @pytest.fixture
@@ -178,6 +178,21 @@ def test_a_rule_in_python(refund, order):
     # It is tested as any function.
     call = RuleCall("orders_refund", {"amount": Decimal(9)}, User(), object=order)
     assert large_refunds(call) == Ruling.refuse("Too much.")
+
+
+def test_a_related_field_is_its_key(keep_rule, alice):
+    seen = []
+
+    @rule("tickets_create")
+    def note(call):
+        seen.append(Customer.objects.get(pk=call.arguments["customer"]))
+
+    customer = Customer.objects.filter(owner__username="alice").earliest("pk")
+    sent = {"customer": customer.pk, "subject": "Late", "body": "Where is it?"}
+    assert not alice.call("tickets_create", **sent).is_error
+    assert seen == [customer]
+    keep_rule("tickets_create", condition=f"customer == {customer.pk}")
+    assert alice.call("tickets_create", **sent).code == "FORBIDDEN"
 
 
 def test_of_what_the_view_cannot_read_the_caller_gets_the_errors_of_the_view(refund):
