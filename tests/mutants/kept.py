@@ -431,6 +431,13 @@ MUTANTS = (
         ("archive/test_readable_rows.py",),
     ),
     Mutant(
+        "an item about which no rule could decide is not made",
+        "contrib/rules/proposing.py",
+        "        return next(refused, None) or proceed(call)",
+        "        return proceed(call)",
+        ("contrib/rules/test_crossings.py",),
+    ),
+    Mutant(
         "what is unknown allows nothing",
         "contrib/rules/models.py",
         "(holds is UNKNOWN and self.verdict == ALLOW)",

@@ -22,6 +22,7 @@ from drf_mcp.contrib.rules.proposing import (
     TERMS,
     WITHDRAW,
     RulesGuard,
+    UndecidedGuard,
     describe_proposal,
 )
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules
@@ -103,7 +104,7 @@ class RulesFeature(Feature):
         if call.tool.name in (RETRIEVE, WITHDRAW) and call.tool.endpoint.is_built_in:
             return ()
         rules = find_rules(call.tool)
-        return [RulesGuard(rules)] if rules else ()
+        return [RulesGuard(rules), UndecidedGuard()] if rules else ()
 
     def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
         values, steps = CallValues(CallState(tool, {}, caller)), []

@@ -17,7 +17,13 @@ from drf_mcp.access.scopes import get_tenant_key, get_user_key
 from drf_mcp.contrib.rules import proposal_store as states
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, Ruling, decide_call
-from drf_mcp.contrib.rules.values import CallValues, ViewRefused, locate_item, locating_item
+from drf_mcp.contrib.rules.values import (
+    UNDECIDED,
+    CallValues,
+    ViewRefused,
+    locate_item,
+    locating_item,
+)
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.contrib.tasks.credentials import CallerGone, Credential, keep_environ
 from drf_mcp.contrib.tasks.run import GONE, answer_again, find_backend, make_error, make_request
@@ -86,6 +92,18 @@ class RulesGuard(Guard):
             return None
         answer = call.dispatcher.get_stored_answer(call)
         return made if contain(lambda: bool(answer.find_rights()), lambda exc: False) else None
+
+
+class UndecidedGuard(Guard):
+    """Refuses an item about whose object no rule could decide: see `locating_item`."""
+
+    is_for_each = True
+    order = 451
+
+    def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
+        undecided = (UNDECIDED.get(call) or ()) if call.slots else ()
+        refused = (found for kwargs, found in undecided if kwargs == call.bound.kwargs)
+        return next(refused, None) or proceed(call)
 
 
 class CallToApprove:
@@ -293,6 +311,7 @@ class Trial:
         for place, bound in enumerate(self.call.bound.requests):
             each = self.call.of_item(bound)
             if not is_decorated(each.tool.endpoint.route.callback):
+                target: Any = None
                 with locating_item(self.call, place):
                     target = CallValues(each).object
                 if isinstance(target, Model):

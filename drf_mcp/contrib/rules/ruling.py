@@ -231,6 +231,8 @@ def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling, int
     for place, each in enumerate(call.bound.requests):
         with locating_item(call, place):
             decisions.append((*decide(rules, CallValues(call.of_item(each))), place))
+    if not decisions:
+        return None, Ruling.allow(), 0
     strictness = {ALLOW: (0, 0), REFUSE: (2, 0)}
     decisions.sort(key=lambda each: strictness.get(each[1].verdict, (1, each[1].approvals)))
     rule, ruling, place = decisions[-1]

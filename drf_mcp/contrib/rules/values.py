@@ -33,7 +33,7 @@ from drf_mcp.contrib.rules.expressions import (
     read_as,
 )
 from drf_mcp.dispatch.request import get_named_object, is_decorated
-from drf_mcp.features import CallState
+from drf_mcp.features import CallState, Slot
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.tools.arguments.call import BODY
@@ -133,13 +133,23 @@ def locate_item(outcome: Outcome, call: CallState, place: int) -> Outcome:
     return outcome.changed(failure=failure.with_problems(tuple(problems)))
 
 
+# The outcomes of items whose object the view refuses, each with the path kwargs of the item.
+UNDECIDED: Slot[list[tuple[Any, Outcome]]] = Slot()
+
+
 @contextmanager
 def locating_item(call: CallState, place: int) -> Iterator[None]:
-    """Name the item of a request that the view refuses."""
+    """Name the item of a request that the view refuses.
+
+    Where the other items are kept, the item is noted for `UndecidedGuard` to refuse alone.
+    """
     try:
         yield
     except ViewRefused as exc:
-        raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
+        if not call.bound.items or call.tool.options.bulk != "partial":
+            raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
+        noted = (call.bound.items[place].kwargs, exc.outcome)
+        UNDECIDED.set(call, [*(UNDECIDED.get(call) or ()), noted])
 
 
 def find_type(field_class: type) -> str:

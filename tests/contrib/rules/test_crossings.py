@@ -10,6 +10,8 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import path
+from rest_framework.mixins import UpdateModelMixin
+from rest_framework.response import Response
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
@@ -20,8 +22,10 @@ from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry
+from drf_mcp.tools.options import ToolOptions
 from example_project.shop.models import Order, Product
 from example_project.shop.permissions import IsOwnerOrPermitted
+from example_project.shop.views import ProductViewSet
 from tests.agents import Agent
 from tests.contrib.writes.idempotency.views import HeaderPayments, HeaderRecords
 
@@ -109,6 +113,51 @@ def test_the_item_is_named_that_is_refused(keep_rule, carol, verdict):
         keep_rule("products_partial_update", verdict, condition="object.price > 5", order=1)
     (problem,) = carol.call("products_partial_update", items=missing).problems
     assert (problem["pointer"], problem["code"]) == ("/items/1", "NOT_FOUND")
+
+
+@pytest.fixture
+def keeps_some(monkeypatch):
+    """Have calls about several products keep those that work."""
+    options = ToolOptions.of(title="Change prices", bulk="partial")
+    monkeypatch.setattr(ProductViewSet.partial_update, "mcp_tool", options)
+    registry.reload()
+
+
+@pytest.mark.parametrize("condition", ["object.price > 100000", "price > 100000"])
+def test_of_items_that_are_kept_apart_one_missing_object_fails_alone(
+    keep_rule, carol, keeps_some, condition
+):
+    keep_rule("products_partial_update", condition=condition)
+    pan = Product.objects.earliest("pk")
+    items = [{"slug": "no-such", "price": "6.00"}, {"slug": pan.slug, "price": "6.00"}]
+    result = carol.call("products_partial_update", items=items)
+    assert [row and row["price"] for row in result.data["results"]] == [None, "6.00"]
+    (warning,) = result.envelope["meta"]["warning_details"]
+    assert warning["context"]["failed_items"] == [0]
+    refused = carol.call("products_partial_update", items=items[:1])
+    assert [(each["pointer"], each["code"]) for each in refused.problems] == [
+        ("/items/0", "NOT_FOUND")
+    ]
+
+
+def test_what_no_rule_has_decided_is_not_made(keep_rule, carol, keeps_some, monkeypatch):
+    """The view would make the object that it does not find."""
+    keep_rule("products_partial_update", condition="object.price > 100000")
+    made = lambda self, request, **kwargs: Response({"made": self.kwargs})  # noqa: E731
+    monkeypatch.setattr(UpdateModelMixin, "update", made)
+    result = carol.call("products_partial_update", items=[{"slug": "no-such", "price": "6.00"}])
+    assert (result.is_error, "made" in str(result.raw)) == (True, False)
+
+
+def test_approvers_are_shown_the_objects_that_there_are(keep_rule, carol, keeps_some):
+    keep_rule("products_partial_update", "approve", condition="object.price > 0")
+    pan = Product.objects.earliest("pk")
+    items = [{"slug": "no-such", "price": "6.00"}, {"slug": pan.slug, "price": "6.00"}]
+    asked = carol.call("products_partial_update", items=items)
+    assert [each["object"] for each in asked.data["shown"]["objects"]] == [pan.slug]
+    assert run_proposal(approve().pk).status == "done"
+    pan.refresh_from_db()
+    assert str(pan.price) == "6.00"
 
 
 def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
