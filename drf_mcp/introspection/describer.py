@@ -14,11 +14,10 @@ from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
-from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.request_body import RequestBody, add_form_fields
+from drf_mcp.introspection.request_body import RequestBody
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.words import find_names, find_own
@@ -84,12 +83,8 @@ class Describer:
         return self.query.get_parameters()
 
     def get_request_body(self) -> Body:
-        """Return the body that the handler takes from one caller or another."""
-
-        def describe(inspection: Inspection) -> Body:
-            return add_form_fields(inspection, RequestBody(inspection).get_body())
-
-        return CallerBody(self.inspection, describe).get_body()
+        """Return the body that the handler takes."""
+        return RequestBody(self.inspection).get_body()
 
     def get_response_schema(self) -> Schema:
         """Return the schema of the success payload, ``{}`` where anything may be answered."""

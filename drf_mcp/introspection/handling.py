@@ -36,7 +36,6 @@ from drf_mcp.introspection.types import (
     Parameter,
     Place,
     Relation,
-    Schema,
     Upload,
 )
 
@@ -234,11 +233,7 @@ class KeyParameters:
         reading = self.reading
         is_known = reading is not None and key in reading.files
         if is_known or (self.takes_forms and FILE_NAME.search(key)):
-            file = make_file_parameter(key, Upload(by_name=not is_known))
-            if reading is None or key not in reading.lists:
-                return file
-            schema: Schema = {"type": "array", "items": file.schema}
-            return Parameter(key, schema, handling=file.handling.under(ANY))
+            return make_file_parameter(key, Upload(by_name=not is_known))
         if self.takes_forms:
             handling = Handling({(): Upload(sure=False)})
             return Parameter(key, explain({}, words, _(ANY_FILE)), handling=handling)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -17,9 +15,6 @@ from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.serializer_fields import find_sendable
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
-from drf_mcp.introspection.source.words import find_own
-from drf_mcp.introspection.stock_serializers import FIELD_HOOKS, make_stock_class
 
 UNKNOWN = gettext_noop("The handler reads its body without a known serializer.")
 DECLARE = gettext_noop(
@@ -74,8 +69,6 @@ class InputSerializer:
 
     def get_serializer(self) -> Any:
         call, inspection = self.call, self.inspection
-        if inspection.describes_class and (call is not None or self.is_inherited):
-            return self.make_from_class()
         if call is not None and (call.serializer_class is not None or call.many):
             return inspection.attempt(lambda: self.construct(call), GUARD, None)
         if call is None and not self.is_inherited:
@@ -88,20 +81,6 @@ class InputSerializer:
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
         return serializer if find_sendable(serializer) else None
-
-    def make_from_class(self) -> Any:
-        call = self.call
-        if call is None or call.serializer_class is None:
-            serializer_class = self.inspection.serializer_class
-        else:
-            serializer_class = self.get_class(call)
-        # A name that the class's own code computes may be that of any field.
-        if serializer_class is None or None in find_added_names(serializer_class):
-            self.inspection.find(_(UNKNOWN), DECLARE)
-            return None
-        many = {"many": True} if call is not None and call.many else {}
-        make = partial(make_stock_class(serializer_class), context=self.context, **many)
-        return self.inspection.attempt(make, GUARD, None)
 
     def get_view_serializer(self) -> Any:
         view = self.view
@@ -152,26 +131,3 @@ class InputSerializer:
             return stock
         # One that needs a caller leaves REST framework's own, which most fields can do with.
         return self.inspection.called_quietly(self.view.get_serializer_context) or stock
-
-
-def find_own_hooks(owner: type) -> list[Any]:
-    return [hook for name in FIELD_HOOKS for hook in find_own(owner, name)]
-
-
-@functools.cache
-def find_added_names(serializer_class: Any) -> tuple[str | None, ...]:
-    # self.fields["name"] = ..., or fields["name"] = ... of super().get_fields(); None for a name
-    # that only the running code knows.
-    found: list[str | None] = []
-    for hook in find_own_hooks(serializer_class):
-        for node in FunctionSource(hook).nodes:
-            owner: Any = getattr(node, "value", None)
-            is_member = is_own_member(owner) and getattr(owner, "attr", "") == "fields"
-            if not is_member and not is_name(owner, "fields"):
-                continue
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                key = getattr(node.slice, "value", None)
-                found.append(key if isinstance(key, str) else None)
-            elif isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault"):
-                found.append(None)
-    return tuple(found)

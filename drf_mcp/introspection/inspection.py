@@ -31,7 +31,7 @@ from drf_mcp.introspection.source.members import (
     get_synchronous_name,
     is_drf_code,
 )
-from drf_mcp.introspection.types import UNDECLARED, Schema
+from drf_mcp.introspection.types import Schema
 
 Value = TypeVar("Value")
 GUARD = gettext_noop(
@@ -70,19 +70,13 @@ class Inspection:
         self.method = method.upper()
         self.write = write
         self.findings: list[Finding] = []
-        self.serializers: list[Any] = []  # what reads the body, once that is known
-        self.heeds_request = True  # what people wrote of the request counts
-        self.describes_class = False  # serializers are described as their classes declare them
-        self.declared_request: Any = UNDECLARED  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
 
     def again(self, view: Any = None) -> Inspection:
         view = copy.copy(self.untouched) if view is None else view
-        own = Inspection(view, self.method, write=self.write)
-        own.heeds_request = self.heeds_request
-        return own
+        return Inspection(view, self.method, write=self.write)
 
     def find_handler(self) -> str:
         method = self.method.lower()

@@ -22,11 +22,12 @@ from drf_mcp.introspection.handling import (
     find_handling,
     make_file_parameter,
 )
-from drf_mcp.introspection.input_serializer import InputSerializer, find_added_names
+from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection, noted_queries
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
-from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.renaming import Renaming
+from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
@@ -41,7 +42,12 @@ from drf_mcp.introspection.shared_fields import (
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.stock_serializers import describe_once, is_stock_serializer
+from drf_mcp.introspection.source.words import asks_who_calls
+from drf_mcp.introspection.stock_serializers import (
+    FIELD_HOOKS,
+    describe_once,
+    is_stock_serializer,
+)
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
@@ -59,6 +65,10 @@ from drf_mcp.introspection.types import (
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 OPEN = Body("open", schema={})
+RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
+# What views override to give different callers different fields.
+VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
+OTHERS = gettext_noop("Name the members of other callers with @mcp_tool(body={...}).")
 NAME_MEMBERS = gettext_noop("Name them with @mcp_tool(body={...}).")
 FURTHER = gettext_noop("Read in addition to the fields of the serializer.")
 ANYTHING = gettext_noop("The request body, any JSON value.")
@@ -82,8 +92,12 @@ HANDED_ON_ADVICE = gettext_noop(
 
 
 class RequestBody:
-    def __init__(self, inspection: Inspection) -> None:
+    # keeps_keys: the keys that a handler reads of an open body are members of their own, where they
+    # complete what people wrote down.
+
+    def __init__(self, inspection: Inspection, *, keeps_keys: bool = False) -> None:
         self.inspection = inspection
+        self.keeps_keys = keeps_keys
         self.view: Any = inspection.view
         self.method = inspection.method
         self.parsers = ViewParsers(inspection.view)
@@ -96,9 +110,24 @@ class RequestBody:
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
             return NONE
         inspection, declared = self.inspection, UNDECLARED
-        if inspection.annotations is not None and inspection.heeds_request:
+        if inspection.annotations is not None:
             declared = inspection.attempt(inspection.annotations.request, ANNOTATE, UNDECLARED)
-        inspection.declared_request = declared
+        body = self.describe_renamed(declared)
+        if declared is UNDECLARED:
+            return body
+        own = RequestBody(inspection.again(), keeps_keys=True)
+        undeclared = attempt(
+            inspection.place, lambda: own.describe_renamed(UNDECLARED), "", None, NONE
+        )
+        return complete_body(body, undeclared)
+
+    def describe_renamed(self, declared: Any) -> Body:
+        body = add_form_fields(self.inspection, self.describe(declared))
+        rename = Renaming(self.view).rename_body
+        return self.inspection.attempt(lambda: rename(body), RENAMED, body)
+
+    def describe(self, declared: Any) -> Body:
+        inspection = self.inspection
         if declared is UNDECLARED:
             body = self.get_undeclared_body()
         elif isinstance(declared, BaseSerializer):
@@ -142,6 +171,8 @@ class RequestBody:
         rows = serializer.get_row_serializer(found)
         several = None if rows is None else self.get_serializer_body(rows, partial=partial)
         body = self.get_serializer_body(found, partial=partial)
+        if body.kind != "open":
+            self.find_caller(found)
         if several is not None:
             return body.union(several)
         # A handler that reads rows with a serializer of its own, such as one of their keys, and
@@ -169,7 +200,7 @@ class RequestBody:
             handling = member.handling.under(member.name).union(handling)
         schema = explain({}, _(ANYTHING), words, form) if words or form else {}
         # Where people described the body, the keys are members of their own.
-        further = () if self.inspection.heeds_request else members
+        further = members if self.keeps_keys else ()
         return Body("open", fields=further, schema=schema, handling=handling)
 
     def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
@@ -179,9 +210,18 @@ class RequestBody:
             while part is not None:
                 part.partial = True
                 part = part.child if isinstance(part, ListSerializer) else None
-        self.inspection.serializers.append(serializer)
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, GUARD, OPEN)
+
+    def find_caller(self, serializer: Any) -> None:
+        # A body is described for an anonymous caller.
+        row, call = getattr(serializer, "child", serializer), self.serializer.call
+        hooks = [(type(row), name) for name in FIELD_HOOKS]
+        if call is None or call.serializer_class is None:
+            hooks += [(type(self.view), name) for name in VIEW_HOOKS]
+        if any(asks_who_calls(owner, name) for owner, name in hooks):
+            words = _("%(serializer)s is described for an anonymous caller.")
+            self.inspection.find(words % {"serializer": type(row).__name__}, OTHERS)
 
     def get_whole_file(self) -> Body:
         # The name that REST framework's parser gives the file.
@@ -331,9 +371,6 @@ class SerializerBody:
 
     def get_further_keys(self, fields: Parameters, found: list[str]) -> Iterator[Parameter]:
         keys = KeyParameters(self.inspection)
-        if self.inspection.describes_class:
-            serializer_class: Any = type(self.serializer)
-            found = [*found, *filter(None, find_added_names(serializer_class))]
         known = {field.name for field in fields}
         for key in dict.fromkeys((*found, *keys.names)):
             if key not in known:

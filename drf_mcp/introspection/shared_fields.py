@@ -143,4 +143,4 @@ def find_surroundings(inspection: Inspection) -> tuple[Any, ...]:
     bases = classes[0].__mro__ if classes else ()
     own = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
     annotated = own if inspection.annotations is not None else None
-    return annotated, inspection.write, inspection.describes_class, get_language()
+    return annotated, inspection.write, get_language()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from django.core.signals import setting_changed
@@ -95,17 +95,3 @@ def describe_once(serializer: Any, around: Hashable, describe: Callable[[], Valu
 def forget_descriptions(**kwargs: Any) -> None:
     """Free what was described; it is described again when it is needed."""
     DESCRIBED.clear()
-
-
-@cache
-def make_stock_class(serializer_class: Any) -> Any:
-    # A subclass with the declared fields of a class, those of its ``Meta`` and its model.
-    bases = serializer_class.__mro__
-    stock = [base for base in bases if base.__module__.partition(".")[0] == "rest_framework"]
-    members = {
-        name: next(vars(base)[name] for base in stock if name in vars(base))
-        for name in FIELD_HOOKS
-        if hasattr(serializer_class, name)
-    }
-    members["__module__"] = serializer_class.__module__
-    return type(serializer_class.__name__, (serializer_class,), members)

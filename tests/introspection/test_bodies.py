@@ -266,14 +266,15 @@ def test_fields_that_need_the_context_of_rest_framework_alone_have_it():
     assert [field.name for field in described(Own, "POST").body.fields] == ["own"]
 
 
-def test_a_context_that_needs_a_caller_is_no_finding_where_the_class_says_all():
+def test_a_serializer_whose_arguments_need_a_caller_is_made_of_its_class():
     class Own(Create):
         def get_serializer(self, *args, **kwargs):
             return super().get_serializer(*args, tenant=self.request.tenant, **kwargs)
 
     schema = described(Own, "POST")
     assert [field.name for field in schema.body.fields] == ["name"]
-    assert schema.findings == ()
+    (finding,) = schema.findings
+    assert finding.message == "NameSerializer is described for an anonymous caller."
 
 
 def test_declared_class_is_the_last_resort():
@@ -404,44 +405,3 @@ def test_a_serializer_without_input_stands_for_no_body_that_is_read_as_a_whole()
             return Response(dict(request.data))
 
     assert described(Spec, "POST").body.kind == "open"
-
-
-# What no instance shows
-
-
-class OfTenant(NameSerializer):
-    """Needs a tenant to be made."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.fields["name"].initial = self.context["tenant"].name
-
-
-def test_serializer_that_cannot_be_made_without_a_caller_is_described_from_its_class():
-    schema = described(type("Own", (Create,), {"serializer_class": OfTenant}), "POST")
-    (name,) = schema.body.fields
-    assert (schema.body.kind, name.name, name.required) == ("object", "name", True)
-    assert "tenant" in schema.findings[0].message
-
-
-def test_fields_that_such_a_serializer_adds_are_optional_and_take_any_value():
-    class Adding(OfTenant):
-        def get_fields(self):
-            fields = super().get_fields()
-            fields["note"] = serializers.CharField(initial=self.context["tenant"].name)
-            return fields
-
-    schema = described(type("Own", (Create,), {"serializer_class": Adding}), "POST")
-    assert {f.name: f.required for f in schema.body.fields} == {"name": True, "note": False}
-
-
-def test_serializer_that_adds_fields_by_computed_names_is_open():
-    class Computing(OfTenant):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            for name in self.context["tenant"].names:
-                self.fields[name] = serializers.CharField()
-
-    schema = described(type("Own", (Create,), {"serializer_class": Computing}), "POST")
-    assert schema.body == Body("open", schema={})
-    assert "tenant" in schema.findings[0].message

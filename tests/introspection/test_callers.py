@@ -1,13 +1,14 @@
-"""Bodies that depend on who asks, described for anybody."""
+"""Bodies that depend on who asks, and bodies of two kinds as one."""
 
 from __future__ import annotations
 
 from rest_framework import generics, serializers
+from rest_framework.response import Response
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.request_body import RequestBody
+from drf_mcp.introspection.inspection import make_superuser
 from drf_mcp.introspection.types import Body, Parameter
-from tests.introspection.inspected import by_name, described
+from tests.introspection.inspected import described
 
 
 class Note(serializers.Serializer):
@@ -36,66 +37,53 @@ class Choosy(serializers.Serializer):
         return made
 
 
-class Outer(serializers.Serializer):
-    rows = Choosy(many=True)
+def body(serializer_class, view_class=generics.CreateAPIView):
+    schema = described(type("View", (view_class,), {"serializer_class": serializer_class}), "POST")
+    return {field.name: field.required for field in schema.body.fields}, schema.findings
 
 
-class StaffAlone(Choosy):
-    def get_fields(self):
-        if not self.context["request"].user.is_staff:
-            raise PermissionError("staff alone")
-        return super().get_fields()
+def test_a_finding_says_where_the_caller_chooses_the_serializer():
+    schema = described(ByClass, "POST")
+    assert {field.name for field in schema.body.fields} == {"text", "level"}
+    assert [(each.message, each.remedy) for each in schema.findings] == [
+        (
+            "Note is described for an anonymous caller.",
+            "Name the members of other callers with @mcp_tool(body={...}).",
+        )
+    ]
 
 
-class AnonymousAlone(Choosy):
-    def get_fields(self):
-        made = super().get_fields()
-        self.context["request"].user.groups  # noqa: B018 - an unsaved user has none
-        return made
+def test_a_finding_says_where_the_caller_chooses_the_fields():
+    fields, findings = body(Choosy)
+    assert fields == {"text": True}
+    assert [each.message for each in findings] == ["Choosy is described for an anonymous caller."]
 
 
-class Remembering(generics.CreateAPIView):
-    """A view that chooses once."""
-
-    def get_serializer_class(self):
-        if not hasattr(self, "chosen"):
-            self.chosen = StaffNote if self.request.user.is_staff else Note
-        return self.chosen
+def test_no_finding_speaks_of_callers_where_no_code_does():
+    assert body(Note) == ({"text": True, "level": False}, ())
 
 
-def body(serializer_class, **attributes):
-    attributes = {"serializer_class": serializer_class, **attributes}
-    described_view = described(type("View", (generics.CreateAPIView,), attributes), "POST")
-    return described_view.body, described_view.findings
+def test_a_serializer_that_the_handler_names_is_no_choice_of_the_view():
+    class Named(ByClass):
+        def post(self, request):
+            return Response(Note(data=request.data).is_valid())
+
+    assert described(Named, "POST").findings == ()
 
 
-def test_the_fields_of_every_caller_are_described():
-    fields = by_name(described(ByClass, "POST").body.fields)
-    assert {name: field.required for name, field in fields.items()} == {
-        "text": True,
-        "level": False,
-        "internal": False,
-    }
-    assert fields["level"].schema == {"type": "string"}
-    assert fields["internal"].write_only
+def test_a_body_that_fails_for_an_anonymous_caller_is_open():
+    class StaffAlone(Choosy):
+        def get_fields(self):
+            if not self.context["request"].user.is_staff:
+                raise PermissionError("staff alone")
+            return super().get_fields()
 
-
-def test_nothing_is_required_that_some_caller_may_leave_out():
-    assert {field.name: field.required for field in body(Choosy)[0].fields} == {
-        "text": False,
-        "secret": False,
-    }
-
-
-def test_nested_fields_depend_on_the_caller_as_well():
-    (rows,) = body(Outer)[0].fields
-    assert set(rows.schema["items"]["properties"]) == {"text", "secret"}
-    assert "required" not in rows.schema["items"]
-
-
-def test_a_body_for_staff_alone_is_described_as_staff_sends_it():
-    made, _ = body(StaffAlone)
-    assert {field.name for field in made.fields} == {"text", "secret"}
+    schema = described(
+        type("View", (generics.CreateAPIView,), {"serializer_class": StaffAlone}), "POST"
+    )
+    assert schema.body.kind == "open"
+    assert "staff alone" in schema.findings[0].message
+    assert "swagger_fake_view" in schema.findings[0].remedy
 
 
 class Member:
@@ -110,25 +98,7 @@ class Member:
 
 def test_a_user_class_may_compute_who_is_a_superuser(monkeypatch):
     monkeypatch.setattr("drf_mcp.introspection.inspection.get_user_model", lambda: Member)
-    made, findings = body(StaffAlone)
-    assert {field.name for field in made.fields} == {"text"}
-    assert not any("is_superuser" in finding.message for finding in findings)
-
-
-def test_a_superuser_who_cannot_be_asked_changes_nothing():
-    made, findings = body(AnonymousAlone)
-    assert "text" in {field.name for field in made.fields}
-    assert findings == ()
-
-
-def test_a_serializer_that_depends_on_nobody_is_described_once(monkeypatch):
-    described_for = []
-    get_body = RequestBody.get_body
-    monkeypatch.setattr(
-        RequestBody, "get_body", lambda self: described_for.append(self) or get_body(self)
-    )
-    described(type("View", (generics.CreateAPIView,), {"serializer_class": Note}), "POST")
-    assert len(described_for) == 1
+    assert make_superuser().is_superuser is False
 
 
 def test_bodies_of_two_kinds_are_open():
@@ -153,7 +123,3 @@ def test_either_of_two_schemas_keeps_what_both_say():
     first = {"type": "string", "minLength": 2, "maxLength": 5}
     second = {"type": "string", "minLength": 3, "maxLength": 5}
     assert FieldSchema(first).union(second) == {"type": "string", "maxLength": 5}
-
-
-def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
-    assert "internal" in by_name(described(Remembering, "POST").body.fields)

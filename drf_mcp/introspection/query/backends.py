@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from django.utils.module_loading import import_string
@@ -20,23 +18,23 @@ from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
-    find_members_used,
     find_package,
     is_drf_code,
 )
-from drf_mcp.introspection.source.words import WHO, asks_who_calls, find_names, find_own, has_part
+from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.text import join_values
-from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema, join_parameters
+from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
 
 DECLARE = "get_schema_operation_parameters"
 # What packages declare of their own backends says less than the filter set does.
 FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 # django-filter is optional: the module that imports it is loaded for a filter set only.
 FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
+OTHERS = gettext_noop("Name the parameters of other callers with @mcp_tool(query={...}).")
 NO_MODEL = gettext_noop(
     "filterset_fields are fields of a model that neither queryset nor serializer names."
 )
-# What a view, its backends and its filter set override to give callers different filters.
+# What a view overrides to give callers different filters.
 VIEW_HOOKS = (
     "filter_backends",
     "filterset_class",
@@ -44,19 +42,7 @@ VIEW_HOOKS = (
     "get_filterset_class",
     "ordering_fields",
     "search_fields",
-    "get_serializer_class",
 )
-BACKEND_HOOKS = (
-    "get_filterset_class",
-    "get_filterset",
-    "get_filterset_kwargs",
-    "get_search_fields",
-    "get_valid_fields",
-    "get_default_valid_fields",
-    DECLARE,
-)
-FILTER_MEMBERS = frozenset({"filters", "form", "field", "fields", "extra", "choices", "queryset"})
-FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
 TERM_HOOKS = (
     "filter_queryset",
     "get_valid_fields",
@@ -71,35 +57,12 @@ class FilterBackends:
         self.view: Any = inspection.view
 
     def get_parameters(self) -> Parameters:
-        findings = self.inspection.findings
-        known = len(findings)
-        own = self.get_own_parameters()
-        failed = len(findings) > known
-        if not failed and not self.inspection.attempt(self.depends_on_caller, GUARD, True):
-            return own
-        privileged = self.inspection.called_quietly(lambda: self.inspection.privileged)
-        if privileged is None:
-            return own
-        before = len(privileged.findings)
-        others = type(self)(privileged).get_own_parameters()
-        if failed and len(privileged.findings) == before:
-            # The superuser's description has no gap, so nothing is lost.
-            del findings[known:]
-        return join_parameters(others, own) if failed else join_parameters(own, others)
-
-    def depends_on_caller(self) -> bool:
-        owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]
-        owners += [(backend, BACKEND_HOOKS) for backend in self.view.filter_backends]
-        if any(asks_who_calls(owner, name) for owner, names in owners for name in names):
-            return True
-        filterset_class = getattr(self.view, "filterset_class", None)
-        return isinstance(filterset_class, type) and chooses_filters(filterset_class)
-
-    def get_own_parameters(self) -> Parameters:
         found: list[Parameter] = []
         for backend_class in self.guard("", lambda: tuple(self.view.filter_backends or ()), ()):
             step = functools.partial(self.get_backend_parameters, backend_class)
             found += self.guard(f"{backend_class.__name__}: ", step, ())
+        if any(asks_who_calls(type(self.view), name) for name in VIEW_HOOKS):
+            self.inspection.find(_("The filters are those of an anonymous caller."), OTHERS)
         return tuple(found)
 
     def get_backend_parameters(self, backend_class: Any) -> Parameters:
@@ -123,22 +86,6 @@ class FilterBackends:
             for failure in failures
         ]
         return found
-
-
-@functools.cache
-def chooses_filters(filterset_class: Any) -> bool:
-    # Code that speaks of the caller and of no filter chooses rows alone. A second filter set may
-    # ask the database once more for filters that its rows define.
-    for function in chain.from_iterable(find_own(filterset_class, n) for n in FILTER_SET_HOOKS):
-        if not inspect.isfunction(function):
-            return True
-        names = find_names(function)
-        if has_part(names, WHO):
-            used = find_members_used(function.__code__)
-            own = {name for name, is_super in used if not is_super and not name.startswith("__")}
-            if own - {"base_filters"} or not FILTER_MEMBERS.isdisjoint(names):
-                return True
-    return False
 
 
 class BackendParameters:

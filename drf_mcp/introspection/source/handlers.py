@@ -52,8 +52,8 @@ class HandlerReading:
     # What extra actions, and handlers that a project wrote anew, use of their view's serializer,
     # filters and paginator is nowhere else. hands_on: the request goes where reading could
     # not follow. reads_parts: the view's own serializer is given something else to read.
-    # lists: the keys of which every value is read. asked: the serializers of questions to the
-    # user. writes_before_asking: what a round wrote would be written again in the next.
+    # asked: the serializers of questions to the user. writes_before_asking: what a round wrote
+    # would be written again in the next.
 
     def __init__(self, view_class: type) -> None:
         self.view_class = view_class
@@ -62,7 +62,6 @@ class HandlerReading:
         self.serializer_calls: dict[SerializerCall, None] = {}
         self.keys: dict[str, None] = {}
         self.files: dict[str, None] = {}
-        self.lists: dict[str, None] = {}
         self.seen: dict[CodeType, None] = {}
         self.asked: dict[type[Serializer[Any]], None] = {}
         self.writes_before_asking = False
@@ -99,7 +98,6 @@ class HandlerReading:
         use = find_body_use(source.function)
         self.keys.update(use.keys)
         self.files.update(use.files)
-        self.lists.update(use.lists)
         self.reads_body |= use.reads
         self.reads_whole |= use.reads_whole
 
@@ -191,12 +189,10 @@ class HandlerReading:
 
 @dataclass(frozen=True)
 class BodyUse:
-    # What one function reads of the body: keys, those of files, those of which every value is read.
-    # reads_whole: it reads more than keys.
+    # What one function reads of the body: keys, and those of files. reads_whole: more than keys.
 
     keys: Keys
     files: Keys
-    lists: Keys
     reads: bool
     reads_whole: bool
 
@@ -210,8 +206,7 @@ def find_body_use(function: Any) -> BodyUse:
     mappings = {id(find_lookup(node)[0]) for node in source.nodes} if reads else set()
     return BodyUse(
         dict.fromkeys(data.keys),
-        dict.fromkeys((*files.keys, *data.find_file_keys(source))),
-        dict.fromkeys((*data.list_keys, *files.list_keys)),
+        dict.fromkeys(files.keys),
         bool(reads),
         any(id(node) not in mappings for node in reads),
     )

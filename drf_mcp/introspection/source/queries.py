@@ -27,6 +27,7 @@ from drf_mcp.introspection.source.trees import (
     QUERY,
     FunctionSource,
     evaluates_to,
+    find_assignments,
     find_lookup,
     is_name,
     is_own_member,
@@ -144,8 +145,8 @@ class FunctionReader:
     def read(self) -> None:
         nodes = self.source.nodes
         # An inner function may use names that are assigned after it.
-        for node in nodes:
-            self.learn(node)
+        for name, value in find_assignments(nodes):
+            self.learn(name, value)
         for node in nodes:
             self.read_lookup(node)
             if isinstance(node, ast.Call):
@@ -154,21 +155,14 @@ class FunctionReader:
                 self.reader.read_property(node.attr)
         self.reading.is_open |= self.source.tree is None or any(map(self.is_open_use, nodes))
 
-    def learn(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    self.learn_value(target, node.value)
-
-    def learn_value(self, target: ast.Name, value: ast.expr) -> None:
+    def learn(self, name: str, value: ast.expr) -> None:
         if evaluates_to(value, self.is_query):
-            self.queries.add(target.id)
+            self.queries.add(name)
             self.understand(value)
         elif self.is_request(value):
-            self.requests.add(target.id)
+            self.requests.add(name)
         elif isinstance(value, ast.Constant) and isinstance(value.value, str):
-            self.texts[target.id] = (*self.texts.get(target.id, ()), value.value)
+            self.texts[name] = (*self.texts.get(name, ()), value.value)
 
     def understand(self, node: ast.AST) -> None:
         self.understood |= {id(part) for part in ast.walk(node)}

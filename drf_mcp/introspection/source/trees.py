@@ -12,20 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, TypeGuard
 
-from django.db.models import FileField, Model
-
 REQUEST = frozenset({"request", "_request", "req"})
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
 QUERY = frozenset({"query_params", "GET"})
 READERS = frozenset({"get", "getlist", "pop"})
-VIEWS = frozenset({"keys", "values", "items"})
 COPIES = frozenset({"copy", "deepcopy", "dict"})
-# Attributes of an uploaded file that no value of JSON has.
-FILE_MEMBERS = frozenset(
-    {"chunks", "content_type", "multiple_chunks", "name", "open", "read", "readline", "readlines"}
-    | {"seek", "size", "temporary_file_path"}
-)
-
 IsMapping = Callable[[ast.AST], bool]
 
 
@@ -82,52 +73,24 @@ class MappingReads:
         self.nodes = nodes
         self.is_original = is_mapping
         values: dict[str, list[bool]] = {}
-        for name, value in self.find_assignments(ast.Assign, ast.AnnAssign, ast.NamedExpr):
+        for name, value in find_assignments(nodes):
             values.setdefault(name, []).append(evaluates_to(value, is_mapping))
         # A variable that is something else at times is not the mapping.
         self.variables = frozenset(name for name in values if all(values[name]))
-
-    @functools.cached_property
-    def keys_by_variable(self) -> dict[str, list[str]]:
-        # A variable that is the value of several keys names none of them.
-        known: dict[str, list[str]] = {}
-        for name, value in self.find_assignments(ast.AST):
-            keys = list(self.find_keys(value))
-            known[name] = keys if known.setdefault(name, keys) == keys else []
-        return known
-
-    def find_assignments(self, *kinds: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
-        for node in self.nodes:
-            if not isinstance(node, kinds):
-                continue
-            value = getattr(node, "iter", None) or getattr(node, "value", None)
-            targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-            for target in targets:
-                if isinstance(target, ast.Name) and isinstance(value, ast.AST):
-                    yield target.id, value
 
     def is_mapping(self, node: ast.AST | None) -> bool:
         if isinstance(node, ast.Name) and node.id in self.variables:
             return True
         return node is not None and self.is_original(node)
 
-    def find_keys(self, node: ast.AST) -> Iterator[str]:
-        mapping, keys = find_lookup(node)
-        if self.is_mapping(mapping):
-            yield from pick_texts(keys)
-
     @property
     def keys(self) -> Iterator[str]:
         for node in self.nodes:
-            yield from self.find_keys(node)
+            mapping, keys = find_lookup(node)
+            if self.is_mapping(mapping):
+                yield from pick_texts(keys)
             if isinstance(node, ast.For):
                 yield from self.find_keys_of_loop(node)
-
-    @property
-    def list_keys(self) -> Iterator[str]:
-        for node in self.nodes:
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist":
-                yield from self.find_keys(node)
 
     def find_keys_of_loop(self, loop: ast.For) -> Iterator[str]:
         # for name in ("a", "b"): request.data[name]
@@ -138,56 +101,17 @@ class MappingReads:
         if any(isinstance(key, ast.Name) and key.id == variable for key in keys):
             yield from pick_texts(items)
 
-    def find_file_keys(self, source: FunctionSource) -> Iterator[str]:
-        for node in self.nodes:
-            if isinstance(node, ast.Attribute) and node.attr in FILE_MEMBERS:
-                yield from self.find_members(node.value)
-            elif isinstance(node, ast.Call):
-                for stored in self.find_stored(node, source):
-                    yield from self.find_members(stored)
-
-    def find_members(self, node: ast.AST) -> Iterator[str]:
-        yield from self.find_keys(node)
-        yield from self.keys_by_variable.get(getattr(node, "id", ""), ())
-
-    def find_stored(self, node: ast.Call, source: FunctionSource) -> Iterator[ast.AST]:
-        # Scan(file=...), storage.save(name, ...)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "save":
-            yield from node.args[1:2]
-        root: ast.AST = node.func
-        while isinstance(root, (ast.Attribute, ast.Call)):
-            root = root.value if isinstance(root, ast.Attribute) else root.func
-        model = source.find_value(root)
-        if inspect.isclass(model) and issubclass(model, Model):
-            names = {field.name for field in model._meta.fields if isinstance(field, FileField)}
-            yield from (keyword.value for keyword in node.keywords if keyword.arg in names)
-
     def is_unchanged(self, node: ast.AST | None) -> bool | None:
-        # Return whether a value is the mapping as it came, None if it is something else.
+        # Return whether a value is the mapping as it came, None if it is something else. A variable
+        # may hold more by then.
         if evaluates_to(node, self.is_original):
             return True
-        if isinstance(node, ast.Name) and node.id in self.variables:
-            return self.has_only_reads(node.id)
+        if self.is_mapping(node):
+            return False
         if isinstance(node, ast.Dict):
             spread = [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
             return False if any(map(self.is_mapping, spread)) else None
         return None
-
-    def has_only_reads(self, variable: str) -> bool:
-        reads: set[int] = set()
-        for node in self.nodes:
-            reads.add(id(find_lookup(node)[0]))
-            if (isinstance(node, ast.keyword) and node.arg == "data") or (
-                isinstance(node, ast.Attribute) and node.attr in READERS | VIEWS | COPIES
-            ):
-                reads.add(id(node.value))
-            elif isinstance(node, ast.Call):
-                reads.add(id(find_copied(node)))
-        return all(
-            id(node) in reads
-            for node in self.nodes
-            if isinstance(node, ast.Name) and node.id == variable and isinstance(node.ctx, ast.Load)
-        )
 
 
 UNREADABLE = FunctionTree(None)
@@ -210,6 +134,14 @@ def read_source(code: CodeType) -> str:
     if lines := linecache.getlines(code.co_filename):
         return "".join(inspect.getblock(lines[code.co_firstlineno - 1 :]))
     return inspect.getsource(code)
+
+
+def find_assignments(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    for node in nodes:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    yield target.id, node.value
 
 
 def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:

@@ -256,12 +256,14 @@ class DeclaredArguments:
 
     def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
         # A member that was read as a file is none where the declared type excludes it.
-        declared = Handling.of_schema(schema)
+        declared, kind = Handling.of_schema(schema), schema.get("type")
         uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
-        if "type" not in schema:
+        if kind is None:
             uploads = dict(known.uploads)
-        elif schema["type"] not in ("string", "array"):
+        elif kind not in ("string", "array"):
             uploads = {}
+        elif kind == "array":
+            uploads.pop((), None)
         secrets = known.secrets | declared.secrets
         return replace(known, uploads={**uploads, **declared.uploads}, secrets=secrets)
 

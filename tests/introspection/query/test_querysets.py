@@ -176,28 +176,19 @@ class Private(Public):
     email = django_filters.CharFilter("customer__email")
 
 
-def test_filters_of_every_caller_are_taken(loans):
-    """A hook gives staff more filters: nobody but the view decides whose they are."""
-
+def test_a_finding_says_where_the_caller_chooses_the_filters(loans):
     def get_filterset_class(self):
         return Private if self.request.user.is_staff else Public
 
     loans(filterset_class=property(get_filterset_class))
-    assert {"number", "email"} <= set(query_of("loans_list"))
+    assert "number" in query_of("loans_list")
+    assert "email" not in query_of("loans_list")
+    (finding,) = findings_of("loans_list")
+    assert finding.message == "The filters are those of an anonymous caller."
+    assert "@mcp_tool(query={...})" in finding.remedy
 
 
-def test_a_hook_of_the_backend_that_needs_a_caller_is_asked_as_a_superuser(loans):
-    class Chosen(django_filters.DjangoFilterBackend):
-        def get_filterset_class(self, view, queryset=None):
-            return {True: Private}[view.request.user.is_staff]
-
-    loans(filter_backends=[Chosen])
-    assert {"number", "email"} <= set(query_of("loans_list"))
-    assert findings_of("loans_list") == ()
-
-
-def test_a_filter_set_that_speaks_of_the_caller_and_of_no_filter_is_made_once(loans):
-    """Such as NetBox's, which look up rows that the caller has saved."""
+def test_a_filter_set_is_made_once(loans):
     made = []
 
     class Saving(Public):
@@ -208,17 +199,6 @@ def test_a_filter_set_that_speaks_of_the_caller_and_of_no_filter_is_made_once(lo
     loans(filterset_class=Saving)
     assert "number" in query_of("loans_list")
     assert len(made) == 1
-
-
-def test_a_filter_set_that_drops_filters_for_some_keeps_them_for_others(loans):
-    class Dropping(Private):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            if not self.request.user.is_staff:
-                del self.filters["email"]
-
-    loans(filterset_class=Dropping)
-    assert {"number", "email"} <= set(query_of("loans_list"))
 
 
 def test_a_filter_set_without_a_model_is_described(loans):
@@ -236,14 +216,6 @@ def test_the_key_of_a_related_object_keeps_its_type(loans):
     loans(filterset_class=ByCustomer)
     assert query_of("loans_list")["customer"].schema["type"] == "integer"
     assert findings_of("loans_list") == ()
-
-
-def test_backends_that_depend_on_the_caller_are_united(loans):
-    def chosen(self):
-        return Orders.filter_backends if self.request.user.is_staff else [filters.SearchFilter]
-
-    loans(filter_backends=property(chosen))
-    assert set(query_of("loans_list")) == EXPECTED
 
 
 def test_ordering_by_the_fields_of_the_serializer_needs_no_queryset(loans):
