@@ -216,7 +216,7 @@ class RequestBody:
     def find_caller(self, serializer: Any) -> None:
         # A body is described for an anonymous caller.
         row, call = getattr(serializer, "child", serializer), self.serializer.call
-        hooks = [(type(row), name) for name in FIELD_HOOKS]
+        hooks: list[tuple[Any, str]] = [(type(row), name) for name in FIELD_HOOKS]
         if call is None or call.serializer_class is None:
             hooks += [(type(self.view), name) for name in VIEW_HOOKS]
         if any(asks_who_calls(owner, name) for owner, name in hooks):

@@ -61,7 +61,8 @@ class FilterBackends:
         for backend_class in self.guard("", lambda: tuple(self.view.filter_backends or ()), ()):
             step = functools.partial(self.get_backend_parameters, backend_class)
             found += self.guard(f"{backend_class.__name__}: ", step, ())
-        if any(asks_who_calls(type(self.view), name) for name in VIEW_HOOKS):
+        view_class: Any = type(self.view)
+        if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
             self.inspection.find(_("The filters are those of an anonymous caller."), OTHERS)
         return tuple(found)
 
