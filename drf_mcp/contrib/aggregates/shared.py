@@ -211,7 +211,12 @@ def locate(outcome: Outcome, figures: UndeclaredAggregateTool) -> Outcome:
                 return f"/{name}{pointer.removeprefix(argument.pointer)}"
         return f"/{FILTERS}{pointer}"
 
-    problems = tuple(
-        replace(problem, pointer=find_pointer(problem.pointer)) for problem in failure.problems
-    )
-    return outcome.changed(failure=failure.with_problems(problems))
+    problems = []
+    for problem in failure.problems:
+        advice = problem.remediation
+        if problem.code == "unknown" and problem.accepted in figures.own_arguments:
+            # It is the nearest name, and no filter.
+            advice = " ".join([advice, _("Send it outside of the filters.")])
+        pointer = find_pointer(problem.pointer)
+        problems.append(replace(problem, pointer=pointer, remediation=advice))
+    return outcome.changed(failure=failure.with_problems(tuple(problems)))

@@ -279,6 +279,13 @@ def test_a_refused_filter_is_answered_with_the_filters(serve):
 # --- Layouts and names --------------------------------------------------------------------
 
 
+def test_what_goes_next_to_the_filters_is_not_suggested_as_a_filter(serve):
+    (problem,) = serve()(filters={"groupby": ["kind"]}).problems
+    assert problem["remediation"] == "Did you mean 'group_by'? Send it outside of the filters."
+    (problem,) = serve()(filters={"kin": ["train"]}).problems
+    assert problem["remediation"] == "Did you mean 'kind'?"
+
+
 def test_grouped_arguments_are_filters_in_their_groups(serve):
     ask = serve(mcp_settings={"ARGUMENTS": "grouped"})
     result = ask(filters={"query": {"kind": ["train"]}}, group_by=["kind"], order="group")
