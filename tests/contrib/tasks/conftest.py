@@ -56,6 +56,7 @@ def served(settings, db):
         path("required", views.RequiredView.as_view()),
         path("rare", views.RareView.as_view()),
         path("rare-groups", views.RareGroupView.as_view()),
+        path("deferring-groups", views.DeferringGroupView.as_view()),
         path("rare-deferring", views.RareDeferringView.as_view()),
         path("import", views.ImportView.as_view()),
         path("deletion", views.QuestionView.as_view()),

@@ -354,6 +354,16 @@ def test_a_view_leaves_to_a_worker_what_is_much(agent, work):
     assert agent.get(task)["result"]["structuredContent"]["data"] == {"rows": 50, "by": ""}
 
 
+@pytest.mark.parametrize("names", [["slow", "quick"], ["quick", "slow"]])
+def test_each_of_several_objects_is_made_and_counted_once(agent, work, names):
+    task = agent.start("deferring_groups", items=[{"name": name} for name in names])
+    assert not Group.objects.filter(name__in=names).exists()
+    work()
+    data = agent.get(task)["result"]["structuredContent"]["data"]
+    assert [row["name"] for row in data["results"]] == names
+    assert Group.objects.filter(name__in=names).count() == 2
+
+
 def test_what_a_transaction_wrote_before_it_deferred_is_undone(agent, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     agent.start("import_rows", rows=views.WRITING)

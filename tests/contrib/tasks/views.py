@@ -68,6 +68,10 @@ class ReportView(APIView):
         )
 
 
+class TwicePerDay(OncePerDay):
+    rate = "2/day"
+
+
 @mcp_tool(name="audit_required", task="required")
 class RequiredView(APIView):
     permission_classes: list[type] = []
@@ -89,6 +93,20 @@ class RareGroupView(CreateAPIView):
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
     throttle_classes = [OncePerDay]
+
+
+@mcp_tool(name="deferring_groups", task="optional", defers=True, bulk="partial")
+class DeferringGroupView(CreateAPIView):
+    """Leaves to a worker what is called "slow", and is tried twice a day."""
+
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    throttle_classes = [TwicePerDay]
+
+    def perform_create(self, serializer):
+        if serializer.validated_data["name"] == "slow":
+            call_context(self.request).defer()
+        serializer.save()
 
 
 @mcp_tool(name="rare_deferring", task="optional", defers=True)
