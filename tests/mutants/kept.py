@@ -727,6 +727,20 @@ MUTANTS = (
         ("dispatch/test_probe.py",),
     ),
     Mutant(
+        "a call that asks about one object makes no other object twice",
+        "contrib/writes/items.py",
+        "                        if not keeps_some or all(map(is_miss, self.outcomes)):",
+        "                        if True:",
+        ("contrib/writes/test_together.py",),
+    ),
+    Mutant(
+        "a call about several objects is left to a worker before one is made",
+        "contrib/tasks/feature.py",
+        "        if call.tool.options.defers and not call.bound.is_batch:",
+        "        if call.tool.options.defers:",
+        ("contrib/tasks/test_lifecycle.py",),
+    ),
+    Mutant(
         "what takes a call back is named to a caller who sees it",
         "contrib/writes/guards.py",
         "    if inverse is not None and Visibility(call.caller).find_first([inverse], 1):",

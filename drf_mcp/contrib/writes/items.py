@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.contrib.writes.versions import IF_MATCH
 from drf_mcp.dispatch.batches import THROTTLED, Batch, is_miss
 from drf_mcp.features import CallState
+from drf_mcp.interaction.exchange import Asked
 from drf_mcp.introspection.types import Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import Outcome, Problem, Warning
@@ -51,8 +52,14 @@ class WriteBatch(Batch):
             for request in self.call.items:
                 # What a refused request leaves behind must not be in the way of the next one.
                 with transact():
-                    # Where a throttle refuses one request, the others are not sent.
-                    outcome = throttled or perform(request)
+                    try:
+                        # Where a throttle refuses one request, the others are not sent.
+                        outcome = throttled or perform(request)
+                    except Asked as exc:
+                        if not keeps_some or all(map(is_miss, self.outcomes)):
+                            raise
+                        # The call would be made anew with the answer, and with it what is kept.
+                        outcome = Outcome(self.tool.name, 200, failure=exc.failure)
                     is_refused(outcome)
                 throttled = outcome if outcome.status == THROTTLED else None
                 self.outcomes.append(outcome)

@@ -217,6 +217,25 @@ def test_a_replay_tells_what_takes_the_change_back(teams, db):
     assert first.envelope["meta"]["undo"] == again.envelope["meta"]["undo"] == undo
 
 
+def ask_about_b(self, serializer) -> None:
+    if serializer.validated_data["name"] == "b":
+        call_context(self.request).ask(ReasonSerializer, "Why?")
+    serializer.save()
+
+
+@pytest.mark.parametrize(("bulk", "is_kept"), [(True, False), ("partial", True)])
+def test_no_object_is_made_twice_where_the_view_asks_about_another(teams, db, bulk, is_kept):
+    agent = teams(bulk=bulk, view={"perform_create": ask_about_b})
+    sent = {"name": CREATE, "arguments": {"items": [{"name": "a"}, {"name": "b"}]}}
+    asked = agent.result("tools/call", **sent, **FORMS)
+    if not is_kept:
+        assert (asked["resultType"], names()) == ("input_required", [])
+        return
+    (warning,) = asked["structuredContent"]["meta"]["warning_details"]
+    assert (names(), warning["context"]["failed_items"]) == (["a"], [1])
+    assert warning["message"] == "1 of 2 failed. items[1]: INPUT_REQUIRED, Why?"
+
+
 class NameSerializer(TeamSerializer):
     class Meta(TeamSerializer.Meta):
         fields = ["name"]
