@@ -59,7 +59,7 @@ test-programs: .venv/installed-test
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -q -n $(workers) tests/programs $(ARGUMENTS)
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
-	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+	@command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
 
 # Whole projects: a library with searches, four that were migrated, a newcomer's.
 test-projects: .venv/installed-test
@@ -178,7 +178,7 @@ echo "*** npm is not installed: THE TESTS THAT NEED NODE.JS ARE LEFT OUT. To run
 endef
 
 define no_chromium
-echo "*** Chromium is not installed: THE TESTS OF THE PAGE IN A BROWSER ARE LEFT OUT. To run them: sudo apt-get install chromium" >&2
+echo "*** Chromium is not installed: THE TESTS OF THE PAGE IN A BROWSER ARE LEFT OUT. To run them: sudo apt-get install chromium-headless-shell" >&2
 endef
 
 .venv/node/installed: Makefile | .venv/bin/python

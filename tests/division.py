@@ -13,7 +13,9 @@ from xdist.scheduler import LoadScopeScheduling
 # has a target in the Makefile; pytest runs one only when it is named.
 APART = ("programs", "projects", "documentation", "services")
 # Folders whose modules share servers and browsers, which one worker therefore starts for all.
-TOGETHER = tuple(f"tests/programs/{name}/" for name in ("interop", "packaging", "transports"))
+TOGETHER = tuple(
+    f"tests/programs/{name}/" for name in ("browser", "interop", "packaging", "transports")
+)
 
 
 def may_start_programs(item: pytest.Item) -> bool:

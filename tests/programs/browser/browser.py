@@ -10,6 +10,8 @@ from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+# The first has no windows, and takes half the processor time of the other.
+PROGRAMS = ["chromium-headless-shell", "chromium"]
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -21,7 +23,9 @@ ARGUMENTS = [
 
 
 def program() -> str | None:
-    return shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    chosen = os.environ.get("CHROMIUM")
+    found = map(shutil.which, [chosen] if chosen else PROGRAMS)
+    return next(filter(None, found), None)
 
 
 @contextmanager

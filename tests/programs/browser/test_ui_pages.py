@@ -138,7 +138,7 @@ def test_axe_has_nothing_against_the_pages(host, axe, theme):
     # The host's theme counts, whatever the browser prefers.
     frame = here.show("orders_list", {"page_size": 4}, theme)
     frame.get_by_text("page 1").wait_for()
-    assert here.violations(axe) == []
+    assert here.violations(axe, theme) == []
     frame = here.show("orders_refund", {"id": 999999}, theme)
     frame.get_by_label("Reason").wait_for()
-    assert here.violations(axe) == []
+    assert here.violations(axe, theme) == []

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 from playwright.sync_api import FrameLocator
 
-from tests.programs.browser.watched import Watched
+from tests.programs.browser.watched import Watched, find_violations
 from tests.programs.interop.servers import RunningServer
 
 # What a host sets where a page names no origins ("Host Behavior"); the frame inherits it.
@@ -87,13 +87,8 @@ class Host:
         messages = self.watched.page.evaluate("() => window.heard")
         return [each["params"] for each in messages if each.get("method") == method]
 
-    def violations(self, axe: str) -> list[str]:
+    def violations(self, axe: str, theme: str) -> list[str]:
         """Return what axe-core has against the page in the frame."""
         frame = self.watched.page.frames[1]
         frame.evaluate(axe)
-        found = frame.evaluate("() => axe.run(document)")
-        return [
-            f"{item['id']}: {node['html'][:160]} {node['failureSummary']}"
-            for item in found["violations"]
-            for node in item["nodes"]
-        ]
+        return find_violations(frame, theme)
