@@ -36,6 +36,7 @@ from drf_mcp.dispatch.probe import find_written_databases
 from drf_mcp.dispatch.request import is_decorated
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
+from drf_mcp.interaction.call_context import DEFERRAL
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import Category, Failure, Outcome
@@ -177,6 +178,8 @@ class CallToApprove:
         """Make the call of a proposal that was taken to be made, or have it approved anew."""
         call, ruling = self.call, self.ruling
         RUN.set(call, row)
+        # What was approved is made here, and not left to a task, which would be proposed anew.
+        DEFERRAL.set(call, None)
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -13,6 +14,7 @@ from django.urls import path
 from rest_framework.mixins import UpdateModelMixin
 from rest_framework.response import Response
 
+from drf_mcp import call_context
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.contrib.rules import rule
@@ -25,7 +27,7 @@ from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
 from example_project.shop.models import Order, Product
 from example_project.shop.permissions import IsOwnerOrPermitted
-from example_project.shop.views import ProductViewSet
+from example_project.shop.views import OrderViewSet, ProductViewSet
 from tests.agents import Agent
 from tests.contrib.writes.idempotency.views import HeaderPayments, HeaderRecords
 
@@ -390,6 +392,30 @@ def test_a_task_that_was_cancelled(task_of, order):
     run_proposal(approve().pk)
     assert Proposal.objects.get().status == "failed"
     assert not is_refunded(order)
+
+
+@pytest.mark.parametrize("by_worker", [True, False])
+def test_an_approved_call_that_its_view_leaves_to_a_worker_is_made_at_once(
+    ask, alice, sent, settings, monkeypatch, order, by_worker
+):
+    def answer(view, refunded):
+        call_context(view.request).defer()
+        return Response({"status": refunded.status})
+
+    configure(settings, TASKS_BACKEND="background")
+    options = replace(OrderViewSet.refund.mcp_tool, features={"task": "optional", "defers": True})
+    monkeypatch.setattr(OrderViewSet.refund, "mcp_tool", options)
+    monkeypatch.setattr(OrderViewSet, "answer", answer)
+    registry.reload()
+    call = {"name": "orders_refund", "arguments": sent, "_meta": TASKS}
+    alice.result("tools/call", **call)
+    row = approve()
+    result = (
+        run_proposal(row.pk).answer["result"] if by_worker else alice.result("tools/call", **call)
+    )
+    row.refresh_from_db()
+    assert (row.status, result["resultType"]) == ("done", "complete")
+    assert is_refunded(order)
 
 
 def test_a_program_that_ends_at_a_proposal_says_what_to_ask_for(ask, alice, sent, settings):
