@@ -141,14 +141,14 @@ UNDECIDED: Slot[list[tuple[Any, Outcome]]] = Slot()
 def locating_item(call: CallState, place: int) -> Iterator[None]:
     """Name the item of a request that the view refuses.
 
-    Where the other items are kept, the item is noted for `UndecidedGuard` to refuse alone.
+    Where the other objects are kept, or read, it is noted for `UndecidedGuard` to refuse alone.
     """
     try:
         yield
     except ViewRefused as exc:
-        if not call.bound.items or call.tool.options.bulk != "partial":
+        if not call.bound.many and (not call.bound.items or call.tool.options.bulk != "partial"):
             raise ViewRefused(locate_item(exc.outcome, call, place)) from exc
-        noted = (call.bound.items[place].kwargs, exc.outcome)
+        noted = (call.bound.requests[place].kwargs, exc.outcome)
         UNDECIDED.set(call, [*(UNDECIDED.get(call) or ()), noted])
 
 

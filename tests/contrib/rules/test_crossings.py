@@ -25,7 +25,7 @@ from drf_mcp.contrib.tasks import TASKS_EXTENSION
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
-from example_project.shop.models import Order, Product
+from example_project.shop.models import Order, Product, Ticket
 from example_project.shop.permissions import IsOwnerOrPermitted
 from example_project.shop.views import OrderViewSet, ProductViewSet
 from tests.agents import Agent
@@ -140,6 +140,16 @@ def test_of_items_that_are_kept_apart_one_missing_object_fails_alone(
     assert [(each["pointer"], each["code"]) for each in refused.problems] == [
         ("/items/0", "NOT_FOUND")
     ]
+
+
+def test_of_several_that_are_read_one_missing_object_fails_alone(keep_rule, carol):
+    keep_rule("tickets_retrieve", condition='object.subject == "secret"')
+    ticket = Ticket.objects.earliest("pk")
+    result = carol.call("tickets_retrieve", ids=[10**6, ticket.pk])
+    assert [row and row["id"] for row in result.data["results"]] == [None, ticket.pk]
+    assert carol.call("tickets_retrieve", ids=[10**6]).code == "NOT_FOUND"
+    Ticket.objects.filter(pk=ticket.pk).update(subject="secret")
+    assert carol.call("tickets_retrieve", ids=[10**6, ticket.pk]).code == "FORBIDDEN"
 
 
 def test_what_no_rule_has_decided_is_not_made(keep_rule, carol, keeps_some, monkeypatch):
