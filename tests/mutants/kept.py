@@ -734,6 +734,13 @@ MUTANTS = (
         ("contrib/writes/test_together.py",),
     ),
     Mutant(
+        "what the database refuses ends no transaction of a guard",
+        "contrib/writes/items.py",
+        "            is_within = is_inner and transaction.get_connection(using).in_atomic_block",
+        "            is_within = False",
+        ("contrib/writes/test_together.py",),
+    ),
+    Mutant(
         "a call about several objects is left to a worker before one is made",
         "contrib/tasks/feature.py",
         "        if call.tool.options.defers and not call.bound.is_batch:",

@@ -38,8 +38,10 @@ class WriteBatch(Batch):
         model = self.tool.endpoint.model
         using = DEFAULT_DB_ALIAS if model is None else router.db_for_write(model)
 
-        def transact() -> AbstractContextManager[Any]:
-            return nullcontext() if keeps_some else transaction.atomic(using=using)
+        def transact(is_inner: bool) -> AbstractContextManager[Any]:
+            # Where a guard has begun a transaction, what the database refuses would end it.
+            is_within = is_inner and transaction.get_connection(using).in_atomic_block
+            return transaction.atomic(using) if is_within or not keeps_some else nullcontext()
 
         def is_refused(*outcomes: Outcome) -> bool:
             refused = any(map(is_miss, outcomes)) and not keeps_some
@@ -48,10 +50,10 @@ class WriteBatch(Batch):
             return refused
 
         throttled: Outcome | None = None
-        with transact():
+        with transact(False):
             for request in self.call.items:
                 # What a refused request leaves behind must not be in the way of the next one.
-                with transact():
+                with transact(True):
                     try:
                         # Where a throttle refuses one request, the others are not sent.
                         outcome = throttled or perform(request)

@@ -236,6 +236,22 @@ def test_no_object_is_made_twice_where_the_view_asks_about_another(teams, db, bu
     assert warning["message"] == "1 of 2 failed. items[1]: INPUT_REQUIRED, Why?"
 
 
+class UnvalidatedSerializer(TeamSerializer):
+    name = serializers.CharField()
+
+
+@pytest.mark.parametrize("guard", [{}, {"idempotency_key": "k"}, {"dry_run": True}])
+def test_what_the_database_refuses_is_in_the_way_of_no_other_object(teams, team, guard):
+    view = {"serializer_class": UnvalidatedSerializer}
+    agent = teams(bulk="partial", view=view, dry_run=True, idempotency_key=True)
+    agent.http.raise_request_exception = False
+    items = [{"name": "a"}, {"name": team.name}, {"name": "b"}]
+    result = agent.call(CREATE, items=items, **guard)
+    rows = [row and row["name"] for row in result.data["results"]]
+    assert rows == ["a", None, "b"]
+    assert names() == [team.name, *(() if "dry_run" in guard else ("a", "b"))]
+
+
 class NameSerializer(TeamSerializer):
     class Meta(TeamSerializer.Meta):
         fields = ["name"]
