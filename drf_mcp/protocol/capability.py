@@ -136,6 +136,8 @@ class RequestContext:
     # The throttles of the endpoint.
     throttles: Sequence[Any] = ()
     observers: Sequence[MessageObserver] = ()
+    # Whether another call of the caller makes it: no result is written of it.
+    is_inner: bool = False
 
     @property
     def urlconf(self) -> Any:
@@ -154,7 +156,7 @@ class RequestContext:
             meta[CLIENT_CAPABILITIES_KEY] = others
         params = {"name": name, "arguments": arguments, "_meta": meta}
         message = Message(self.message.id, "tools/call", params)
-        return replace(self, message=message, headers=None)
+        return replace(self, message=message, headers=None, is_inner=True)
 
     @property
     def declared(self) -> Mapping[str, Any] | None:

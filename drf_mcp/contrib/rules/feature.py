@@ -82,6 +82,11 @@ class RulesFeature(Feature):
             # The rights that the answer of an approved call is read by.
             answer = StoredAnswer(call.caller, call.tool, **outcome.call)
             TERMS.set(call, answer.note_terms(failed=outcome.failure is not None))
+            if call.context is not None and call.context.is_inner:
+                # What other features say of the call is in the result of the outer one.
+                plain = outcome.changed(meta={})
+                result, _plain = call.server.tools_capability.write_result(plain, call)
+                self.finish_result(result, outcome, call)
         return outcome
 
     def finish_result(

@@ -328,6 +328,18 @@ def test_a_caller_without_a_row_of_a_credential_calls_again(ask, sent, order):
     assert is_refunded(order)
 
 
+def test_a_program_makes_an_approved_call(ask, alice, sent, order, settings):
+    configure(settings, COMPOSE="writes")
+    alice.call("orders_refund", **sent)
+    row = approve()
+    made = alice.call("tools_compose", program=f"orders_refund(**{sent!r})")
+    assert made.data["result"]["status"] == "refunded"
+    row.refresh_from_db()
+    assert (row.status, is_refunded(order)) == ("done", True)
+    answer = alice.call("proposals_retrieve", id=row.pk).data["answer"]["result"]
+    assert answer["structuredContent"]["data"]["status"] == "refunded"
+
+
 def test_a_session_calls_again(ask, sent, order):
     client = Client()
     client.force_login(User.objects.get(username="alice"))
