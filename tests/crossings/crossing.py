@@ -228,7 +228,7 @@ class Crossing:
         if self.is_on("if_match"):
             options["if_match"] = "subject"
         if self.is_on("several"):
-            options["bulk"] = True
+            options["bulk"] = True if self.case["several"] == ON else "partial"
         if self.is_on("tasks"):
             options["task"] = "optional"
         if self.is_on("undo"):

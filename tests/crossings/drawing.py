@@ -49,8 +49,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "figures": (OFF, ON),
     # Errors have a body of the project's own.
     "own errors": (OFF, ON),
-    # A write may name several notes.
-    "several": (OFF, ON),
+    # A write may name several notes: all of them are made or none, or those that work.
+    "several": (OFF, ON, "partial"),
     "time limit": (OFF, ON),
     "throttle": (OFF, ON),
     "atomic": (OFF, ON),
