@@ -364,7 +364,6 @@ def check_change(crossing: Crossing) -> None:
         assert reply.code in (None, "CONFLICT")
         assert after == before
 
-
     if "items" in crossing.describe(tool):
         check_several_changes(crossing, own, before, written)
 

@@ -180,6 +180,8 @@ class CallToApprove:
         RUN.set(call, row)
         # What was approved is made here, and not left to a task, which would be proposed anew.
         DEFERRAL.set(call, None)
+        # The guards and throttles let the call in, and it was confirmed, when it was proposed.
+        call.is_rerun = call.is_counted = True
         with ExitStack() as stack:
             for alias in find_written_databases():
                 stack.enter_context(transaction.atomic(using=alias))
@@ -187,8 +189,6 @@ class CallToApprove:
             # The rule may ask for more by now than when the call was approved.
             is_enough = row.given.count() >= ruling.approvals and ruling.group in ("", row.group)
             if is_enough and trial.fingerprint == row.fingerprint:
-                # The guards let the call in, and it was confirmed, when it was proposed.
-                call.is_rerun = call.is_counted = True
                 return proceed(call)
         self.store.return_stale(row, trial.shown, trial.fingerprint, **self.asked)
         return describe_waiting(call, row)

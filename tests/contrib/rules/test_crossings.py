@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import path
 from rest_framework.mixins import UpdateModelMixin
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 
 from drf_mcp import call_context
 from drf_mcp.contrib.audit.auditor import Auditor
@@ -170,6 +171,25 @@ def test_approvers_are_shown_the_objects_that_there_are(keep_rule, carol, keeps_
     assert run_proposal(approve().pk).status == "done"
     pan.refresh_from_db()
     assert str(pan.price) == "6.00"
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_throttle_of_the_view_counts_an_approved_call_once(
+    keep_rule, carol, monkeypatch, several
+):
+    class Counted(BaseThrottle):
+        calls = 0
+
+        def allow_request(self, request, view) -> bool:
+            Counted.calls += 1
+            return True
+
+    monkeypatch.setattr(ProductViewSet, "throttle_classes", [Counted])
+    keep_rule("products_partial_update", "approve", condition="object.price > 0")
+    items = [{"slug": each.slug, "price": "6.00"} for each in Product.objects.order_by("pk")[:2]]
+    carol.call("products_partial_update", **({"items": items} if several else items[0]))
+    assert run_proposal(approve().pk).status == "done"
+    assert Counted.calls == (2 if several else 1)
 
 
 def test_several_objects_are_proposed_as_one_call(keep_rule, carol):
