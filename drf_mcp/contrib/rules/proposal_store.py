@@ -191,6 +191,8 @@ class ProposalStore:
         members = {"shown": shown, "shown_before": before, "fingerprint": fingerprint, **asked}
         if self.change(row, RUNNING, status=STALE, expires=expires, **members):
             row.approvals.all().delete()
+            if task := self.find_task(row):
+                tasks.TaskStore().of(task).update(expires=expires)
             self.send_made(row)
 
     def finish(

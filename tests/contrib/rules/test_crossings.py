@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -11,6 +12,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import path
+from django.utils import timezone
 from rest_framework.mixins import UpdateModelMixin
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -23,6 +25,7 @@ from drf_mcp.contrib.rules.models import Proposal
 from drf_mcp.contrib.rules.proposal_store import ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
+from drf_mcp.contrib.tasks.models import CallTask
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
@@ -427,6 +430,16 @@ def test_the_task_of_a_declined_proposal_fails(task_of):
     store.decline(row, User.objects.get(username="admin"), "It arrived.")
     found = task_of()
     assert (found["status"], found["error"]["message"]) == ("failed", "It arrived.")
+
+
+def test_the_task_of_a_call_that_is_approved_anew_waits_as_long_as_the_call(task_of, order):
+    row = approve()
+    soon = timezone.now() + timedelta(minutes=1)
+    CallTask.objects.update(expires=soon)
+    Order.objects.filter(pk=order.pk).update(note="Another.")
+    assert run_proposal(row.pk).status == "stale"
+    row.refresh_from_db()
+    assert CallTask.objects.get().expires == row.expires > soon
 
 
 def test_a_task_that_was_cancelled(task_of, order):
