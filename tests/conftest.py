@@ -20,7 +20,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.archive.withheld import withheld_cache
-from drf_mcp.introspection.stock_serializers import DESCRIBED
+from drf_mcp.introspection.shared_fields import SharedFields
 from drf_mcp.introspection.text import look_up_text
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
@@ -125,7 +125,7 @@ def no_language_left_over() -> Iterator[None]:
     yield
     translation.deactivate()
     look_up_text.cache_clear()
-    DESCRIBED.clear()
+    SharedFields.known.clear()
     timezone.deactivate()
 
 

@@ -33,7 +33,6 @@ from drf_mcp.introspection.types import AnyField
 
 # Importing the module registers its describers.
 DESCRIBERS = serializer_fields
-COMPOSITE = frozenset({"object", "array"})
 JSON_TYPES: dict[str, Any] = {
     "string": str,
     "integer": int,
@@ -76,7 +75,7 @@ class DescribedField:
     def accepted_schema(self) -> FieldSchema:
         declared = find_declared_schema(self.field)
         if declared is not None:
-            return self.widen(FieldSchema.of(declared))
+            return FieldSchema.of(declared)
         if self.converts_as_described:
             return self.described_class_schema
         # A field that needs a caller to be described is no loss here, where it would be a hint.
@@ -103,24 +102,6 @@ class DescribedField:
         # The describer of a project's class knows that class's own methods.
         definer = next(base for base in type(self.field).__mro__ if method in vars(base))
         return issubclass(self.described_class, definer) or is_drf_code(type(self.field), method)
-
-    def widen(self, declared: FieldSchema) -> FieldSchema:
-        # An object or array is often declared of the values that the field gives, though the field
-        # reads a key or a choice. One with its own way to read input may take both.
-        unknown = FieldSchema({"type": ["string", "number"]})
-        own = attempt("", lambda: self.described_class_schema, "", [], unknown)
-        scalars = [kind for kind in own.types if kind not in COMPOSITE]
-        if not declared.types or not scalars or not COMPOSITE.issuperset(declared.types):
-            return declared
-        if not self.converts_as_described:
-            scalars = list(dict.fromkeys([*scalars, "string", "number"]))
-        hidden = ("type", "enum", "description")
-        open_ended = {name: own[name] for name in own if name not in hidden}
-        kinds = declared["type"] if isinstance(declared["type"], list) else [declared["type"]]
-        values = join_values(own.get("enum") or ())
-        choices = _("One of %(values)s") % {"values": values} if values else ""
-        both = {**open_ended, **declared, "type": [*scalars, *kinds]}
-        return FieldSchema.of(explain(both, choices, own.get("description", "")))
 
     def intend(self, schema: FieldSchema) -> FieldSchema:
         words = describe_intention(schema)

@@ -23,7 +23,7 @@ from drf_mcp.introspection.handling import (
     make_file_parameter,
 )
 from drf_mcp.introspection.input_serializer import InputSerializer
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection, noted_queries
+from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.renaming import Renaming
@@ -34,20 +34,11 @@ from drf_mcp.introspection.serializer_fields import (
     find_sendable,
     is_required,
 )
-from drf_mcp.introspection.shared_fields import (
-    SharedFields,
-    find_surroundings,
-    freeze_arguments,
-)
+from drf_mcp.introspection.shared_fields import FIELD_HOOKS, describe_once
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.source.words import asks_who_calls
-from drf_mcp.introspection.stock_serializers import (
-    FIELD_HOOKS,
-    describe_once,
-    is_stock_serializer,
-)
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
@@ -173,16 +164,7 @@ class RequestBody:
         body = self.get_serializer_body(found, partial=partial)
         if body.kind != "open":
             self.find_caller(found)
-        if several is not None:
-            return body.union(several)
-        # A handler that reads rows with a serializer of its own, such as one of their keys, and
-        # gives parts of them to the view's, takes rows with the fields of both.
-        call, attempt = serializer.call, self.inspection.attempt
-        is_narrow = body.kind == "list" and call is not None and call.serializer_class is not None
-        if not is_narrow or reading is None or not reading.reads_parts:
-            return body
-        own = attempt(lambda: self.view.get_serializer(many=True), GUARD, None)
-        return body if own is None else body.with_members_of_rows(self.get_serializer_body(own))
+        return body if several is None else body.union(several)
 
     def get_unknown_body(self) -> Body:
         # Return the body that no serializer reads: none, or any, with the keys read of it.
@@ -265,9 +247,12 @@ class SerializerBody:
     def get_body(self) -> Body:
         inspection = self.inspection
         # What people wrote of a field is in force for the views that carry their schema class.
-        annotated = None if inspection.annotations is None else type(inspection.annotations.schema)
+        # Decorators of drf-spectacular make one for each handler, which describes no field itself.
+        carried = () if inspection.annotations is None else inspection.annotations.carried
+        bases = (base for owner in carried[:1] for base in owner.__mro__)
+        annotated = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
         around = annotated, inspection.write, self.serializer.partial, self.takes_json
-        body, further, found = describe_once(self.serializer, around, self.describe_shared)
+        body, further, found = describe_once(self.serializer, around, self.describe_alone)
         inspection.findings += [replace(finding, place=inspection.place) for finding in found]
         if body.kind != "object":
             return body
@@ -341,26 +326,6 @@ class SerializerBody:
     def get_handling(self, field: AnyField) -> Handling:
         find = partial(find_handling, field, takes_json=self.takes_json)
         return self.inspection.attempt(find, GUARD, PLAIN)
-
-    def describe_shared(self) -> Described:
-        # Once for all tools with the same serializer class and arguments, where code of the project
-        # builds fields that nothing around the serializer chooses.
-        is_stock = is_stock_serializer(self.serializer)
-        shared = None if is_stock else SharedFields.of(self.serializer)
-        arguments = freeze_arguments(self.serializer)
-        if shared is None or arguments is None:
-            return self.describe_alone()
-        made_as = type(self.serializer), arguments, self.serializer.partial, self.takes_json
-        key = (*made_as, *find_surroundings(self.inspection))
-        if key not in shared.bodies:
-            shared.give(self.serializer)
-            with noted_queries() as queries:
-                made = self.describe_alone()
-            if queries:
-                return made
-            shared.bodies[key] = made
-        found: Described = shared.bodies[key]
-        return found
 
     def describe_alone(self) -> Described:
         findings = self.inspection.findings

@@ -1,21 +1,30 @@
-"""The fields of serializers that are the same for every caller and every view."""
+"""Serializers whose fields are the same for every caller and every view: described once."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
 
 from django.core.signals import setting_changed
 from django.utils.translation import get_language
 from rest_framework.serializers import ListSerializer, Serializer
 from rest_framework.utils.serializer_helpers import BindingDict
 
-from drf_mcp.introspection.inspection import Inspection, find_carried, noted_queries
+from drf_mcp.introspection.inspection import noted_queries
 from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
 from drf_mcp.introspection.source.words import depends_on_request
-from drf_mcp.introspection.stock_serializers import FIELD_BUILDERS, FIELD_HOOKS
 
+Value = TypeVar("Value")
+# What serializers override to choose their fields while an instance is made.
+FIELD_HOOKS = (
+    "__init__",
+    "get_fields",
+    "fields",
+    "_writable_fields",
+    "get_field_names",
+    "get_extra_kwargs",
+)
 # Where the code of a serializer or field may choose by what is around it.
 MEMBERS = (
     *FIELD_HOOKS,
@@ -23,26 +32,53 @@ MEMBERS = (
     "__deepcopy__",
     "bind",
     "choices",
-    "get_choices",
-    "get_queryset",
+    "context",
     "get_validators",
     "many_init",
-    *FIELD_BUILDERS,
+    "root",
+    "build_field",
+    "build_standard_field",
+    "build_relational_field",
+    "build_nested_field",
+    "build_property_field",
+    "build_url_field",
+    "build_unknown_field",
+    "include_extra_kwargs",
 )
 UNSHARED = frozenset({"context", "data", "instance", "child", "partial"})
 # The tools of a view, which are described one after the other, share theirs.
-MOST_SHARED = 512
+MOST_SHARED = 128
+
+
+def describe_once(serializer: Any, around: Hashable, describe: Callable[[], Value]) -> Value:
+    """Return what is described of a serializer, once for all that are alike.
+
+    Args:
+        around: what the description depends on besides the serializer and the language.
+    """
+    shared, arguments = SharedFields.of(serializer), freeze_arguments(serializer)
+    if shared is None or arguments is None:
+        return describe()
+    key = type(serializer), arguments, get_language(), around
+    if key not in shared.described:
+        shared.give(serializer)
+        with noted_queries() as queries:
+            made = describe()
+        if queries:
+            return made
+        shared.described[key] = made
+    found: Value = shared.described[key]
+    return found
 
 
 class SharedFields:
-    # The fields of one serializer class with the same arguments. bodies: what was described of
-    # them, by what else it depends on.
+    # The fields of one serializer class with the same arguments, and what was described of them.
 
     known: dict[Any, SharedFields | None] = {}
 
     def __init__(self, serializer: Any) -> None:
         self.fields = serializer.fields
-        self.bodies: dict[Any, Any] = {}
+        self.described: dict[Any, Any] = {}
 
     @classmethod
     def of(cls, serializer: Any) -> SharedFields | None:
@@ -134,13 +170,3 @@ def freeze_arguments(serializer: Any) -> Any:
 
 def freeze(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, set)) else value
-
-
-def find_surroundings(inspection: Inspection) -> tuple[Any, ...]:
-    # What the description of a field depends on besides the field.
-    classes = find_carried(type(inspection.view), inspection.handler_name)
-    # Decorators of drf-spectacular make a class for each handler, which describes no field itself.
-    bases = classes[0].__mro__ if classes else ()
-    own = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
-    annotated = own if inspection.annotations is not None else None
-    return annotated, inspection.write, get_language()

@@ -69,6 +69,7 @@ class SpectacularAnnotations:
     # What drf-spectacular infers is ignored. The nearest of the schema classes comes first.
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
+        self.carried = classes
         # A decorator builds on the project's default class where it cannot see the view's own;
         # the default's place is for the view's, or for AutoSchema.
         nearest, base = classes[0], classes[-1]

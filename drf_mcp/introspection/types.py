@@ -247,14 +247,6 @@ class Body:
         rows = reduce(FieldSchema.union, schemas)
         return Body("either", tuple(fields), rows, handling, keys)
 
-    def with_members_of_rows(self, other: Body) -> Body:
-        rows, others = ((body.schema or {}).get("items", {}) for body in (self, other))
-        if "properties" not in rows or "properties" not in others:
-            return replace(self, schema={**(self.schema or {}), "items": {}})
-        properties = {**others["properties"], **rows["properties"]}
-        schema = {**(self.schema or {}), "items": {**rows, "properties": properties}}
-        return replace(self, schema=schema, handling=self.handling.union(other.handling))
-
 
 class LostFilters(Finding):
     """Filters that HTTP takes and that are no argument."""

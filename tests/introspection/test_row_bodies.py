@@ -26,16 +26,6 @@ class Rows(viewsets.GenericViewSet):
         rows = self.key_class(data=request.data, many=True)
         return Response(rows.is_valid())
 
-    def bulk_update(self, request):
-        rows = KeySerializer(data=request.data, many=True)
-        rows.is_valid(raise_exception=True)
-        return self.update_rows(rows.validated_data)
-
-    def update_rows(self, rows):
-        for row in rows:
-            self.get_serializer(data=row, partial=True).is_valid(raise_exception=True)
-        return Response()
-
     def rename(self, request):
         return Response(NameSerializer(data=request.data).is_valid())
 
@@ -65,12 +55,6 @@ def test_attribute_is_that_of_the_route():
     assert list(body.schema["items"]["properties"]) == ["name"]
     body = described(Rows, "POST", "declared", serializer_class=KeySerializer).body
     assert list(schemas(body.fields)) == ["id"]
-
-
-def test_rows_read_by_two_serializers_may_have_the_fields_of_both():
-    items = described(Rows, "PATCH", "bulk_update").body.schema["items"]
-    assert set(items["properties"]) == {"id", "name"}
-    assert items["required"] == ["id"]
 
 
 def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(subtests):
