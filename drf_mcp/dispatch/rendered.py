@@ -7,6 +7,8 @@ from typing import Any
 
 from rest_framework.utils.serializer_helpers import ReturnDict, ReturnList
 
+from drf_mcp.dispatch.shown_rows import find_return_lists
+
 # Mappings inside one another that are followed.
 DEEPEST = 3
 
@@ -33,11 +35,8 @@ def find_wrapped(data: Any, rendered: Any) -> Any:
 
     They are known where one list alone has as many items.
     """
-    every, around = [data], {"": rendered}
-    for each in every:
-        every += each.values() if isinstance(each, Mapping) else ()
-        if not isinstance(each, ReturnList):
-            continue
+    around = {"": rendered}
+    for _pointer, each in find_return_lists(data):
         holders, places = [around], []
         for holder in holders:
             for name, value in holder.items():

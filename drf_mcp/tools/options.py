@@ -200,13 +200,12 @@ CHOOSING = ("name", "condition", "many")
 def check_endpoint_options(own: Mapping[str, Any]) -> None:
     """Check the options that an endpoint gives to all its tools; raises ImproperlyConfigured."""
     ToolOptions.of(**own)
-    brought = features.tool_options.items()
-    for name in (*CHOOSING, *(name for name, each in brought if each.chooses_tools)):
-        if name in own:
-            raise ImproperlyConfigured(
-                f"The tool option {name} is none of an endpoint, which has the tools of all: write "
-                f"it at the view, as @mcp_viewset({name}=...) or @mcp_tool({name}=...)."
-            )
+    brought = {name for name, each in features.tool_options.items() if each.chooses_tools}
+    for name in own.keys() & {*CHOOSING, *brought}:
+        raise ImproperlyConfigured(
+            f"The tool option {name} is none of an endpoint, which has the tools of all: write it "
+            f"at the view, as @mcp_viewset({name}=...) or @mcp_tool({name}=...)."
+        )
 
 
 @dataclass(frozen=True)

@@ -743,8 +743,8 @@ MUTANTS = (
     Mutant(
         "a call about several objects is left to a worker before one is made",
         "contrib/tasks/feature.py",
-        "        if call.tool.options.defers and not call.bound.is_batch:",
-        "        if call.tool.options.defers:",
+        "        is_own = call.tool.options.defers and not call.bound.is_batch",
+        "        is_own = call.tool.options.defers",
         ("contrib/tasks/test_lifecycle.py",),
     ),
     Mutant(

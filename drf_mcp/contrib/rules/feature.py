@@ -19,7 +19,6 @@ from drf_mcp.contrib.rules.proposal_store import RUNNING, ProposalStore
 from drf_mcp.contrib.rules.proposing import (
     RETRIEVE,
     RUN,
-    TERMS,
     WITHDRAW,
     RulesGuard,
     UndecidedGuard,
@@ -78,15 +77,12 @@ class RulesFeature(Feature):
         ]
 
     def finish_outcome(self, outcome: Outcome, call: CallState) -> Outcome:
-        if call.slots and RUN.get(call) is not None:
-            # The rights that the answer of an approved call is read by.
-            answer = StoredAnswer(call.caller, call.tool, **outcome.call)
-            TERMS.set(call, answer.note_terms(failed=outcome.failure is not None))
-            if call.context is not None and call.context.is_inner:
-                # What other features say of the call is in the result of the outer one.
-                plain = outcome.changed(meta={})
-                result, _plain = call.server.tools_capability.write_result(plain, call)
-                self.finish_result(result, outcome, call)
+        is_inner = call.context is not None and call.context.is_inner
+        if is_inner and call.slots and RUN.get(call) is not None:
+            # What other features say of the call is in the result of the outer one.
+            plain = outcome.changed(meta={})
+            result, _plain = call.server.tools_capability.write_result(plain, call)
+            self.finish_result(result, outcome, call)
         return outcome
 
     def finish_result(
@@ -95,7 +91,9 @@ class RulesFeature(Feature):
         row = RUN.get(call) if call.slots else None
         if row is None:
             return result
-        store, terms = ProposalStore(), TERMS.get(call) or {}
+        # The rights that the answer of an approved call is read by.
+        answer = call.dispatcher.get_stored_answer(call)
+        store, terms = ProposalStore(), answer.note_terms(failed=outcome.failure is not None)
         if getattr(call.caller.request, "mcp_proposal", None) is None:
             members = json.loads(jsonrpc.encode_result(None, result))["result"]
             store.finish(row, {"result": {"resultType": "complete", **members}}, terms)

@@ -189,14 +189,12 @@ class Proposal(models.Model):
     def differences(self) -> list[tuple[str, str, str, str]]:
         """The fields that the call would change: the name, the value before and after, and the
         value after as it was shown before, "" for the same."""
-        before, after = find_fields(self.shown, "before"), find_fields(self.shown, "after")
-        earlier = None if self.shown_before is None else find_fields(self.shown_before, "after")
+        places = [(self.shown, "before"), (self.shown, "after"), (self.shown_before or {}, "after")]
+        before, after, earlier = (join_fields(*each) for each in places)
         found = []
-        for name in dict.fromkeys((*after, *(earlier or {}))):
-            was, is_now, had_been = (
-                write(each.get(name)) for each in (before, after, earlier or {})
-            )
-            is_other = earlier is not None and is_now != had_been
+        for name in {**after, **earlier}:
+            was, is_now, had_been = (write(each.get(name)) for each in (before, after, earlier))
+            is_other = self.shown_before is not None and is_now != had_been
             found.append((name, was, is_now, had_been if is_other else ""))
         return found
 
@@ -216,7 +214,7 @@ class Proposal(models.Model):
         return Conflict(text % {"status": self.get_status_display()})
 
 
-def find_fields(shown: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+def join_fields(shown: Mapping[str, Any], place: str) -> Mapping[str, Any]:
     """Return the fields of what was shown, before or after; of several objects with their keys."""
     if "objects" not in shown:
         return dict(shown.get(place, {}))

@@ -46,9 +46,8 @@ MADE = gettext_noop(
     "The change was made before, and is not made again. Its answer is not given: by now a rule "
     "refuses the call, or has it approved. Read what was changed."
 )
-# The proposal whose call is being made, and the rights that its answer is read by.
+# The proposal whose call is being made.
 RUN: Slot[Any] = Slot()
-TERMS: Slot[Mapping[str, Any]] = Slot()
 RETRIEVE, WITHDRAW = "proposals_retrieve", "proposals_withdraw"
 
 

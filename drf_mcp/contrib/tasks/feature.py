@@ -322,10 +322,9 @@ class DeferralGuard(Guard):
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
         task = DEFERRAL.get(call)
-        if task is None or call.is_rerun or call.is_trial:
-            return proceed(call)
         # Of several objects, some would be made before one of them defers, and made again.
-        if call.tool.options.defers and not call.bound.is_batch:
+        is_own = call.tool.options.defers and not call.bound.is_batch
+        if task is None or call.is_rerun or call.is_trial or is_own:
             return proceed(call)
         refusal: Outcome | None = call.dispatcher.admit(call)
         if refusal is not None:

@@ -135,15 +135,11 @@ def note_undo(outcome: Outcome, call: CallState) -> Outcome:
     if inverse is None:
         return outcome
 
-    def find_step() -> Outcome:
-        step = get_step(tool, inverse, call.bound.kwargs, outcome.data)
-        return outcome.changed(meta={**outcome.meta, UNDO: step})
-
-    def go_without(exc: Exception) -> Outcome:
+    def go_without(exc: Exception) -> None:
         logger.warning("How to take %s back cannot be said", tool.name, exc_info=exc)
-        return outcome
 
-    return contain(find_step, go_without)
+    step = contain(lambda: get_step(tool, inverse, call.bound.kwargs, outcome.data), go_without)
+    return outcome if step is None else outcome.changed(meta={**outcome.meta, UNDO: step})
 
 
 def narrow_undo(outcome: Outcome, call: CallState) -> Outcome:
