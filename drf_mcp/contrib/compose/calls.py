@@ -274,7 +274,8 @@ class ProgramCalls:
         if tool.reads:
             return
         shown = tool.sanitize_arguments(arguments)
-        if not outcome.is_trial:
+        # The answer of a change that was made before may come again.
+        if not outcome.is_trial and not outcome.meta.get("replayed"):
             answer.changed = shown
         noted, encoder = {**outcome.meta, "tool": tool.name, "arguments": shown}, AnswerEncoder()
         if outcome.meta and encoder.can_encode(noted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -154,19 +154,20 @@ class ProgramRun:
         return self.fail(400, failure)
 
     def fail(self, status: int, failure: Failure) -> Outcome:
-        context = {**failure.context, **self.find_printed()}
+        context, message = {**failure.context, **self.find_printed()}, failure.message
         if changes := self.calls.changes:
             context["changed"] = changes
-        message = " ".join([failure.message, *describe_changes(changes)])
+            end = "" if message.endswith((".", "?", "!")) else "."
+            message = f"{message}{end} {describe_changes(changes)}"
         failure = replace(failure, message=message, context=context)
         return Outcome(self.call.tool.name, status, failure=failure)
 
 
-def describe_changes(changes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the sentence that counts the changes of a program, if there are some."""
-    if counts := Counter(each["tool"] for each in changes):
-        calls = ", ".join(f"{tool} ({count})" for tool, count in counts.items())
-        yield _("What was changed before stays: %(calls)s.") % {"calls": calls}
+def describe_changes(changes: Iterable[Mapping[str, Any]]) -> str:
+    """Return the sentence that counts the changes of a program, "" for none."""
+    counts = Counter(each["tool"] for each in changes)
+    calls = ", ".join(f"{tool} ({count})" for tool, count in counts.items())
+    return _("What was changed before stays: %(calls)s.") % {"calls": calls} if calls else ""
 
 
 # --- Stops ----------------------------------------------------------------------------------
@@ -284,7 +285,8 @@ class Stop:
             advice %= {"tool": tool.name}
         code, category = inner.failure.code, inner.failure.category
         stopped_at = _("The program stopped at %(tool)s.") % {"tool": tool.name}
-        message = " ".join([stopped_at, *describe_changes(calls.changes), inner.failure.message])
+        texts = (stopped_at, describe_changes(calls.changes), inner.failure.message)
+        message = " ".join(filter(None, texts))
         failure = Failure(code, category, message, advice, soft=True)
         body = {"detail": f"{message} {advice}", "data": data}
         return Outcome(COMPOSE, 200, data=data, body=body, failure=failure, questions=questions)

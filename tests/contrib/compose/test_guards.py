@@ -54,6 +54,16 @@ def test_a_confirmation_stops_the_program_and_nothing_runs_twice(staff, configur
     assert not Customer.objects.filter(email="zoe@example.com").exists()
 
 
+def test_a_change_that_comes_again_by_its_key_is_counted_once(staff, configure):
+    configure(IDEMPOTENCY_KEYS=True)
+    new = 'customers_create(name="Zoe", email="z@example.com", country="DE", idempotency_key="k")\n'
+    failed = staff.run(f"{new}{new}1 / 0")
+    assert [each["tool"] for each in failed.data["changed"]] == ["customers_create"]
+    assert failed.envelope["error"].endswith(
+        "division by zero. What was changed before stays: customers_create (1)."
+    )
+
+
 def test_a_program_stops_as_often_as_it_has_to(staff, configure, calls):
     configure(CONFIRM=True)
     one, two = Customer.objects.exclude(orders__isnull=False).values_list("pk", flat=True)[:2]
