@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -51,9 +52,13 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
     )
     readonly_fields = fields
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedContent]:
+        return super().get_queryset(request).defer("text", "rows", "index")
+
     @admin.display(description=_("content"))
     def shown_content(self, row: ArchivedContent) -> SafeString:
-        content = "".join(row.chunks.order_by("position").values_list("text", flat=True))
+        chunks = row.chunks.order_by("position").values_list("text", flat=True)
+        content = "".join([row.text, *chunks])
         text = json.dumps(json.loads(content), indent=2, ensure_ascii=False)
         rest = len(text) - MAX_SHOWN
         note = gettext("… (%(count)d more characters)") % {"count": rest}

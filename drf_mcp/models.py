@@ -19,6 +19,7 @@ class ArchivedContent(models.Model):
     index = models.JSONField(_("numbers of chunks and of the items they begin with"), default=list)
     terms = models.JSONField(_("rights that it is read by"), default=dict)
     rows = models.JSONField(_("keys of the rows of its items"), default=list)
+    text = models.TextField(_("first chunk"), blank=True)
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)
 
@@ -32,7 +33,7 @@ class ArchivedContent(models.Model):
 
 
 class ArchivedChunk(models.Model):
-    """A part of an archived content: one row holds so much that every database takes it."""
+    """A later part of an archived content: one row holds so much that every database takes it."""
 
     content = models.ForeignKey(ArchivedContent, models.CASCADE, related_name="chunks")
     position = models.PositiveIntegerField(_("position"))

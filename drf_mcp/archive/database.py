@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import secrets
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from contextlib import nullcontext
+from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
-from django.db import router, transaction
-from django.db.models import Count, Sum
+from django.db import connections, router, transaction
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from drf_mcp.archive.stores import STORED, Archive, ArchiveFull, Entry
@@ -19,6 +21,8 @@ from drf_mcp.archive.stores import STORED, Archive, ArchiveFull, Entry
 # Old SQLite takes 999 parameters in one query.
 MAX_PARAMETERS = 500
 CHUNKS_PER_INSERT = 4
+# One of so many entries that are stored deletes expired ones, of so many entries.
+SWEEPS = 16
 
 
 class StoredEntry(Entry):
@@ -51,9 +55,15 @@ class StoredEntry(Entry):
         return items
 
     def read_chunks(self, first: int, end: int | None) -> str:
-        chunks = self.row.chunks.filter(position__gte=first).order_by("position")
-        chunks = chunks if end is None else chunks.filter(position__lt=end)
-        return "".join(chunks.values_list("text", flat=True))
+        if end is None and self.row.index:
+            end = self.row.index[-1][0]
+        # A deferred field, too. Content of one chunk has no other rows.
+        texts = [] if first else [self.row.text]
+        if end is None or end > 1:
+            chunks = self.row.chunks.filter(position__gte=first).order_by("position")
+            chunks = chunks if end is None else chunks.filter(position__lt=end)
+            texts += chunks.values_list("text", flat=True)
+        return "".join(texts)
 
 
 class StoredItems(Sequence[dict[str, Any]]):
@@ -101,14 +111,14 @@ class StoredItems(Sequence[dict[str, Any]]):
 class DatabaseArchive(Archive):
     """Keeps entries in tables, `drf_mcp.models.ArchivedContent` and its chunks.
 
-    Storing an entry deletes some expired ones; ``manage.py mcp_expire`` deletes all of them.
+    Storing deletes expired entries now and then; ``manage.py mcp_expire`` deletes all of them.
     A subclass may set the attributes.
 
     Attributes:
         max_entries: how many entries an owner may have; more are refused.
         max_size: how many characters the entries of an owner may have together.
         chunk_size: the most characters in one row of the database.
-        sweep: how many expired entries are deleted with each entry that is stored.
+        sweep: how many expired entries are deleted for each entry that is stored, on average.
     """
 
     is_durable = True
@@ -134,36 +144,43 @@ class DatabaseArchive(Archive):
         return self.table.filter(expires__gt=timezone.now())
 
     def store(self, entry: Entry) -> str:
-        with transaction.atomic(using=self.table.db):
-            expires = entry.created + timedelta(seconds=entry.lifetime)
-            if same := self._find_equal(entry):
-                self.rows.filter(pk=same).update(created=entry.created, expires=expires)
-                return same
-            self._delete(self.table.filter(expires__lte=entry.created)[: self.sweep])
-            kept = self.rows.filter(owner=entry.owner)
-            usage = kept.aggregate(count=Count("pk"), size=Sum("size"))
-            size = (usage["size"] or 0) + len(entry.content)
-            # New content is refused, because results have promised the old content.
-            if usage["count"] >= self.max_entries or size > self.max_size:
-                raise ArchiveFull("The owner has as much in the archive as one may have.")
-            stored = {name: getattr(entry, name) for name in STORED - {"content"}}
-            index, places = self.cut_chunks(entry)
+        expires = entry.created + timedelta(seconds=entry.lifetime)
+        same = {name: getattr(entry, name) for name in ("tool", "content_hash", "query_string")}
+        usage = self.rows.filter(owner=entry.owner).aggregate(
+            count=Count("pk"), size=Sum("size"), same=Count("pk", filter=Q(**same))
+        )
+        equal = self._find_equal(entry, same) if entry.owner and usage["same"] else None
+        if equal and self.table.filter(pk=equal).update(created=entry.created, expires=expires):
+            return equal
+        # New content is refused, because results have promised the old content.
+        size = (usage["size"] or 0) + len(entry.content)
+        if usage["count"] >= self.max_entries or size > self.max_size:
+            raise ArchiveFull("The owner has as much in the archive as one may have.")
+        if not secrets.randbelow(SWEEPS):
+            self._delete(self.table.filter(expires__lte=entry.created)[: SWEEPS * self.sweep])
+        self._insert(entry, expires)
+        return entry.archive_id
+
+    def _insert(self, entry: Entry, expires: datetime) -> None:
+        index, places = self.cut_chunks(entry)
+        texts = (entry.content[start:end] for start, end in places)
+        using, is_long = self.table.db, len(places) > 1
+        is_whole = is_long or connections[using].in_atomic_block
+        # One statement needs no transaction, but must not break that of a caller.
+        with transaction.atomic(using=using) if is_whole else nullcontext():
             row = self.table.create(
                 archive_id=entry.archive_id,
-                **stored,
+                **{name: getattr(entry, name) for name in STORED - {"content"}},
                 size=len(entry.content),
                 index=index,
+                text=next(texts),
                 expires=expires,
             )
             chunk = row.chunks.model
+            later = (chunk(content=row, position=p, text=text) for p, text in enumerate(texts, 1))
             # A few at a time, for the limits of statements and of memory.
-            for first in range(0, len(places), CHUNKS_PER_INSERT):
-                numbered = enumerate(places[first : first + CHUNKS_PER_INSERT], first)
-                chunk._default_manager.using(self.table.db).bulk_create(
-                    chunk(content=row, position=position, text=entry.content[start:end])
-                    for position, (start, end) in numbered
-                )
-        return entry.archive_id
+            while some := list(islice(later, CHUNKS_PER_INSERT)):
+                chunk._default_manager.using(using).bulk_create(some)
 
     def cut_chunks(self, entry: Entry) -> tuple[list[list[int]], list[tuple[int, int]]]:
         """Return the index for `StoredItems`, and the start and end of each chunk."""
@@ -179,17 +196,17 @@ class DatabaseArchive(Archive):
                 begin, first = place, number
         return [*index, [len(places), starts[-1][1]]] if entry.starts else [], places
 
-    def _find_equal(self, entry: Entry) -> str | None:
-        if not entry.owner:
-            return None
+    def _find_equal(self, entry: Entry, same: dict[str, Any]) -> str | None:
         # JSON is compared here, because not every database compares it.
-        columns = ("owner", "tool", "content_hash", "query_string")
-        rows = self.rows.filter(**{name: getattr(entry, name) for name in columns})
-        stored = map(StoredEntry.of_row, rows)
-        return next((each.archive_id for each in stored if each.has_same_content(entry)), None)
+        wanted = [entry.kwargs, entry.terms, entry.rows]
+        rows = self.rows.filter(owner=entry.owner, **same)
+        for archive_id, *found in rows.values_list("pk", "kwargs", "terms", "rows"):
+            if found == wanted:
+                return str(archive_id)
+        return None
 
     def read(self, archive_id: str) -> Entry | None:
-        row = self.rows.filter(pk=archive_id).defer("rows").first()
+        row = self.rows.filter(pk=archive_id).defer("rows", "text").first()
         return None if row is None else StoredEntry.of_row(row)
 
     def latest(self, owner: str, content_hash: str) -> str | None:

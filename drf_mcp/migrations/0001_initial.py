@@ -35,6 +35,7 @@ class Migration(migrations.Migration):
                     "rows",
                     models.JSONField(default=list, verbose_name="keys of the rows of its items"),
                 ),
+                ("text", models.TextField(blank=True, verbose_name="first chunk")),
                 ("created", models.DateTimeField(verbose_name="created")),
                 ("expires", models.DateTimeField(db_index=True, verbose_name="expires")),
             ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -94,10 +95,11 @@ class ResultWriter:
             # Plain JSON, and no long text in memory while it is shortened.
             outcome = outcome.changed(data=json.loads(answer), body=None)
             sample, answer = answer[:SAMPLE], ""
+            write = RowsEncoder(encode).encode
             outcome = fit_outcome(
-                budget, outcome, lambda it: "".join(envelope.texts(it, encode)), length, sample
+                budget, outcome, lambda it: "".join(envelope.texts(it, write)), length, sample
             )
-            texts = envelope.texts(outcome, encode)
+            texts = envelope.texts(outcome, write)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
             raise NestedTooDeep(MAX_DEPTH)
         return outcome, texts
@@ -169,6 +171,40 @@ class ResultWriter:
         whole = _("%(part)s cannot be written as JSON: it is %(fault)s")
         inner = _("%(part)s cannot be written as JSON: %(pointer)s is %(fault)s")
         return (inner if pointer else whole) % {"part": part, "pointer": pointer, "fault": fault}
+
+
+class RowsEncoder:
+    """Encodes several envelopes around one list, and the list once."""
+
+    # No text of an answer has it.
+    mark = secrets.token_hex(16)
+
+    def __init__(self, encode: Callable[[Any], str]) -> None:
+        self.encode_value = encode
+        self.rows: Any = None
+        self.text = ""
+
+    def encode(self, value: Any) -> str:
+        """Return a value as JSON."""
+        around, rows = self.take_out(value)
+        if rows is None:
+            return self.encode_value(value)
+        if rows is not self.rows:
+            self.rows, self.text = rows, self.encode_value(rows)
+        before, _mark, after = self.encode_value(around).partition(f'"{self.mark}"')
+        return f"{before}{self.text}{after}"
+
+    def take_out(self, value: Any, depth: int = 2) -> tuple[Any, Any]:
+        # An object with the mark in the place of its long list, and the list.
+        if isinstance(value, dict):
+            for name, member in value.items():
+                rows = member if isinstance(member, list) and len(member) >= SAMPLE_ROWS else None
+                inner: Any = self.mark
+                if rows is None and depth > 1:
+                    inner, rows = self.take_out(member, depth - 1)
+                if rows is not None:
+                    return {**value, name: inner}, rows
+        return value, None
 
 
 class ToolBudget(Budget):

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import path
 from django.utils import timezone
 from hypothesis import given
@@ -40,6 +41,13 @@ def store(value: object, owner: str = "7", archive: type[DatabaseArchive] = Smal
     return archive().store(make_entry(value, owner))
 
 
+def chunks() -> list[str]:
+    return [
+        *ArchivedContent.objects.values_list("text", flat=True),
+        *ArchivedChunk.objects.values_list("text", flat=True),
+    ]
+
+
 def kept() -> set[str]:
     return set(ArchivedContent.objects.values_list("pk", flat=True))
 
@@ -49,14 +57,13 @@ def test_content_comes_back_from_chunks_that_are_no_longer_than_said():
         value = "é" * (length // 6) + "x" * (length % 6)
         archive_id = store(value, owner=str(length))
         assert SmallArchive().read(archive_id).items[0]["value"] == value
-    assert max(len(chunk.text) for chunk in ArchivedChunk.objects.all()) <= 100
+    assert max(map(len, chunks())) <= 100
 
 
 def test_no_row_holds_more_than_half_a_million_characters():
     store("x" * 5_000_000, archive=DatabaseArchive)
-    texts = ArchivedChunk.objects.values_list("text", flat=True)
-    assert max(map(len, texts)) == 500_000
-    assert len(texts) == 11
+    assert max(map(len, chunks())) == 500_000
+    assert len(chunks()) == 11
 
 
 def make_rows(lengths: list[int]) -> list[dict]:
@@ -128,12 +135,37 @@ def test_what_has_expired_takes_no_room():
     assert store("new") in kept()
 
 
-def test_storing_takes_some_of_the_expired_away():
-    expired = [store(number, owner=str(number)) for number in range(3)]
+def test_one_of_sixteen_entries_takes_some_of_the_expired_away(monkeypatch):
+    drawn = []
+    monkeypatch.setattr("secrets.randbelow", lambda most: drawn.append(most) or len(drawn) != 42)
+    for number in range(40):
+        store(number, owner=str(number))
     ArchivedContent.objects.update(expires=timezone.now() - timedelta(seconds=1))
-    archive_id = store("new")
-    assert len(kept() & set(expired)) == 1
+    store("new")
+    assert len(kept()) == 41
+    archive_id = store("newer")
+    # Twice sixteen.
+    assert len(kept()) == 42 - 32
     assert archive_id in kept()
+    assert set(drawn) == {16}
+
+
+@pytest.mark.parametrize(("length", "inserts"), [(50, 1), (1_000, 4)])
+def test_short_content_is_kept_by_two_statements(length, inserts, monkeypatch):
+    """Inside a transaction, as that of a test, a failure must not break it."""
+    monkeypatch.setattr("secrets.randbelow", lambda most: 1)
+    with CaptureQueriesContext(connection) as queries:
+        store("x" * length)
+    kinds = [query["sql"].split()[0] for query in queries]
+    assert kinds == ["SELECT", "SAVEPOINT", *["INSERT"] * inserts, "RELEASE"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_short_content_needs_no_transaction(monkeypatch):
+    monkeypatch.setattr("secrets.randbelow", lambda most: 1)
+    with CaptureQueriesContext(connection) as queries:
+        store("new")
+    assert [query["sql"].split()[0] for query in queries] == ["SELECT", "INSERT"]
 
 
 def test_storing_equal_content_again_keeps_it_as_long_as_new_content():
