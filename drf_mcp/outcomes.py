@@ -10,8 +10,9 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import cached_property
 from typing import Any
+
+from django.utils.functional import cached_property
 
 from drf_mcp.codes import Category as Category
 from drf_mcp.codes import Severity as Severity

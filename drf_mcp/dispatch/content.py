@@ -24,7 +24,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.interaction.exchange import Block
-from drf_mcp.json_text import MAX_TEXT_DEPTH, JSONPointer, is_nested_deeper
+from drf_mcp.json_text import MAX_TEXT_DEPTH, JSONPointer, encode_plain, is_nested_deeper
 from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -245,7 +245,10 @@ class ContentReader:
         return ReadBytes(bytes(collected), size=len(collected))
 
 
-ENCODER = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+make_encoder = functools.partial(
+    JSONEncoder, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+)
+ENCODER = make_encoder()
 # What Python's json writes as the name of a member.
 KEYS = (str, int, float, type(None))
 # What REST framework writes as text or as a number, the commonest of what Python cannot write.
@@ -256,7 +259,7 @@ def encode_data(value: Any) -> str:
     return ENCODER.encode(value)
 
 
-class AnswerEncoder(JSONEncoder):
+class AnswerEncoder:
     """Writes an answer any number of times, but reads what is lazy in it only once.
 
     REST framework writes a queryset, a generator, a ``map`` and their like as an array. The
@@ -264,14 +267,21 @@ class AnswerEncoder(JSONEncoder):
     """
 
     def __init__(self) -> None:
-        super().__init__(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         self.unread: Any = None
         # Holds the iterable too: the id of one that is gone could come back.
         self._read: dict[int, tuple[Any, tuple[Any, ...]]] = {}
 
+    def encode(self, value: Any) -> str:
+        """Return a value as JSON."""
+        # Most answers are plain, and their encoder is made once for all of them.
+        try:
+            return encode_plain(value)
+        except (TypeError, RecursionError):
+            return make_encoder(default=self.default).encode(value)
+
     def default(self, obj: Any) -> Any:
         if isinstance(obj, TEXTS) or not self.is_lazy(obj):
-            return super().default(obj)
+            return ENCODER.default(obj)
         if id(obj) not in self._read:
             self.unread = obj
             self._read[id(obj)] = (obj, tuple(obj))

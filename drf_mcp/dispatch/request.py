@@ -103,7 +103,14 @@ class MetaHeaders(HttpHeaders):
         if name in self.UNPREFIXED_HEADERS:
             # Some servers give them with a prefix as well.
             return super().__getitem__(key)
-        return self.meta[f"{self.HTTP_PREFIX}{name}"]
+        return self.meta[f"HTTP_{name}"]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        # That of a mapping makes an exception of a header that was not sent.
+        name = key.replace("-", "_").upper()
+        if name in self.UNPREFIXED_HEADERS:
+            return super().get(key, default)
+        return self.meta.get(f"HTTP_{name}", default)
 
 
 class ToolRequest(HttpRequest):

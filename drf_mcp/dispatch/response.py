@@ -25,7 +25,6 @@ from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, Warning
 
-NO_NOTES = CallContext()
 PAGE_SIZE_LIMITED = "PAGE_SIZE_LIMITED"
 Recognizer = Callable[[Any, int], "Outcome | None"]
 """Reads the outcome out of a body and its HTTP status; None if the body is no envelope."""
@@ -153,45 +152,58 @@ def build_outcome(
         paginator = getattr(view, "paginator", None)
         if paginator is not None:
             pagination, limited = read_page(paginator, data, response.query_string, get_arguments)
-    base, notes = own or NOTHING, notes_of(response.request) or NO_NOTES
+    base = own or NOTHING
     quota = base.rate_limit
     if quota is None and view is not None and (view.throttle_classes or status == 429):
         quota = get_rate_limit(view, status, response.headers)
-    version, content_hash = find_version(base, notes, view)
-    warnings = (*base.warnings, *limited, *content.warnings, *notes.warnings)
+    warnings = (*base.warnings, *limited, *content.warnings)
     if own is not None:
         status, data, failure, body = own.status, own.data, own.failure, own.body
         pagination = own.pagination
-    if quota is not None and failure is None:
-        warnings += tuple(warn_of_quota(quota))
-    return base.changed(
+    outcome = base.changed(
         tool=tool,
         status=status,
         data=data,
         failure=failure,
         body=body,
         pagination=pagination,
-        content=content.blocks + notes.content if notes.blocks else content.blocks,
+        content=content.blocks,
         fidelity=content.fidelity or base.fidelity,
         rate_limit=quota,
         warnings=warnings,
-        suggestions=(*base.suggestions, *notes.suggestions),
-        telemetry={**base.telemetry, **notes.telemetry},
-        meta={**base.meta, **notes.meta},
-        version=version,
-        content_hash=content_hash,
         media_type=response.media_type,
+    )
+    notes = notes_of(response.request)
+    if notes is not None:
+        outcome = add_notes(outcome, notes)
+    if quota is not None and failure is None:
+        outcome = outcome.changed(warnings=(*outcome.warnings, *warn_of_quota(quota)))
+    return outcome if outcome.version else add_version(outcome, notes, view)
+
+
+def add_notes(outcome: Outcome, notes: CallContext) -> Outcome:
+    """Return an outcome with what the view said while it ran."""
+    return outcome.changed(
+        content=outcome.content + notes.content if notes.blocks else outcome.content,
+        warnings=(*outcome.warnings, *notes.warnings),
+        suggestions=(*outcome.suggestions, *notes.suggestions),
+        telemetry={**outcome.telemetry, **notes.telemetry},
+        meta={**outcome.meta, **notes.meta},
     )
 
 
-def find_version(outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
-    """Return the version of the content, and the hash of that version; "" where there is none."""
-    # The view's own envelope says them, else the call context, else attributes of the view.
-    version, own_hash = outcome.version or notes.content_version, notes.content_hash
+def add_version(outcome: Outcome, notes: CallContext | None, view: Any) -> Outcome:
+    """Return an outcome with the version of its content, and the hash of that version."""
+    # The call context says them, else attributes of the view. A hash of one version is not taken
+    # for that of another.
+    version = content_hash = ""
+    if notes is not None:
+        version, content_hash = notes.content_version, notes.content_hash
     if not version and (attribute := getattr(view, "mcp_version", None)):
-        version, own_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
-    # A hash of one version is not taken for that of another.
-    return version, outcome.content_hash or ("" if outcome.version else own_hash)
+        version, content_hash = str(attribute), str(getattr(view, "mcp_content_hash", None) or "")
+    if not version and not content_hash:
+        return outcome
+    return outcome.changed(version=version, content_hash=outcome.content_hash or content_hash)
 
 
 def new_request_id() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from drf_mcp.exceptions import (
     UnsupportedProtocolVersion,
 )
 from drf_mcp.outcomes import Question
-from drf_mcp.protocol import constants
+from drf_mcp.protocol import constants, jsonrpc
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     PROTOCOL_VERSION_HEADER,
@@ -178,6 +179,12 @@ class Era(ABC):
         return {name: value for name, value in members.items() if name in names}
 
 
+@functools.lru_cache(maxsize=64)
+def encode_server_info(members: tuple[tuple[str, Any], ...]) -> jsonrpc.Encoded:
+    """Return the ``_meta`` of a result as JSON, which nearly all results have in common."""
+    return jsonrpc.Encoded(jsonrpc.encode({constants.SERVER_INFO_KEY: dict(members)}))
+
+
 class HandshakeEra(Era):
     """2025-03-26, 2025-06-18 and 2025-11-25 (basic/lifecycle, basic/transports)."""
 
@@ -252,7 +259,12 @@ class StatelessEra(Era):
         # A cacheable result is private to the caller unless ``cacheScope`` says otherwise
         # (server/utilities/caching).
         finished = {"resultType": "complete", **self.get_defined(members, defined)}
-        finished["_meta"] = {**members.get("_meta", {}), constants.SERVER_INFO_KEY: server_info}
+        own = members.get("_meta")
+        # The discovery describes the server with lists as well.
+        if own or not {*map(type, server_info.values())} <= {str}:
+            finished["_meta"] = {**(own or {}), constants.SERVER_INFO_KEY: server_info}
+        else:
+            finished["_meta"] = encode_server_info(tuple(server_info.items()))
         if defined >= constants.CACHE_MEMBERS:
             finished.setdefault("ttlMs", mcp_settings.LIST_TTL * 1000)
             finished.setdefault("cacheScope", "private")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
@@ -118,12 +119,12 @@ class StrictDecoder(json.JSONDecoder):
             raise ParseError(_("A string of the body holds half of a surrogate pair."))
 
     def make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in members:
-                text = _("The key %(name)s appears twice in one object.")
-                raise ParseError(text % {"name": json.dumps(name[:100])})
-            members[name] = value
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            counts = Counter(name for name, _value in pairs)
+            name = next(name for name, count in counts.items() if count > 1)
+            text = _("The key %(name)s appears twice in one object.")
+            raise ParseError(text % {"name": json.dumps(name[:100])})
         return members
 
     def make_number(self, literal: str) -> float:

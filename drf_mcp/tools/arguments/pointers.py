@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.core.signals import setting_changed
@@ -90,10 +91,9 @@ class ArgumentPointers:
     def received(self, pointer: str) -> Any:
         if pointer in self.received_values:
             return self.received_values[pointer]
-        place = JSONPointer(pointer)
-        value = place.find_in(self.call.arguments, MISSING)
+        value = JSONPointer(pointer).find_in(self.call.arguments, MISSING)
         if value is not MISSING:
-            value = MASK if any(map(sounds_secret, place.path)) else self.mask(value, pointer)
+            value = MASK if sounds_secret(pointer) else self.mask(value, pointer)
         self.received_values[pointer] = value
         return value
 
@@ -140,11 +140,8 @@ class ArgumentPointers:
         schema = find_schema(self.arguments, pointer)
         if schema.get("type") in ("integer", "number"):
             return NUMBER.fullmatch(value) is None
-        try:
-            return "pattern" in schema and re.search(schema["pattern"], value) is None
-        except re.error:
-            # ECMAScript knows other patterns.
-            return False
+        pattern = compile_pattern(schema["pattern"]) if "pattern" in schema else None
+        return pattern is not None and pattern.search(value) is None
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")
@@ -160,6 +157,14 @@ class ArgumentPointers:
 
 # Of each argument that a view refuses, the words are made once a language.
 MOST_DESCRIBED = 1024
+
+
+@functools.lru_cache(MOST_DESCRIBED)
+def compile_pattern(pattern: str) -> re.Pattern[str] | None:
+    # ECMAScript knows other patterns.
+    with suppress(re.error):
+        return re.compile(pattern)
+    return None
 
 
 @functools.lru_cache(MOST_DESCRIBED)
