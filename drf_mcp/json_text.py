@@ -18,16 +18,21 @@ OBJECTS = (dict, Mapping)
 MAX_TEXT_DEPTH = 100
 
 
-def make_encode(*, ensure_ascii: bool) -> Callable[[Any], str]:
+def make_encode(*, ensure_ascii: bool, is_canonical: bool = False) -> Callable[[Any], str]:
     # `JSONEncoder.encode` makes its encoder in C for each value: of a small value that is half the
     # work. Plain values hold no value twice in one another.
     encoder = json.JSONEncoder(
-        ensure_ascii=ensure_ascii, check_circular=False, allow_nan=False, separators=(",", ":")
+        ensure_ascii=ensure_ascii,
+        check_circular=False,
+        allow_nan=is_canonical,
+        sort_keys=is_canonical,
+        separators=(",", ":"),
     )
     make_encoder: Any = getattr(json.encoder, "c_make_encoder", None)
     quote = encode_basestring_ascii if ensure_ascii else encode_basestring
     try:
-        write = make_encoder(None, encoder.default, quote, None, ":", ",", False, False, False)
+        options = (encoder.sort_keys, False, encoder.allow_nan)
+        write = make_encoder(None, encoder.default, quote, None, ":", ",", *options)
     except TypeError:
         # Python promises neither that there is one, nor its arguments.
         return encoder.encode
@@ -36,6 +41,8 @@ def make_encode(*, ensure_ascii: bool) -> Callable[[Any], str]:
 
 # With the settings of REST framework's encoder, and with every other character than ASCII escaped.
 encode_plain, encode_ascii = make_encode(ensure_ascii=False), make_encode(ensure_ascii=True)
+# With sorted members, and so the same for the same value.
+canonical_json = make_encode(ensure_ascii=False, is_canonical=True)
 
 
 def to_bytes(text: str) -> bytes:
@@ -49,10 +56,6 @@ def to_bytes(text: str) -> bytes:
 def content_hash(value: Any, prefix: str = "sha256:") -> str:
     """Return the SHA-256 hash of a value's canonical JSON, which clients can compute, too."""
     return prefix + hashlib.sha256(to_bytes(canonical_json(value))).hexdigest()
-
-
-def canonical_json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 class JSONPointer(str):

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from drf_mcp.access.scopes import get_principal
 from drf_mcp.exceptions import contain
-from drf_mcp.json_text import canonical_json, to_bytes
+from drf_mcp.json_text import canonical_json, encode_ascii, to_bytes
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 
@@ -114,7 +114,7 @@ class Entry:
                 item if (*item,) == CANONICAL_ORDER else {name: item[name] for name in sorted(item)}
                 for item in block
             ]
-            text = json.dumps(ordered, separators=(",", ":"))[1:-1]
+            text = encode_ascii(ordered)[1:-1]
             # Without inner objects and escaped characters both forms are the same.
             is_canonical = text.count("{") == len(block) and "\\u" not in text
             canonical_text = text if is_canonical else canonical_json(block)[1:-1]

@@ -155,33 +155,41 @@ class RowCutter:
         _, size, is_exact = self._sizes.get(id(value), (None, 0, False))
         if is_exact or size > most:
             return size
-        is_object, size, is_exact = isinstance(value, dict), 1 if value else 2, True
-        for run, characters in self._measure_runs(value):
+        size, is_exact = 1 if value else 2, True
+        for characters in self._measure_parts(value, most):
             if size > most:
                 is_exact = False
                 break
             size += characters
-            if characters:
-                continue
-            for entry in run:
-                label = len(encode_plain(entry[0])) + 1 if is_object else 0
-                size += label + self.measure(entry[1] if is_object else entry, most) + 1
         # Where one entry has more, so has the whole.
         self._sizes[id(value)] = value, size, is_exact and size <= most
         return size
 
-    def _measure_runs(self, value: Any) -> Iterator[tuple[list[Any], int]]:
-        # The entries of a list, or the items of an object, that are measured at once, with their
-        # characters and commas; 0 where they are not small.
-        is_object = isinstance(value, dict)
-        entries = list(value.items()) if is_object else value
-        length = RUN if entries and isinstance(entries[0], (dict, list, tuple)) else SCALARS
-        for start in range(0, len(entries), length):
-            run, key = entries[start : start + length], (id(value), start)
+    def _measure_parts(self, value: Any, most: int) -> Iterator[int]:
+        # The characters of some entries after others, with their commas.
+        if isinstance(value, list):
+            for run, size in self._measure_runs(value):
+                yield size or sum(self.measure(entry, most) + 1 for entry in run)
+            return
+        inner = [item for item in value.items() if item[1].__class__ in CONTAINERS]
+        plain = [item for item in value.items() if item[1].__class__ not in CONTAINERS]
+        for start in range(0, len(plain), SCALARS):
+            members = dict(plain[start : start + SCALARS])
+            if is_small(members):
+                yield len(encode_plain(members)) - 1
+            else:
+                inner += members.items()
+        for name, member in inner:
+            yield len(encode_plain(name)) + self.measure(member, most) + 2
+
+    def _measure_runs(self, rows: list[Any]) -> Iterator[tuple[list[Any], int]]:
+        # The entries of a list that are measured at once, with their characters and commas; 0 where
+        # they are not small.
+        length = RUN if rows and isinstance(rows[0], (dict, list)) else SCALARS
+        for start in range(0, len(rows), length):
+            run, key = rows[start : start + length], (id(rows), start)
             if key not in self._runs:
-                members = dict(run) if is_object else run
-                size = len(encode_plain(members)) - 1 if is_small(members) else 0
-                self._runs[key] = value, size
+                self._runs[key] = rows, len(encode_plain(run)) - 1 if is_small(run) else 0
             yield run, self._runs[key][1]
 
     def _cut_value(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from unittest import mock
 
 import pytest
 
+from drf_mcp import json_text
 from tests.truncation.conftest import Said
 
 ENVELOPES = ["ResponseV2", "Ok", "Status", "Plain"]
@@ -20,10 +22,21 @@ def count_passes(library, alice, monkeypatch):
     encode, decode = json.JSONEncoder.encode, json.JSONDecoder.decode
     counts = {"written": 0, "read": 0}
 
-    def counting_encode(encoder, value):
-        text = encode(encoder, value)
-        counts["written"] += LAST in text
-        return text
+    def counting(write):
+        def count_written(*values):
+            text = write(*values)
+            counts["written"] += LAST in text
+            return text
+
+        return count_written
+
+    # Modules import these by name.
+    for write in (json_text.encode_plain, json_text.encode_ascii, json_text.canonical_json):
+        counted = counting(write)
+        for name, module in list(sys.modules.items()):
+            if name.startswith("drf_mcp."):
+                for attribute in [n for n, value in vars(module).items() if value is write]:
+                    monkeypatch.setattr(module, attribute, counted)
 
     def counting_decode(decoder, text, *args):
         counts["read"] += LAST in text
@@ -34,7 +47,7 @@ def count_passes(library, alice, monkeypatch):
         library(ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
         monkeypatch.setattr(Said, "answer", answer)
         with (
-            mock.patch.object(json.JSONEncoder, "encode", counting_encode),
+            mock.patch.object(json.JSONEncoder, "encode", counting(encode)),
             mock.patch.object(json.JSONDecoder, "decode", counting_decode),
         ):
             alice.call("said")
