@@ -260,8 +260,8 @@ MUTANTS = (
     Mutant(
         "one reading of JSON, without repeated names",
         "protocol/jsonrpc.py",
-        "            if name in members:",
-        "            if False:",
+        "        if len(members) < len(pairs):",
+        "        if False:",
         ("protocol/test_jsonrpc.py",),
     ),
     Mutant(
@@ -899,9 +899,23 @@ MUTANTS = (
     Mutant(
         "the length of a result",
         "truncation/budget.py",
-        "return not is_within(text, limit - VARIANCE, count, is_bounded=is_bounded)",
+        "return not is_within(text, limit - VARIANCE, count, is_bounded=self.is_estimate)",
         "return False",
         ("truncation/test_budget.py",),
+    ),
+    Mutant(
+        "what a shortened result has besides the rows that were counted",
+        "truncation/tokens.py",
+        "        tokens = self.tokens - count_tokens(lost) + count_tokens(new)",
+        "        tokens = self.tokens - count_tokens(lost)",
+        ("truncation/test_tokens.py",),
+    ),
+    Mutant(
+        "the rest of content of several chunks",
+        "archive/database.py",
+        "        if end is None or end > 1:",
+        "        if end is None:",
+        ("archive/test_database.py",),
     ),
     Mutant(
         "how many tasks a caller has",
