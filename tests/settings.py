@@ -7,7 +7,15 @@ from django import VERSION
 from example_project.settings import *  # noqa: F403
 from example_project.settings import DRF_MCP, INSTALLED_APPS
 
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
+# Tables are made of the models: tests/programs/packaging/test_migrations.py holds migrations to
+# them, and servers and PostgreSQL run those.
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": ":memory:",
+        "TEST": {"MIGRATE": False},
+    }
+}
 # The folder of sockets of a server that .ci/with_services has started.
 if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
     DATABASES["default"] = {

@@ -22,11 +22,12 @@ def main() -> int:
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
     from django.core.management import call_command
+    from django.db import connection
 
     from tests.fuzz.driver import Fuzz, planted_project
     from tests.oracles.watching import Watch
 
-    call_command("migrate", verbosity=0)
+    connection.creation.create_test_db(verbosity=0)
     call_command("seed", verbosity=0)
     watch = Watch()
     with watch.watching(), planted_project():

@@ -45,6 +45,7 @@ STEADY = {
 def prepare() -> None:
     """Make the shop, the same every time, and stop its clocks."""
     from django.core.management import call_command
+    from django.db import connection
     from django.test.utils import setup_test_environment
     from rest_framework.authtoken.models import Token
 
@@ -52,7 +53,7 @@ def prepare() -> None:
     from example_project.shop.models import Order, Ticket
 
     setup_test_environment()
-    call_command("migrate", verbosity=0, run_syncdb=True)
+    connection.creation.create_test_db(verbosity=0)
     call_command("seed", verbosity=0)
     current_index()
     for token in Token.objects.select_related("user"):
