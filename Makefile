@@ -147,12 +147,12 @@ bench-peers: .venv/installed-test
 # in build/sbom.
 sbom: .venv/bin/python
 	@rm -rf build/sbom && mkdir -p build/sbom
-	@$(run) -m venv build/sbom/tool
-	@build/sbom/tool/bin/python -m pip install --quiet --no-compile 'cyclonedx-bom>=7'
+	@$(run) -m venv --without-pip build/sbom/tool
+	@$(run) -m pip --python build/sbom/tool install --quiet --no-compile 'cyclonedx-bom>=7'
 	@set -e; for extra in "" $(foreach extra,$(shipped_extras),[$(extra)]); do \
 	  name=$$(echo "drf-mcp-server$$extra" | tr '[' - | tr -d ']'); \
-	  $(run) -m venv --clear build/sbom/installed; \
-	  build/sbom/installed/bin/python -m pip install --quiet --no-compile ".$$extra"; \
+	  $(run) -m venv --clear --without-pip build/sbom/installed; \
+	  $(run) -m pip --python build/sbom/installed install --quiet --no-compile ".$$extra"; \
 	  build/sbom/tool/bin/cyclonedx-py environment build/sbom/installed --pyproject pyproject.toml \
 	    --mc-type library --output-reproducible --output-file "build/sbom/$$name.cdx.json"; \
 	done

@@ -98,8 +98,11 @@ class CatalogFile:
     def write(self, catalog: Catalog) -> None:
         content = io.BytesIO()
         write_po(content, catalog, width=100, no_location=True, ignore_obsolete=True)
-        self.path.write_bytes(content.getvalue())
-        self.compiled.write_bytes(compile_catalog(catalog))
+        written = {self.path: content.getvalue(), self.compiled: compile_catalog(catalog)}
+        for path, wanted in written.items():
+            # Another process may be reading it.
+            if not path.exists() or path.read_bytes() != wanted:
+                path.write_bytes(wanted)
 
 
 def compile_catalog(catalog: Catalog) -> bytes:

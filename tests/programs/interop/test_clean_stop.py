@@ -17,11 +17,11 @@ META = {
 }
 
 
-@pytest.fixture
-def shop(tmp_path) -> Shop:
-    shop = Shop(tmp_path / "shop.sqlite3")
-    shop.seed()
-    return shop
+def count_records(shop: Shop) -> int:
+    connection = sqlite3.connect(shop.database)
+    ((count,),) = connection.execute("SELECT count(*) FROM drf_mcp_audit_auditedcall")
+    connection.close()
+    return count
 
 
 def call(url: str, token: str) -> None:
@@ -41,10 +41,8 @@ def call(url: str, token: str) -> None:
 
 @pytest.mark.parametrize("kind", ["uvicorn", "gunicorn"])
 def test_no_record_is_lost(kind, shop, tmp_path):
+    before = count_records(shop)
     with running(kind, shop, tmp_path / "log") as server:
         for _ in range(CALLS):
             call(server.url, shop.tokens["alice"])
-    connection = sqlite3.connect(shop.database)
-    ((count,),) = connection.execute("SELECT count(*) FROM drf_mcp_audit_auditedcall")
-    connection.close()
-    assert count == CALLS
+    assert count_records(shop) == before + CALLS

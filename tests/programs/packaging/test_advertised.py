@@ -47,7 +47,7 @@ def is_nightly(command: str) -> bool:
 def is_run(command: str) -> bool:
     name = WITHIN.get(command.removeprefix("make "))
     words = re.escape(f"make {name}" if name else command)
-    return bool(re.search(rf"^\s*(?:\.ci/with_python \w+ )?{words}(?![\w-])", RUN, re.M))
+    return bool(re.search(rf"^\s*{words}(?![\w-])", RUN, re.M))
 
 
 SHOWN = sorted({f"make {name}" for name in find_targets()}.union(*map(find_shown, PAGES)))

@@ -16,9 +16,9 @@ from mcp.client.stdio import StdioServerParameters
 from tests.documentation.tutorial import Reader
 from tests.programs.interop.servers import ROOT
 
-# What the dependencies need in their turn, and what makes the environment.
+# What the dependencies need in their turn.
 BROUGHT = {
-    *("annotated-types", "asgiref", "pip", "pydantic-core", "setuptools", "sqlparse"),
+    *("annotated-types", "asgiref", "pydantic-core", "sqlparse"),
     *("typing-extensions", "typing-inspection", "tzdata"),
 }
 
@@ -40,32 +40,36 @@ class Environment:
 
     def run(self, *arguments: str) -> str:
         """Run its interpreter, which sees nothing of this checkout, and return what it prints."""
-        kept = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
-        process = subprocess.run(
-            [self.python, *arguments],
-            cwd=self.folder,
-            env=kept,
-            capture_output=True,
-            encoding="utf-8",
+        return run_alone([self.python, *arguments], self.folder)
+
+    def pip(self, *arguments: str) -> str:
+        """Run the pip of the tests for it: making one takes as long as installing the wheel."""
+        return run_alone(
+            [sys.executable, "-m", "pip", "--python", self.python, *arguments], self.folder
         )
-        assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
-        return process.stdout
+
+
+def run_alone(command: list[str], folder: Path) -> str:
+    kept = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
+    process = subprocess.run(command, cwd=folder, env=kept, capture_output=True, encoding="utf-8")
+    assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
+    return process.stdout
 
 
 @pytest.fixture
 def environment(tmp_path, distributions) -> Environment:
     folder = tmp_path / "environment"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     made = Environment(folder)
     # What is imported is compiled then; pip would compile the rest as well.
-    made.run("-m", "pip", "install", "--quiet", "--no-compile", str(distributions.wheel))
+    made.pip("install", "--quiet", "--no-compile", str(distributions.wheel))
     return made
 
 
 def check_environment(environment: Environment) -> None:
     """Hold what was installed against what the package says it needs."""
-    environment.run("-m", "pip", "check")
-    installed = json.loads(environment.run("-m", "pip", "list", "--format=json"))
+    environment.pip("check")
+    installed = json.loads(environment.pip("list", "--format=json"))
     names = {package["name"].lower().replace("_", "-") for package in installed}
     wanted = {"drf-mcp-server", "django", "djangorestframework", "pydantic"}
     assert wanted <= names <= wanted | BROUGHT
