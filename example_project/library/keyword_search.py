@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
@@ -30,10 +31,11 @@ class KeywordSearch:
         self.lock = threading.Lock()
         # Whatever thread asks, the lock lets in one at a time.
         self.connection = sqlite3.connect(":memory:", check_same_thread=False)
+        # Python 3.13 warns of a connection that is left open.
+        weakref.finalize(self, self.connection.close)
         try:
             self.connection.execute(TABLE)
         except sqlite3.OperationalError as exc:
-            self.connection.close()
             raise LibraryUnavailable("The SQLite of this Python has no FTS5.") from exc
         rows = (
             (place, " ".join(self.names[word] for word in text)) for place, text in enumerate(texts)
