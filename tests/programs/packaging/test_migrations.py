@@ -30,8 +30,6 @@ def migrate(name: str):
 
 @pytest.fixture
 def forward():
-    # The tables of tests are made of the models.
-    call_command("migrate", fake=True, verbosity=0)
     yield
     migrate(STATES[-1])
 
