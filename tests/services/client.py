@@ -8,7 +8,6 @@ import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import httpx2
@@ -56,10 +55,10 @@ class Client:
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     framing: Agent = field(default_factory=lambda: Agent(None))  # type: ignore[arg-type]
 
-    @cached_property
-    def http(self) -> httpx2.Client:
+    def __post_init__(self) -> None:
+        # At once, and not with the first call: two threads would make one each.
         headers = {"Authorization": f"{self.scheme} {self.token}"}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=SECONDS)
+        self.http = httpx2.Client(base_url=self.url, headers=headers, timeout=SECONDS)
 
     def close(self) -> None:
         self.http.close()
