@@ -55,11 +55,7 @@ def shows_fields_by_caller(endpoint: Any) -> bool:
 
 
 def get_lifetime(endpoint: Any, lists: Sequence[ShownList]) -> int | None:
-    """Return how many seconds an answer is kept at most, None for as long as any.
-
-    Args:
-        lists: those of its lists whose rows are known.
-    """
+    """Return how many seconds an answer with these known lists is kept, None for no limit."""
     # A renderer, a paginator or middleware of the project's own may make the list anew.
     is_own = has_own_handler(endpoint) or (endpoint.standard_action == "list" and not lists)
     return SHORT_LIFETIME if is_own or shows_fields_by_caller(endpoint) else None

@@ -99,11 +99,9 @@ class Precondition:
             # A serializer may show the moment without its seconds, or another value by that name.
             if shown is None or not self.matches(shown, row):
                 version = self.get_version(row)
-        return (
-            outcome
-            if version is None
-            else outcome.changed(meta={**outcome.meta, IF_MATCH: version})
-        )
+        if version is None:
+            return outcome
+        return outcome.changed(meta={**outcome.meta, IF_MATCH: version})
 
     def get_version(self, row: Any) -> Any:
         """Return the version of a row as JSON."""
