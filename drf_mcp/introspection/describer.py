@@ -20,8 +20,7 @@ from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.words import find_names, find_own
+from drf_mcp.introspection.source.members import find_names, find_own, is_drf_code
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,

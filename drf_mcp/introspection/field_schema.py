@@ -223,25 +223,6 @@ class FieldSchema(dict[str, Any]):
         within = all(low <= size for low in least) and all(size <= high for high in most)
         return within and value in self.get("enum", [value])
 
-    def union(self, other: Any) -> FieldSchema:
-        # What both schemas say, and the members of either.
-        other = FieldSchema.of(other)
-        if self == other and self.meaning == other.meaning:
-            return self
-        common = {name: value for name, value in self.items() if other.get(name) == value}
-        both = FieldSchema(common, self.meaning if self.meaning == other.meaning else UNKNOWN)
-        if "description" in self:
-            both["description"] = self["description"]
-        if "items" in self and "items" in other:
-            both["items"] = FieldSchema.of(self["items"]).union(other["items"])
-        if "properties" in self and "properties" in other:
-            others = other["properties"]
-            both["properties"] = {
-                name: FieldSchema.of(member).union(others.get(name, member))
-                for name, member in {**others, **self["properties"]}.items()
-            }
-        return both
-
 
 def make_text(format_name: str, *, blank: bool = False) -> FieldSchema:
     """Return the schema of texts that REST framework's own code, or Django's, reads."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -296,18 +294,6 @@ class JSONDescriber(FieldDescriber):
         return {"type": "string", "description": _("JSON as text")} if self.field.binary else {}
 
     get_output_schema = get_input_schema
-
-
-class MethodDescriber(FieldDescriber):
-    field_classes = (fields.SerializerMethodField,)
-
-    def get_output_schema(self) -> Schema:
-        method = getattr(type(self.field.parent), self.field.method_name or "", None)
-        hint = getattr(method, "__annotations__", {}).get("return", Any)
-        written = hint if isinstance(hint, str) else inspect.formatannotation(hint)
-        name = re.sub(r"\b\w+\.", "", written)
-        # Nothing enforces a hint, so that it is in words alone.
-        return {} if name == "Any" else explain({}, _("Meant to be %(value)s") % {"value": name})
 
 
 def make_array(field: Any, items: Schema) -> Schema:

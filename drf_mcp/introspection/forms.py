@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.serializer_fields import find_sendable
 
 # The type and format of each class; a subclass is as its nearest. Choices have their own.
 TYPES: Mapping[type, dict[str, str]] = {
@@ -41,7 +42,7 @@ def describe_form(serializer: Any, answered: Mapping[str, Any]) -> dict[str, Any
     Raises:
         ImproperlyConfigured: if no form may ask for one of the fields, or none can.
     """
-    asked = {n: field for n, field in find_fields(serializer).items() if n not in answered}
+    asked = {n: field for n, field in find_sendable(serializer).items() if n not in answered}
     properties = {name: describe_field(field) for name, field in asked.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [name for name, field in asked.items() if field.required]:
@@ -53,21 +54,13 @@ def find_values(serializer: Any, data: Any) -> dict[str, Any]:
     """Return the values that a request's data has for the fields of a serializer."""
     if not isinstance(data, Mapping):
         return {}
-    found = {name: field.get_value(data) for name, field in find_fields(serializer).items()}
+    found = {name: field.get_value(data) for name, field in find_sendable(serializer).items()}
     return {name: value for name, value in found.items() if value is not empty}
-
-
-def find_fields(serializer: Any) -> dict[str, Any]:
-    return {
-        name: field
-        for name, field in serializer.fields.items()
-        if not field.read_only and not isinstance(field, serializers.HiddenField)
-    }
 
 
 def find_faults(serializer: Any) -> Iterator[str]:
     """Yield why fields cannot be asked for, a sentence for each."""
-    yield from filter(None, map(find_fault, find_fields(serializer).values()))
+    yield from filter(None, map(find_fault, find_sendable(serializer).values()))
 
 
 def find_fault(field: Any) -> str:

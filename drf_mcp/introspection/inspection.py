@@ -115,15 +115,6 @@ class Inspection:
     def is_viewset(self) -> bool:
         return isinstance(self.view, ViewSetMixin)
 
-    @property
-    def shares_handler(self) -> bool:
-        # Actions of a router, @api_view, and "post = delete = handle" in a class.
-        view_class = type(self.view)
-        actions = getattr(self.view, "action_map", None)
-        names = actions.values() if actions else view_class.http_method_names
-        handlers = [getattr(view_class, name, None) for name in names]
-        return handlers.count(getattr(view_class, self.handler_name, None)) > 1
-
     @cached_property
     def privileged(self) -> Inspection:
         view = copy.copy(self.untouched)

@@ -36,9 +36,8 @@ from drf_mcp.introspection.serializer_fields import (
 )
 from drf_mcp.introspection.shared_fields import FIELD_HOOKS, describe_once
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.source.members import asks_who_calls, is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
-from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
@@ -132,7 +131,7 @@ class RequestBody:
             body = NONE if declared is None else describe_declared(inspection, declared)
         if () in body.handling.uploads and self.parsers.reads_whole_file:
             body = self.get_whole_file()
-        if self.method == "DELETE" and inspection.shares_handler:
+        if self.method == "DELETE":  # a handler may read the body of another method
             body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
         return self.get_document(self.keep_readable_files(body))
 
@@ -164,7 +163,9 @@ class RequestBody:
         body = self.get_serializer_body(found, partial=partial)
         if body.kind != "open":
             self.find_caller(found)
-        return body if several is None else body.union(several)
+        if several is None or (body.kind, several.kind) != ("object", "list"):
+            return body
+        return body.with_rows(several)
 
     def get_unknown_body(self) -> Body:
         # Return the body that no serializer reads: none, or any, with the keys read of it.
@@ -372,9 +373,13 @@ def add_form_fields(inspection: Inspection, body: Body) -> Body:
 def describe_declared(inspection: Inspection, schema: Schema) -> Body:
     if "allOf" in schema:
         schema = combine(schema)
-    choices = schema.get("oneOf") or schema.get("anyOf")
+    choices: list[Schema] = schema.get("oneOf") or schema.get("anyOf") or []
+    if len(choices) == 1:
+        return describe_declared(inspection, choices[0])
     if choices:
-        return reduce(Body.union, (describe_declared(inspection, each) for each in choices))
+        inspection.find(_("The body is declared as one of several schemas."), NAME_MEMBERS)
+        handling = reduce(Handling.union, map(Handling.of_schema, choices))
+        return Body("open", schema=inspection.shaped(schema), handling=handling)
     if schema.get("type") == "array":
         handling = Handling.of_schema(schema)
         return Body("list", schema=inspection.shaped(schema), handling=handling)
@@ -400,7 +405,7 @@ def complete_body(body: Body, own: Body) -> Body:
     if body.kind == "open":
         return replace(body, handling=body.handling.union(own.all_handling), keys=keys)
     if body.kind == "object" and own.kind in ("list", "either"):
-        body = body.union(replace(own, kind="list", fields=()))
+        body = body.with_rows(own)
     if body.kind == "none" and own.kind == "open":
         body = replace(body, schema=own.schema, handling=own.handling)
     if body.kind in ("list", "either"):

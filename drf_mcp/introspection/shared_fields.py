@@ -13,7 +13,7 @@ from rest_framework.utils.serializer_helpers import BindingDict
 
 from drf_mcp.introspection.inspection import noted_queries
 from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
-from drf_mcp.introspection.source.words import depends_on_request
+from drf_mcp.introspection.source.members import depends_on_request
 
 Value = TypeVar("Value")
 # What serializers override to choose their fields while an instance is made.

@@ -108,18 +108,6 @@ class SpectacularAnnotations:
         generated = self.ask(lambda: AutoSchema.get_description(self.schema))
         return str(own) if own and own != generated else ""
 
-    def filters(self) -> bool | None:
-        # Return whether people declared that the endpoint filters; None if they did not.
-        if not getattr(self.view, "filter_backends", None):
-            return None
-        schema: Any = copy.copy(self.schema)
-        answers = set()
-        # What holds for a list and for a single object alike was declared.
-        for is_list in (True, False):
-            schema._is_list_view = lambda *args, is_list=is_list: is_list
-            answers.add(bool(schema.get_filter_backends()))
-        return answers.pop() if len(answers) == 1 else None
-
     def parameters(self) -> dict[tuple[str, str], Any]:
         # Return OpenAPI parameters by (name, location); None for one that was taken out.
         with LOCK:

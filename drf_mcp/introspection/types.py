@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django.utils.translation import gettext as _
@@ -177,27 +176,6 @@ class Parameter:
             self, closed=other.closed, part=other.part, role=other.role, terms=other.terms
         )
 
-    def union(self, other: Parameter) -> Parameter:
-        return replace(
-            self,
-            schema=FieldSchema.of(self.schema).union(other.schema),
-            required=self.required and other.required,
-            handling=self.handling.union(other.handling),
-            listed=self.listed or other.listed,
-            closed=self.closed if self.closed == other.closed else None,
-        )
-
-
-def join_parameters(*groups: Parameters) -> Parameters:
-    by_name = [{parameter.name: parameter for parameter in group} for group in groups]
-    joined = {}
-    for name in dict.fromkeys(name for group in by_name for name in group):
-        found = [group[name] for group in by_name if name in group]
-        parameter = reduce(Parameter.union, found)
-        required = parameter.required and len(found) == len(groups)
-        joined[name] = replace(parameter, required=required)
-    return tuple(joined.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -226,26 +204,14 @@ class Body:
             handling = handling.union(parameter.handling.under(parameter.name))
         return handling
 
-    def union(self, other: Body) -> Body:
-        if self == other:
-            return self
-        keys, handling = {**other.keys, **self.keys}, self.handling.union(other.handling)
-        bodies, kinds = (self, other), {self.kind, other.kind}
-        if kinds == {"object"}:
-            return Body("object", fields=join_parameters(self.fields, other.fields), keys=keys)
-        schemas = [FieldSchema.of(body.schema) for body in bodies if body.schema is not None]
-        if len(kinds) == 1 and self.kind != "either":
-            united = reduce(FieldSchema.union, schemas) if schemas else None
-            return Body(self.kind, schema=united, handling=handling, keys=keys)
-        if not kinds <= {"object", "list", "either"}:
-            return Body("open", schema={})
+    def with_rows(self, rows: Body) -> Body:
         # One object, or a list of them: what one object needs is required by words alone.
         fields = []
-        for each in join_parameters(*(body.fields for body in bodies if body.kind != "list")):
+        for each in self.fields:
             words = _("Required for one object") if each.required else ""
             fields.append(replace(each, schema=explain(each.schema, words), required=False))
-        rows = reduce(FieldSchema.union, schemas)
-        return Body("either", tuple(fields), rows, handling, keys)
+        handling, keys = self.handling.union(rows.handling), {**rows.keys, **self.keys}
+        return Body("either", tuple(fields), rows.schema, handling, keys)
 
 
 class LostFilters(Finding):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rest_framework import generics, serializers
 from rest_framework.response import Response
 
-from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import make_superuser
 from drf_mcp.introspection.types import Body, Parameter
 from tests.introspection.inspected import described
@@ -101,25 +100,11 @@ def test_a_user_class_may_compute_who_is_a_superuser(monkeypatch):
     assert make_superuser().is_superuser is False
 
 
-def test_bodies_of_two_kinds_are_open():
-
-    assert Body("object").union(Body("none")).kind == "open"
-    assert Body("open", schema={}).union(Body("list", schema={})).kind == "open"
-
-
 def test_one_body_or_a_list_of_them_is_either():
-
     one = Body("object", fields=(Parameter("text", {"type": "string"}, required=True),))
     rows = Body("list", schema={"type": "array", "items": {}})
-    made = one.union(rows)
+    made = one.with_rows(rows)
     assert (made.kind, made.schema) == ("either", rows.schema)
     (text,) = made.fields
     assert text.schema == {"type": "string", "description": "Required for one object."}
     assert not text.required
-    assert made.union(one).kind == rows.union(made).kind == "either"
-
-
-def test_either_of_two_schemas_keeps_what_both_say():
-    first = {"type": "string", "minLength": 2, "maxLength": 5}
-    second = {"type": "string", "minLength": 3, "maxLength": 5}
-    assert FieldSchema(first).union(second) == {"type": "string", "maxLength": 5}

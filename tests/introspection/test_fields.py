@@ -153,7 +153,7 @@ OPEN_INPUT = {
 }
 # Stored values may be no choices.
 OPEN_OUTPUT = {*OPEN_INPUT, fields.ChoiceField, fields.FilePathField}
-OPEN_OUTPUT -= {fields.SerializerMethodField, relations.StringRelatedField}
+OPEN_OUTPUT -= {relations.StringRelatedField}
 
 
 def test_every_class_is_described_or_known_to_be_open():
@@ -403,37 +403,6 @@ def test_subclass_that_reads_input_its_own_way_is_meant_to_be_what_its_describer
     words = "Meant to be an object with amount."
     assert DescribedField(Price()).input_schema == {"description": words}
     assert DescribedField(Price()).output_schema["type"] == ["object", "null"]
-
-
-# Methods
-
-
-def method_schema(**namespace: Any) -> Any:
-    """Return the output schema of a serializer method field."""
-    own = type("Own", (f.Serializer,), {"value": f.SerializerMethodField(), **namespace})
-    return DescribedField(own().fields["value"]).output_schema
-
-
-class Point:
-    """Nothing that JSON knows."""
-
-
-def test_a_hint_is_told_in_words_alone():
-    for hint, words in (
-        (int | None, "Meant to be int | None."),
-        (list[Point], "Meant to be list[Point]."),
-        ("dict[str, int]", "Meant to be dict[str, int]."),
-    ):
-
-        def get_value(self, row):
-            return row.value
-
-        get_value.__annotations__["return"] = hint
-        assert method_schema(get_value=get_value) == {"description": words}
-
-
-def test_method_without_a_hint_is_open():
-    assert method_schema(get_value=lambda self, row: 1) == {}
 
 
 # Fields that need something of their own

@@ -17,11 +17,11 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import (
+    asks_who_calls,
     find_class_attribute,
     find_package,
     is_drf_code,
 )
-from drf_mcp.introspection.source.words import asks_who_calls
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
 

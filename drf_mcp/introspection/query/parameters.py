@@ -14,18 +14,17 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
+from drf_mcp.introspection.inspection import GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
-from drf_mcp.introspection.source.members import get_synchronous_name, is_framework_code
+from drf_mcp.introspection.source.members import find_own, get_synchronous_name, is_framework_code
 from drf_mcp.introspection.source.queries import (
     QueryReading,
     read_query_of_class,
     read_query_of_member,
 )
-from drf_mcp.introspection.source.words import find_own
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
@@ -89,10 +88,7 @@ class QueryParameters:
 
     @cached_property
     def is_filtered(self) -> bool:
-        annotations, declared = self.inspection.annotations, None
-        if annotations is not None:
-            declared = self.inspection.attempt(annotations.filters, ANNOTATE, None)
-        return self.is_called("filter_queryset") if declared is None else bool(declared)
+        return self.is_called("filter_queryset")
 
     def is_called(self, hook: str) -> bool:
         # An extra action inherits the viewset's filters and paginator whether it uses them or not,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import Group
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
@@ -15,10 +14,7 @@ from drf_spectacular.utils import (
     extend_schema_serializer,
 )
 from rest_framework import serializers as s
-from rest_framework import viewsets
-from rest_framework.decorators import action, api_view, permission_classes
-from rest_framework.filters import SearchFilter
-from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.response import Response
 
 from tests.introspection.nasty import fields
@@ -197,29 +193,6 @@ class Asked(Reads):
     )
     def get(self, request, **kwargs):
         return super().get(request, **kwargs)
-
-
-class Groups(ListModelMixin, RetrieveModelMixin, viewsets.GenericViewSet):
-    """Says of its actions whether they filter, whatever they are seen to do."""
-
-    schema = AutoSchema()
-    permission_classes = OPEN
-    queryset = Group.objects.order_by("pk")
-    serializer_class = fields.GroupModel
-    filter_backends = [SearchFilter]
-    search_fields = ["name"]
-
-    @extend_schema(filters=False)
-    def list(self, request):
-        return super().list(request)
-
-    @extend_schema(filters=True)
-    def retrieve(self, request, pk):
-        return super().retrieve(request, pk)
-
-    @action(detail=False)
-    def unsaid(self, request):
-        return Response(self.get_serializer(self.get_queryset(), many=True).data)
 
 
 class Hidden(Reads):

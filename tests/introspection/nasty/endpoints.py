@@ -9,6 +9,10 @@ from tests.introspection.nasty import annotated, fields, files, renamed, views
 from tests.introspection.nasty.samples import Nasty, Sample, bodies, file
 
 PNG, PDF = files.png(), b"%PDF-1.4 x"
+PETS = tuple(
+    Sample(pet, arguments={"body": pet})
+    for pet in ({"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []})
+)
 URI = "data:application/pdf;name=a%20b.pdf;base64," + files.encoded(PDF)
 SCALARS = {
     "yes": "true",
@@ -328,12 +332,12 @@ ANNOTATED = [
     Nasty(
         "pets",
         annotated.Pets.as_view(),
-        samples=bodies({"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []}),
+        samples=PETS,
     ),
     Nasty(
         "kept",
         annotated.Kept.as_view(),
-        samples=bodies({"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []}),
+        samples=PETS,
     ),
     Nasty("loose", annotated.Loose.as_view(), samples=bodies({"n": None, "s": [1]})),
     Nasty("nothing", annotated.Nothing.as_view(), samples=(Sample(),)),
