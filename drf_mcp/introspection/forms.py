@@ -12,7 +12,6 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.serializer_fields import find_sendable
 
 # The type and format of each class; a subclass is as its nearest. Choices have their own.
 TYPES: Mapping[type, dict[str, str]] = {
@@ -56,6 +55,14 @@ def find_values(serializer: Any, data: Any) -> dict[str, Any]:
         return {}
     found = {name: field.get_value(data) for name, field in find_sendable(serializer).items()}
     return {name: value for name, value in found.items() if value is not empty}
+
+
+def find_sendable(serializer: Any) -> Mapping[str, Any]:
+    return {
+        name: field
+        for name, field in serializer.fields.items()
+        if not field.read_only and not isinstance(field, serializers.HiddenField)
+    }
 
 
 def find_faults(serializer: Any) -> Iterator[str]:

@@ -15,13 +15,13 @@ from rest_framework import fields, relations, serializers
 
 from drf_mcp.introspection.described_field import DescribedField, is_extension_validator
 from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.forms import find_sendable
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.serializer_fields import (
     find_enclosing,
     find_related_model,
-    find_sendable,
     find_source_field,
     is_recursive,
 )

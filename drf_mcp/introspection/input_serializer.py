@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.serializers import ListSerializer, Serializer
 
+from drf_mcp.introspection.forms import find_sendable
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding, attempt
-from drf_mcp.introspection.serializer_fields import find_sendable
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 

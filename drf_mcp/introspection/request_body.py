@@ -14,7 +14,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.forms import find_faults
+from drf_mcp.introspection.forms import find_faults, find_sendable
 from drf_mcp.introspection.handling import (
     ANY_FILE,
     KeyParameters,
@@ -31,7 +31,6 @@ from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
-    find_sendable,
     is_required,
 )
 from drf_mcp.introspection.shared_fields import FIELD_HOOKS, describe_once

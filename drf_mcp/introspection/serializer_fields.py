@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from rest_framework import relations, serializers, validators
-from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import FieldDescriber, make_array
+from drf_mcp.introspection.forms import find_sendable
 from drf_mcp.introspection.inspection import find_hidden_fields
 from drf_mcp.introspection.model_fields import describe_input, describe_stored, find_model_field
 from drf_mcp.introspection.source.members import is_drf_code
@@ -46,14 +46,6 @@ def is_required(field: Any) -> bool:
             if not any(keys & {name, key.source} for name, key in find_sendable(row).items()):
                 return True
     return False
-
-
-def find_sendable(serializer: Any) -> Mapping[str, AnyField]:
-    return {
-        name: field
-        for name, field in serializer.fields.items()
-        if not field.read_only and not isinstance(field, HiddenField)
-    }
 
 
 def find_listed(serializer: Any) -> Mapping[str, AnyField]:

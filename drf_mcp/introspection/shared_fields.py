@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 from django.core.signals import setting_changed
 from django.utils.translation import get_language
-from rest_framework.serializers import ListSerializer, Serializer
+from rest_framework.serializers import ListSerializer, ModelSerializer, Serializer
 from rest_framework.utils.serializer_helpers import BindingDict
 
+from drf_mcp.introspection.forms import find_sendable
 from drf_mcp.introspection.inspection import noted_queries
-from drf_mcp.introspection.serializer_fields import find_sendable, is_recursive
+from drf_mcp.introspection.serializer_fields import is_recursive
 from drf_mcp.introspection.source.members import depends_on_request
 
 Value = TypeVar("Value")
@@ -36,13 +37,7 @@ MEMBERS = (
     "get_validators",
     "many_init",
     "root",
-    "build_field",
-    "build_standard_field",
-    "build_relational_field",
-    "build_nested_field",
-    "build_property_field",
-    "build_url_field",
-    "build_unknown_field",
+    *(name for name in dir(ModelSerializer) if name.startswith("build_")),
     "include_extra_kwargs",
 )
 UNSHARED = frozenset({"context", "data", "instance", "child", "partial"})
