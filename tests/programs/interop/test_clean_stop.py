@@ -17,6 +17,14 @@ META = {
 }
 
 
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory) -> Shop:
+    """A shop of its own: other servers of the room write records late."""
+    shop = Shop(tmp_path_factory.mktemp("stopped") / "shop.sqlite3")
+    shop.seed()
+    return shop
+
+
 def count_records(shop: Shop) -> int:
     connection = sqlite3.connect(shop.database)
     ((count,),) = connection.execute("SELECT count(*) FROM drf_mcp_audit_auditedcall")
