@@ -97,7 +97,7 @@ class RequestBody:
     def get_body(self) -> Body:
         # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
-            return NONE
+            return add_form_fields(self.inspection, NONE)
         inspection, declared = self.inspection, UNDECLARED
         if inspection.annotations is not None:
             declared = inspection.attempt(inspection.annotations.request, ANNOTATE, UNDECLARED)
