@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from django.utils.functional import cached_property
-
 from drf_mcp.codes import Category as Category
 from drf_mcp.codes import Severity as Severity
 from drf_mcp.json_text import JSONPointer
@@ -54,7 +52,7 @@ class Problem:
     recoverable: bool | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def path(self) -> str:
         """The dotted path of the pointer, ``a[0].b``; "" is all of the arguments."""
         return JSONPointer(self.pointer).dotted

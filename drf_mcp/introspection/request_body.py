@@ -160,8 +160,8 @@ class RequestBody:
         rows = serializer.get_row_serializer(found)
         several = None if rows is None else self.get_serializer_body(rows, partial=partial)
         body = self.get_serializer_body(found, partial=partial)
-        if body.kind != "open":
-            self.find_caller(found)
+        if body.kind != "open" and self.asks_who_calls(found):
+            body = self.join_privileged(body, found)
         if several is None or (body.kind, several.kind) != ("object", "list"):
             return body
         return body.with_rows(several)
@@ -195,15 +195,27 @@ class RequestBody:
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, GUARD, OPEN)
 
-    def find_caller(self, serializer: Any) -> None:
-        # A body is described for an anonymous caller.
+    def asks_who_calls(self, serializer: Any) -> bool:
         row, call = getattr(serializer, "child", serializer), self.serializer.call
         hooks: list[tuple[Any, str]] = [(type(row), name) for name in FIELD_HOOKS]
         if call is None or call.serializer_class is None:
             hooks += [(type(self.view), name) for name in VIEW_HOOKS]
-        if any(asks_who_calls(owner, name) for owner, name in hooks):
-            words = _("%(serializer)s is described for an anonymous caller.")
-            self.inspection.find(words % {"serializer": type(row).__name__}, OTHERS)
+        return any(asks_who_calls(owner, name) for owner, name in hooks)
+
+    def join_privileged(self, body: Body, serializer: Any) -> Body:
+        # A body is described for an anonymous caller and, where code chooses fields by the caller,
+        # for a superuser.
+        privileged = self.inspection.privileged
+        if privileged is self.inspection:
+            return body
+        describe = RequestBody(privileged).get_undeclared_body
+        other = self.inspection.called_quietly(describe)
+        if other is not None and body.kind == other.kind == "object":
+            return body.join(other)
+        words = _("%(serializer)s is described for an anonymous caller.")
+        name = type(getattr(serializer, "child", serializer)).__name__
+        self.inspection.find(words % {"serializer": name}, OTHERS)
+        return body
 
     def get_whole_file(self) -> Body:
         # The name that REST framework's parser gives the file.

@@ -169,6 +169,21 @@ class Parameter:
     def write_only(self) -> bool:
         return () in self.handling.secrets
 
+    def join(self, other: Parameter | None) -> Parameter:
+        """Return what one of two callers may send; the other may lack it."""
+        if other is None:
+            return replace(self, required=False)
+        # What a keyword says has to hold for both.
+        common = {name: v for name, v in self.schema.items() if other.schema.get(name) == v}
+        return replace(
+            self,
+            schema=self.schema if self.schema == other.schema else common,
+            required=self.required and other.required,
+            handling=self.handling.union(other.handling),
+            listed=self.listed or other.listed,
+            closed=self.closed if self.closed == other.closed else None,
+        )
+
     def known_as(self, other: Parameter | None) -> Parameter:
         if other is None:
             return self
@@ -203,6 +218,13 @@ class Body:
         for parameter in self.fields:
             handling = handling.union(parameter.handling.under(parameter.name))
         return handling
+
+    def join(self, other: Body) -> Body:
+        """Return the object that one of two callers may send."""
+        own, others = ({each.name: each for each in body.fields} for body in (self, other))
+        fields = [own[name].join(others.get(name)) for name in own]
+        fields += [each.join(None) for name, each in others.items() if name not in own]
+        return replace(self, fields=tuple(fields), handling=self.handling.union(other.handling))
 
     def with_rows(self, rows: Body) -> Body:
         # One object, or a list of them: what one object needs is required by words alone.

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from drf_mcp.introspection.inspection import make_superuser
 from drf_mcp.introspection.types import Body, Parameter
-from tests.introspection.inspected import described
+from tests.introspection.inspected import by_name, described
 
 
 class Note(serializers.Serializer):
@@ -41,8 +41,40 @@ def body(serializer_class, view_class=generics.CreateAPIView):
     return {field.name: field.required for field in schema.body.fields}, schema.findings
 
 
-def test_a_finding_says_where_the_caller_chooses_the_serializer():
-    schema = described(ByClass, "POST")
+def test_the_fields_of_every_caller_are_described():
+    fields = by_name(described(ByClass, "POST").body.fields)
+    assert {name: field.required for name, field in fields.items()} == {
+        "text": True,
+        "level": False,
+        "internal": False,
+    }
+    assert fields["level"].schema == {"type": "string"}
+    assert fields["internal"].write_only
+
+
+def test_nothing_is_required_that_some_caller_may_leave_out():
+    assert body(Choosy) == ({"text": False, "secret": False}, ())
+
+
+def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
+    class Remembering(generics.CreateAPIView):
+        def get_serializer_class(self):
+            if not hasattr(self, "chosen"):
+                self.chosen = StaffNote if self.request.user.is_staff else Note
+            return self.chosen
+
+    assert "internal" in by_name(described(Remembering, "POST").body.fields)
+
+
+def test_a_finding_says_where_the_body_of_others_is_of_another_kind():
+    class Bulk(generics.CreateAPIView):
+        serializer_class = Note
+
+        def get_serializer(self, *args, **kwargs):
+            many = self.request.user.is_staff
+            return super().get_serializer(*args, **{**kwargs, "many": many})
+
+    schema = described(Bulk, "POST")
     assert {field.name for field in schema.body.fields} == {"text", "level"}
     assert [(each.message, each.remedy) for each in schema.findings] == [
         (
@@ -50,12 +82,6 @@ def test_a_finding_says_where_the_caller_chooses_the_serializer():
             "Name the members of other callers with @mcp_tool(body={...}).",
         )
     ]
-
-
-def test_a_finding_says_where_the_caller_chooses_the_fields():
-    fields, findings = body(Choosy)
-    assert fields == {"text": True}
-    assert [each.message for each in findings] == ["Choosy is described for an anonymous caller."]
 
 
 def test_no_finding_speaks_of_callers_where_no_code_does():
