@@ -8,6 +8,7 @@ from rest_framework import filters, pagination, serializers, views, viewsets
 from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 
+from drf_mcp import call_context
 from tests.introspection.inspected import describe, described, view_of
 
 
@@ -101,3 +102,16 @@ def test_what_was_written_counts_for_no_delete_that_reads_no_body():
             return Response()
 
     assert described(Closed, "DELETE", "destroy").body.kind == "none"
+
+
+def test_a_handler_without_a_body_takes_what_it_asks_its_user_for(subtests):
+    class Asking(views.APIView):
+        def delete(self, request):
+            return Response(call_context(request).ask(NoteSerializer, "Why?"))
+
+        get = delete
+
+    for method in ("GET", "DELETE"):
+        with subtests.test(method=method):
+            body = described(Asking, method).body
+            assert [(field.name, field.required) for field in body.fields] == [("text", False)]
