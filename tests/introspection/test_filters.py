@@ -483,6 +483,25 @@ def test_label_and_help_text_of_values_in_use_are_told():
     assert words["helped"] == "The number of the box. One of the values in use."
 
 
+class OfCaller(django_filters.FilterSet):
+    """A relation whose rows depend on who asks, so that only the model tells of it."""
+
+    group = django_filters.ModelChoiceFilter(
+        field_name="groups",
+        label="Team of the user",
+        queryset=lambda request: request.user.groups.filter(pk=request.headers["X-Key"]),
+    )
+
+    class Meta:
+        model = User
+        fields = ["group"]
+
+
+def test_the_label_of_a_relation_that_needs_a_caller_is_told():
+    words = words_of(User, OfCaller)
+    assert words["group"].startswith("Team of the user")
+
+
 class Members(django_filters.FilterSet):
     class Meta:
         model = User

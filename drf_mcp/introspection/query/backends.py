@@ -178,8 +178,14 @@ class FilterSetParameters(BackendParameters):
     def describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
         is_lenient = not getattr(self.backend, "raise_exception", True)
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
-        unknown: Parameters = (Parameter(name, {"type": "string"}),)
-        return self.inspection.attempt(described.get_parameters, remedy, unknown)
+        findings: list[Finding] = []
+        none: Parameters = ()
+        place = self.inspection.place
+        found: Parameters = attempt(place, described.get_parameters, remedy, findings, none)
+        found = found or described.get_related_rows()
+        if not found:
+            self.inspection.findings += findings
+        return found or (Parameter(name, {"type": "string"}),)
 
     def get_filters(self) -> dict[str, Any]:
         # Made as for a request: filters may be added, and form fields changed, on the way.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -112,6 +113,17 @@ class FilterParameters:
                 terms=tuple(map(str, self.item.param_map.values())) if self.sorts else (),
             ),
         )
+
+    def get_related_rows(self) -> Parameters:
+        # Rows that need a caller cannot be asked: the type of their key is read from the model.
+        model = getattr(self.column, "related_model", None)
+        if model is None or not isinstance(self.item, filters.QuerySetRequestMixin):
+            return ()
+        key = self.item.extra.get("to_field_name") or "pk"
+        several = isinstance(self.item, filters.MultipleChoiceFilter)
+        handling = Handling(relations={(ANY,) if several else (): Relation(model, key)})
+        found = self.describe_column(find_model_field(model, key))
+        return (replace(found, handling=handling),)
 
     def describe_column(self, column: Any, sentence: str = "") -> Parameter:
         extra = self.item.extra
