@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
+from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 from django.urls import path
 from django.utils import timezone
@@ -166,6 +167,16 @@ def test_short_content_needs_no_transaction(monkeypatch):
     with CaptureQueriesContext(connection) as queries:
         store("new")
     assert [query["sql"].split()[0] for query in queries] == ["SELECT", "INSERT"]
+
+
+def test_long_content_is_kept_whole_or_not_at_all(monkeypatch):
+    def fail(*rows):
+        raise DatabaseError("the disk is full")
+
+    monkeypatch.setattr(QuerySet, "bulk_create", fail)
+    with pytest.raises(DatabaseError):
+        store("x" * 1_000)
+    assert kept() == set()
 
 
 def test_storing_equal_content_again_keeps_it_as_long_as_new_content():

@@ -911,6 +911,13 @@ MUTANTS = (
         ("truncation/test_tokens.py",),
     ),
     Mutant(
+        "long content as a whole or not at all",
+        "archive/database.py",
+        "        is_whole = is_long or connections[using].in_atomic_block",
+        "        is_whole = connections[using].in_atomic_block and not is_long",
+        ("archive/test_database.py",),
+    ),
+    Mutant(
         "the rest of content of several chunks",
         "archive/database.py",
         "        if end is None or end > 1:",

@@ -138,11 +138,10 @@ def test_a_throttle_without_redis_fails_as_over_http(machines, client_at, here):
 ARCHIVE = ("drf_mcp_archivedcontent", "drf_mcp_archivedchunk")
 
 
-@pytest.mark.parametrize("table", ARCHIVE)
-def test_a_full_disk_of_the_archive_shortens_without_a_promise(machines, client_at, here, table):
+def test_a_full_disk_of_the_archive_shortens_without_a_promise(machines, client_at, here):
     # What another test had archived would be there, and rightly promised.
     machines.postgresql.execute(f"TRUNCATE {', '.join(ARCHIVE)}")
-    with machines.postgresql.full(table):
+    with machines.postgresql.full(*ARCHIVE):
         envelope = client_at(here).envelope("orders_list", page_size=100)
     meta = envelope["meta"]
     assert envelope["success"]
