@@ -15,7 +15,6 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.truncation.metadata import OmittedMetadata, summarise
 from drf_mcp.truncation.rows import (
-    CONTAINERS,
     OmittedEntries,
     Path,
     Reduction,
@@ -123,9 +122,9 @@ class Reporter:
         if isinstance(whole, dict):
             for key in islice(whole, start, None):
                 yield self._make_item((*path, key), self._name((*path, key)))
-        elif are_short_scalars(whole[start:]):
+        elif are_short_scalars(rest := whole[start:]):
             item = self._make_item((*path, start), omitted.name)
-            yield {**item, "length": omitted.count, "value": whole[start:]}
+            yield {**item, "length": omitted.count, "value": rest}
         else:
             if alone and id(whole) not in self._keys:
                 self._keys[id(whole)] = self._find_keys(whole)
@@ -206,7 +205,9 @@ class Reporter:
 
 
 def are_short_scalars(values: list[Any]) -> bool:
-    kinds = set(map(type, values))
-    if not kinds.isdisjoint(CONTAINERS):
+    try:
+        distinct = set(values)
+    except TypeError:
+        # No object and no array can be in a set.
         return False
-    return str not in kinds or all(len(v) <= MAX_VALUE_LENGTH for v in values if type(v) is str)
+    return all(len(each) <= MAX_VALUE_LENGTH for each in distinct if type(each) is str)
