@@ -21,6 +21,7 @@ from drf_mcp.introspection.handling import (
     find_further_keys,
     find_handling,
     make_file_parameter,
+    walk_fields,
 )
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
@@ -33,7 +34,7 @@ from drf_mcp.introspection.serializer_fields import (
     find_listed,
     is_required,
 )
-from drf_mcp.introspection.shared_fields import FIELD_HOOKS, describe_once
+from drf_mcp.introspection.shared_fields import FIELD_HOOKS, SharedFields, describe_once
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import asks_who_calls, is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
@@ -196,10 +197,13 @@ class RequestBody:
         return self.inspection.attempt(body.get_body, GUARD, OPEN)
 
     def asks_who_calls(self, serializer: Any) -> bool:
-        row, call = getattr(serializer, "child", serializer), self.serializer.call
-        hooks: list[tuple[Any, str]] = [(type(row), name) for name in FIELD_HOOKS]
+        call, hooks = self.serializer.call, set[tuple[Any, str]]()
+        if SharedFields.of(serializer) is None:
+            for _place, part in walk_fields(serializer):
+                if isinstance(part, BaseSerializer):
+                    hooks.update((type(part), name) for name in FIELD_HOOKS)
         if call is None or call.serializer_class is None:
-            hooks += [(type(self.view), name) for name in VIEW_HOOKS]
+            hooks.update((type(self.view), name) for name in VIEW_HOOKS)
         return any(asks_who_calls(owner, name) for owner, name in hooks)
 
     def join_privileged(self, body: Body, serializer: Any) -> Body:

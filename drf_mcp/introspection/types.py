@@ -173,8 +173,10 @@ class Parameter:
         """Return what one of two callers may send; the other may lack it."""
         if other is None:
             return replace(self, required=False)
-        # What a keyword says has to hold for both.
-        common = {name: v for name, v in self.schema.items() if other.schema.get(name) == v}
+        # What a keyword says has to hold for both; an array says what its items are, if anything.
+        open_items: Schema = {"items": {}} if "items" in self.schema else {}
+        same = {name: v for name, v in self.schema.items() if other.schema.get(name) == v}
+        common = {**open_items, **same}
         return replace(
             self,
             schema=self.schema if self.schema == other.schema else common,

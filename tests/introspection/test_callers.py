@@ -56,6 +56,16 @@ def test_nothing_is_required_that_some_caller_may_leave_out():
     assert body(Choosy) == ({"text": False, "secret": False}, ())
 
 
+def test_nested_fields_depend_on_the_caller_as_well():
+    class Outer(serializers.Serializer):
+        rows = Choosy(many=True)
+
+    schema = described(type("View", (generics.CreateAPIView,), {"serializer_class": Outer}), "POST")
+    (rows,) = schema.body.fields
+    assert rows.schema == {"type": "array", "items": {}}
+    assert (rows.handling.nested, schema.findings) == ({}, ())
+
+
 def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
     class Remembering(generics.CreateAPIView):
         def get_serializer_class(self):
