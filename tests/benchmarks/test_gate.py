@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import cpu, gate, report
-from benchmarks.comparing import Cost, Figures
+from benchmarks.comparing import COUNTED, Cost, Figures, least
 from benchmarks.recorded import Record
 
 VERSIONS = {"Python": "3.13"}
@@ -85,6 +85,18 @@ def test_processor_time_over_its_bar_is_measured_again(monkeypatch):
     found = iter([(1.4, 1.0), (1.1, 1.0)])
     monkeypatch.setattr(cpu, "measure_once", lambda server, comparison: next(found))
     assert cpu.measure(None, None, 1.2) == (1.1, 1.0)
+
+
+def test_the_least_of_several_requests_is_counted():
+    """One of them may also delete the expired answers of the archive."""
+
+    class OneCostsMore:
+        counts = iter([8, *[7] * (COUNTED - 1)])
+
+        def measured(self, request, count):
+            return next(self.counts)
+
+    assert least(OneCostsMore(), None, len) == 7
 
 
 def test_the_record_holds_every_kind_of_figure():
