@@ -53,9 +53,9 @@ def to_bytes(text: str) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-def content_hash(value: Any, prefix: str = "sha256:") -> str:
+def content_hash(value: Any) -> str:
     """Return the SHA-256 hash of a value's canonical JSON, which clients can compute, too."""
-    return prefix + hashlib.sha256(to_bytes(canonical_json(value))).hexdigest()
+    return "sha256-" + hashlib.sha256(to_bytes(canonical_json(value))).hexdigest()
 
 
 class JSONPointer(str):

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from drf_mcp.access.scopes import get_principal
 from drf_mcp.exceptions import contain
-from drf_mcp.json_text import canonical_json, encode_ascii, to_bytes
+from drf_mcp.json_text import encode_ascii
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 
@@ -30,8 +30,6 @@ ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
 # Items are encoded in blocks, and content is read from the start of a block.
 BLOCK_CHARACTERS, MAX_BLOCK_ITEMS = 30_000, 500
-# The members of most items, in the order of canonical JSON.
-CANONICAL_ORDER = ("id", "pointer", "value")
 
 
 class ArchiveUnavailable(Exception):
@@ -59,7 +57,7 @@ class Entry:
         archive_id: the id under which the content is kept.
         owner: the owner of the content, see `Archive.get_owner`; "" for an anonymous caller.
         content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``, in ASCII.
-        content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
+        content_hash: the SHA-256 hash of the content, after ``sha256:``.
         kwargs: the path's kwargs of the call.
         query_string: the encoded query of the call.
         terms: the rights that reading it takes, see `drf_mcp.dispatch.stored_answers`.
@@ -109,21 +107,13 @@ class Entry:
             number += len(block)
             if find_row is not None:
                 rows += map(find_row, block)
-            # Members are sorted in the items and as they are in their values.
-            ordered = [
-                item if (*item,) == CANONICAL_ORDER else {name: item[name] for name in sorted(item)}
-                for item in block
-            ]
-            text = encode_ascii(ordered)[1:-1]
-            # Without inner objects and escaped characters both forms are the same.
-            is_canonical = text.count("{") == len(block) and "\\u" not in text
-            canonical_text = text if is_canonical else canonical_json(block)[1:-1]
+            text = encode_ascii(block)[1:-1]
             mark = "," if length else "["
             texts += (mark, text)
             length += 1 + len(text)
             # Not joined with the mark, because that would copy a long text.
             digest.update(mark.encode())
-            digest.update(to_bytes(canonical_text))
+            digest.update(text.encode())
             count = max(1, min(BLOCK_CHARACTERS * len(block) // len(text), MAX_BLOCK_ITEMS))
         texts.append("]" if texts else "[]")
         digest.update(texts[-1].encode())

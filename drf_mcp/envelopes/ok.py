@@ -81,7 +81,7 @@ class OkEnvelope(ContractEnvelope):
             meta["content_hash"] = outcome.content_hash
         # Another read of the same version may answer with other data.
         elif not outcome.version and not outcome.is_error:
-            meta["content_hash"] = content_hash(content, "sha256-")
+            meta["content_hash"] = content_hash(content)
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
         # The contract has an empty list for soft failures without warnings.

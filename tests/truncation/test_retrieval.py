@@ -19,12 +19,12 @@ from drf_mcp.archive import CacheArchive
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.json_text import content_hash
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.truncation import Digester, canonical_text, count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from drf_mcp.views import MCPView
 from tests.agents import Agent, Result
+from tests.archive.hashes import hash_items
 from tests.truncation.conftest import LIMIT, OPEN, ROWS, MayRead, Rows, Said, document
 from tests.truncation.fitted import restored
 from tests.truncation.test_any_answer import answers
@@ -104,7 +104,7 @@ def test_what_was_left_out_comes_back_byte_for_byte(library, archive_class, agen
         assert count_tokens(result.raw["content"][0]["text"]) <= LIMIT
         archive_id, digest = archive_of(result)
         items = fetch_all(alice, archive_id=archive_id)
-        assert tool != "rows" or content_hash(items) == digest
+        assert tool != "rows" or hash_items(items) == digest
         assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole), tool
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.envelopes.digest import Locator
-from drf_mcp.json_text import content_hash
 from tests.agents import REVISIONS, Agent, make_agent
+from tests.archive.hashes import hash_items
 
 BUDGET = 40_000
 ASKED = {"search": "exception", "page_size": 20}
@@ -112,7 +112,7 @@ def test_the_archive_hash_is_that_of_the_originals(shelf):
         }
         for name in shelf.digests
     ]
-    assert content_hash(items) == shelf.archive[1]
+    assert hash_items(items) == shelf.archive[1]
 
 
 def test_the_evidence_answers_the_search(shelf):
