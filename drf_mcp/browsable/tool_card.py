@@ -17,7 +17,7 @@ from rest_framework.utils.formatting import remove_trailing_string
 
 from drf_mcp.browsable.frame import PagePart
 from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
-from drf_mcp.introspection.types import ANY, Place
+from drf_mcp.introspection.types import ANY, NO_INFO, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
@@ -143,7 +143,7 @@ class ToolCard:
                     "name": argument.parameter.name,
                     "whole": argument.whole,
                     "comma": argument.parameter.multiple == "comma",
-                    "upload": () in argument.parameter.handling.uploads,
+                    "upload": () in argument.uploads,
                 }
                 for argument in tool.arguments.arguments
                 if argument.listed
@@ -164,17 +164,16 @@ def find_field_facts(tool: Tool, tools: Mapping[str, Tool]) -> dict[str, Facts]:
         known = FieldSchema.of(schema)
         # The schema of a list of keys may name the finder.
         finder = known.meaning.finder or finder
-        handling = argument.parameter.handling
-        upload = handling.uploads.get(place)
+        info = argument.parameter.value_info.get(place, NO_INFO)
         facts = {
             "location": argument.location,
             "format": known.format_name,
             "decimal": known.kind is not None and known.kind.words == DECIMAL.words,
             # A portable schema has no type null, and each form encodes null in its own way.
-            "null": handling.forms.get(place) == "null",
-            "upload": upload is not None,
-            "image": upload is not None and upload.image,
-            "secret": place in handling.secrets or (not place and argument.parameter.write_only),
+            "null": info.form == "null",
+            "upload": info.upload is not None,
+            "image": info.upload is not None and info.upload.image,
+            "secret": info.is_secret,
             "example": None if place else tool.hints.find_value(argument.pointer),
             "finder": describe_finder(tool, tools, argument, place, finder),
         }
@@ -199,7 +198,7 @@ def describe_finder(
     finder = tools.get(name)
     if finder is None:
         return None
-    relation = argument.parameter.handling.relations.get(place)
+    relation = argument.parameter.value_info.get(place, NO_INFO).relation
     key = relation.key if relation else getattr(finder.endpoint.view_class, "lookup_field", "")
     model = finder.endpoint.model
     arguments = finder.arguments.arguments

@@ -27,14 +27,14 @@ from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name
 from drf_mcp.introspection.types import (
-    PLAIN,
-    Handling,
     Parameter,
     Parameters,
     PathKwarg,
     PathKwargs,
     Relation,
     Schema,
+    ValueInfo,
+    ValueInfos,
 )
 
 PARENT = re.compile(r"parent_lookup_(?P<lookup>\w+)|(?P<name>\w+)_(?:pk|id)")
@@ -175,7 +175,7 @@ class PathParameters:
                     name,
                     attempt(schema, GUARD, dict(STRING)),
                     required=True,
-                    handling=attempt(partial(self.get_handling, named), GUARD, PLAIN),
+                    value_info=attempt(partial(self.get_value_info, named), GUARD, {}),
                     shown_as=attempt(partial(self.get_shown_name, named), GUARD, ""),
                 )
             )
@@ -198,12 +198,12 @@ class PathParameters:
             schema = FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}
         return self.inspection.shaped(explain(schema, words))
 
-    def get_handling(self, named: NamedKwarg) -> Handling:
+    def get_value_info(self, named: NamedKwarg) -> ValueInfos:
         relation = named.parent_relation
         if relation is None or named.names_own_row:
-            return PLAIN
+            return {}
         key = named.parent_path.partition("__")[2] or "pk"
-        return Handling(relations={(): Relation(relation.related_model, key)})
+        return {(): ValueInfo(relation=Relation(relation.related_model, key))}
 
     def get_shown_name(self, named: NamedKwarg) -> str:
         if not named.names_own_row or not self.looks_up_row():

@@ -14,7 +14,7 @@ from rest_framework.renderers import JSONRenderer
 
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.source.members import find_package, is_drf_code
-from drf_mcp.introspection.types import ANY, Body, Place, Schema, walk_schema
+from drf_mcp.introspection.types import ANY, Body, Place, Schema, ValueInfos, walk_schema
 
 JSON = "application/json"
 # Its renderers are known to rename keys and to do nothing else.
@@ -58,6 +58,9 @@ class Renaming:
     def rename_place(self, place: Place) -> Place:
         return tuple(map(self.rename_key, place))
 
+    def rename_places(self, value_info: ValueInfos) -> ValueInfos:
+        return {self.rename_place(place): info for place, info in value_info.items()}
+
     def rename_body(self, body: Body) -> Body:
         if self.parser_class is None or is_drf_code(self.parser_class, "parse"):
             return body
@@ -69,15 +72,14 @@ class Renaming:
                 each,
                 name=self.rename_key(each.name),
                 schema=rename_schema(each.schema, self.rename_key),
-                handling=each.handling.relocate(self.rename_place),
+                value_info=self.rename_places(each.value_info),
             )
             for each in body.fields
         ]
         schema = None if body.schema is None else rename_schema(body.schema, self.rename_key)
         renamed = {place: self.rename_place(place) for place in places}
         keys = {place: other for place, other in renamed.items() if place != other}
-        handling = body.handling.relocate(self.rename_place)
-        return Body(body.kind, tuple(fields), schema, handling, keys)
+        return Body(body.kind, tuple(fields), schema, self.rename_places(body.value_info), keys)
 
     def rename_response(self, schema: Schema) -> Schema:
         return rename_schema(schema, self.render_key)

@@ -15,14 +15,6 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.forms import find_faults, find_sendable
-from drf_mcp.introspection.handling import (
-    ANY_FILE,
-    KeyParameters,
-    find_further_keys,
-    find_handling,
-    make_file_parameter,
-    walk_fields,
-)
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
@@ -41,15 +33,28 @@ from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_dr
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ANY,
-    PLAIN,
     UNDECLARED,
     AnyField,
     Body,
-    Handling,
     Parameter,
     Parameters,
+    Place,
     Schema,
     Upload,
+    ValueInfo,
+    ValueInfos,
+    find_uploads,
+    join_value_info,
+    keep_uploads,
+    read_value_info,
+)
+from drf_mcp.introspection.value_info import (
+    ANY_FILE,
+    KeyParameters,
+    find_further_keys,
+    find_value_info,
+    make_file_parameter,
+    walk_fields,
 )
 
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -129,7 +134,7 @@ class RequestBody:
             body = self.get_serializer_body(own)
         else:
             body = NONE if declared is None else describe_declared(inspection, declared)
-        if () in body.handling.uploads and self.parsers.reads_whole_file:
+        if body.is_file and self.parsers.reads_whole_file:
             body = self.get_whole_file()
         if self.method == "DELETE":  # a handler may read the body of another method
             body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
@@ -172,19 +177,18 @@ class RequestBody:
         if self.ignores_body:
             return NONE
         members = tuple(map(self.keys.get_parameter, self.keys.names))
-        handling = Handling({(ANY,): Upload(sure=False)}) if self.keys.takes_forms else PLAIN
         if members:
             names = join_values(member.name for member in members)
             words = _("The handler reads %(names)s") % {"names": names}
         else:
             words = ""
-        form = _(ANY_FILE) if handling.uploads else ""
-        for member in members:
-            handling = member.handling.under(member.name).union(handling)
+        form, any_member = "", dict[Place, ValueInfo]()
+        if self.keys.takes_forms:
+            form, any_member = _(ANY_FILE), {(ANY,): ValueInfo(Upload(sure=False))}
         schema = explain({}, _(ANYTHING), words, form) if words or form else {}
+        body = Body("open", fields=members, schema=schema, value_info=any_member)
         # Where people described the body, the keys are members of their own.
-        further = members if self.keeps_keys else ()
-        return Body("open", fields=further, schema=schema, handling=handling)
+        return body if self.keeps_keys else replace(body, fields=(), value_info=body.all_value_info)
 
     def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
         # By default nothing is required of a PATCH.
@@ -227,16 +231,19 @@ class RequestBody:
 
     def keep_readable_files(self, body: Body) -> Body:
         # What is sent in place of a file that no parser reads is refused as over HTTP.
-        is_file = () in body.handling.uploads
-        if is_file or self.parsers.reads_files or not body.all_handling.uploads:
+        if body.is_file or self.parsers.reads_files or not find_uploads(body.all_value_info):
             return body
         self.inspection.find(_("The view takes files but has no parser for them."), PARSE_FILES)
-        fields = (replace(p, handling=replace(p.handling, uploads={})) for p in body.fields)
-        return replace(body, fields=tuple(fields), handling=replace(body.handling, uploads={}))
+
+        def without_files(known: ValueInfos) -> ValueInfos:
+            return keep_uploads(known, lambda place, upload: False)
+
+        fields = (replace(p, value_info=without_files(p.value_info)) for p in body.fields)
+        return replace(body, fields=tuple(fields), value_info=without_files(body.value_info))
 
     def get_document(self, body: Body) -> Body:
         inspection, parsers = self.inspection, self.parsers
-        text = None if () in body.handling.uploads else parsers.text
+        text = None if body.is_file else parsers.text
         if text is not None and body.kind != "none":
             words = _("The view reads no JSON, but %(type)s.") % {"type": text.media_type}
             inspection.find(words, PARSE_JSON)
@@ -291,7 +298,7 @@ class SerializerBody:
         serializer, inspection = self.serializer, self.inspection
         if isinstance(serializer, ListSerializer):
             schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})
-            return Body("list", schema=schema, handling=self.get_handling(serializer))
+            return Body("list", schema=schema, value_info=self.get_value_info(serializer))
         if not isinstance(serializer, Serializer):
             words = _("The serializer declares no fields.")
             inspection.find(words, gettext_noop("Derive it from Serializer."))
@@ -326,7 +333,7 @@ class SerializerBody:
                 name,
                 inspection.attempt(describe, f"{let} {_(GUARD)}", {}),
                 is_closed and is_required(field),
-                handling=self.get_handling(field),
+                value_info=self.get_value_info(field),
                 listed=name in listed,
             )
 
@@ -339,9 +346,9 @@ class SerializerBody:
             schema = explain(DescribedField(field).intended_schema, needed)
         return self.inspection.shaped(schema)
 
-    def get_handling(self, field: AnyField) -> Handling:
-        find = partial(find_handling, field, takes_json=self.takes_json)
-        return self.inspection.attempt(find, GUARD, PLAIN)
+    def get_value_info(self, field: AnyField) -> ValueInfos:
+        find = partial(find_value_info, field, takes_json=self.takes_json)
+        return self.inspection.attempt(find, GUARD, {})
 
     def describe_alone(self) -> Described:
         findings = self.inspection.findings
@@ -393,21 +400,21 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
         return describe_declared(inspection, choices[0])
     if choices:
         inspection.find(_("The body is declared as one of several schemas."), NAME_MEMBERS)
-        handling = reduce(Handling.union, map(Handling.of_schema, choices))
-        return Body("open", schema=inspection.shaped(schema), handling=handling)
+        value_info = reduce(join_value_info, map(read_value_info, choices))
+        return Body("open", schema=inspection.shaped(schema), value_info=value_info)
     if schema.get("type") == "array":
-        handling = Handling.of_schema(schema)
-        return Body("list", schema=inspection.shaped(schema), handling=handling)
+        value_info = read_value_info(schema)
+        return Body("list", schema=inspection.shaped(schema), value_info=value_info)
     if not schema.get("properties"):
-        handling = Handling({(): Upload()}) if schema.get("format") == "binary" else PLAIN
-        return Body("open", schema=inspection.shaped(schema), handling=handling)
+        value_info = {(): ValueInfo(Upload())} if schema.get("format") == "binary" else {}
+        return Body("open", schema=inspection.shaped(schema), value_info=value_info)
     required = () if inspection.method == "PATCH" else schema.get("required", ())
     fields = (
         Parameter(
             name,
             inspection.shaped(member),
             name in required,
-            handling=Handling.of_schema(member),
+            value_info=read_value_info(member),
         )
         for name, member in schema["properties"].items()
     )
@@ -418,18 +425,18 @@ def complete_body(body: Body, own: Body) -> Body:
     # A body that people wrote down, with what they left out of that which the code reads.
     keys = {**own.keys, **body.keys}
     if body.kind == "open":
-        return replace(body, handling=body.handling.union(own.all_handling), keys=keys)
+        value_info = join_value_info(body.value_info, own.all_value_info)
+        return replace(body, value_info=value_info, keys=keys)
     if body.kind == "object" and own.kind in ("list", "either"):
         body = body.with_rows(own)
     if body.kind == "none" and own.kind == "open":
-        body = replace(body, schema=own.schema, handling=own.handling)
+        body = replace(body, schema=own.schema, value_info=own.value_info)
     if body.kind in ("list", "either"):
-        body = replace(body, handling=body.handling.union(own.handling))
+        body = replace(body, value_info=join_value_info(body.value_info, own.value_info))
     known, fields = {field.name: field for field in own.fields}, []
     for field in body.fields:
-        handling = known.pop(field.name, field).handling
-        uploads = {place: upload for place, upload in handling.uploads.items() if upload.sure}
-        handling = field.handling.union(replace(handling, uploads=uploads))
-        fields.append(replace(field, handling=handling))
+        read = known.pop(field.name, field).value_info
+        read = keep_uploads(read, lambda place, upload: upload.sure)
+        fields.append(replace(field, value_info=join_value_info(field.value_info, read)))
     unlisted = (replace(field, required=False, listed=False) for field in known.values())
     return replace(body, fields=(*fields, *unlisted), keys=keys)

@@ -56,60 +56,78 @@ class MemberNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
-    """What has to be known of an argument's values besides their schema, by place.
+class ValueInfo:
+    """What the JSON Schema of a value does not say.
 
     Attributes:
-        uploads: the values that are files.
-        forms: how forms write what is no text: ``parts`` (a name for each member),
+        upload: what the file has to be; None for a value that is no file.
+        form: how a form writes a value that is no text: ``parts`` (a name for each member),
             ``json``, or ``null`` (as an empty text).
-        secrets: the values that no answer repeats.
-        relations: the values that identify other objects.
-        types: the members that name the type of the object that a value identifies.
-        nested: the objects of nested serializers, of whose members all are known.
+        is_secret: True if no answer repeats the value.
+        relation: the object that the value identifies.
+        type_member: the member that names the type of this object, for a generic foreign key.
+        members: the members of a nested serializer's object, where all of them are known.
     """
 
-    uploads: Mapping[Place, Upload] = field(default_factory=dict)
-    forms: Mapping[Place, str] = field(default_factory=dict)
-    secrets: frozenset[Place] = frozenset()
-    relations: Mapping[Place, Relation] = field(default_factory=dict)
-    types: Mapping[Place, str] = field(default_factory=dict)
-    nested: Mapping[Place, MemberNames] = field(default_factory=dict)
+    upload: Upload | None = None
+    form: str = ""
+    is_secret: bool = False
+    relation: Relation | None = None
+    type_member: str = ""
+    members: MemberNames | None = None
 
-    @classmethod
-    def of_schema(cls, schema: Any) -> Handling:
-        """Return what a schema that people wrote says of an argument's values."""
-        uploads, forms, secrets, unread = {}, {}, [], set()
-        for place, part in walk_schema(schema):
-            if part.get("format") == "binary":
-                uploads[place] = Upload()
-            if part.get("type") in ("array", "object"):
-                forms[place] = "parts"
-            if part.get("writeOnly") is True or place[:-1] in unread:
-                unread.add(place)
-            if part.get("format") == "password" or (place in unread and may_be_text(part)):
-                secrets.append(place)
-        return cls(uploads, forms, frozenset(secrets))
-
-    def under(self, name: str) -> Handling:
-        return self.relocate(lambda place: (name, *place))
-
-    def relocate(self, get_place: Callable[[Place], Place]) -> Handling:
-        def move(known: Mapping[Place, Any]) -> dict[Place, Any]:
-            return {get_place(place): value for place, value in known.items()}
-
-        moved = {name: move(getattr(self, name)) for name in (*BY_PLACE, "nested")}
-        return Handling(**moved, secrets=frozenset(map(get_place, self.secrets)))
-
-    def union(self, other: Handling) -> Handling:
-        both = {name: {**getattr(other, name), **getattr(self, name)} for name in BY_PLACE}
-        # Of one that both know, each may take what the other refuses.
-        nested = {p: self.nested[p] for p in self.nested if other.nested.get(p) == self.nested[p]}
-        return Handling(**both, nested=nested, secrets=self.secrets | other.secrets)
+    def join(self, other: ValueInfo) -> ValueInfo:
+        return ValueInfo(
+            self.upload or other.upload,
+            self.form or other.form,
+            self.is_secret or other.is_secret,
+            self.relation or other.relation,
+            self.type_member or other.type_member,
+            # One of two serializers may take a member that the other refuses.
+            self.members if self.members == other.members else None,
+        )
 
 
-BY_PLACE = ("uploads", "forms", "relations", "types")
-PLAIN = Handling()
+NO_INFO = ValueInfo()
+# What is known of the values in an argument, by their places.
+ValueInfos: TypeAlias = Mapping[Place, ValueInfo]
+
+
+def join_value_info(first: ValueInfos, second: ValueInfos) -> ValueInfos:
+    """Return what two descriptions of an argument know of its values; the first one decides."""
+    places = {**second, **first}
+    return {place: first.get(place, NO_INFO).join(second.get(place, NO_INFO)) for place in places}
+
+
+def find_uploads(infos: ValueInfos) -> dict[Place, Upload]:
+    return {place: info.upload for place, info in infos.items() if info.upload is not None}
+
+
+def keep_uploads(infos: ValueInfos, is_kept: Callable[[Place, Upload], bool]) -> ValueInfos:
+    """Return what is known of values, without the files for which ``is_kept`` is false."""
+    return {
+        place: info
+        if info.upload is None or is_kept(place, info.upload)
+        else replace(info, upload=None)
+        for place, info in infos.items()
+    }
+
+
+def read_value_info(schema: Any) -> ValueInfos:
+    """Return what a schema that people wrote says of an argument's values."""
+    infos, write_only = {}, set()
+    for place, part in walk_schema(schema):
+        if part.get("writeOnly") is True or place[:-1] in write_only:
+            write_only.add(place)
+        info = ValueInfo(
+            upload=Upload() if part.get("format") == "binary" else None,
+            form="parts" if part.get("type") in ("array", "object") else "",
+            is_secret=part.get("format") == "password"
+            or (place in write_only and may_be_text(part)),
+        )
+        if info != NO_INFO:
+            infos[place] = info
+    return infos
 
 
 def walk_schema(schema: Any, place: Place = ()) -> Iterator[tuple[Place, Schema]]:
@@ -143,7 +161,7 @@ class Parameter:
         required: True if the view refuses to go on without it.
         multiple: how a query array is written: ``repeat`` (``a=1&a=2``) or
             ``comma`` (``a=1,2``); None for a single value.
-        handling: what has to be known of its values besides their schema.
+        value_info: what is known of its values besides their schema, by place.
         listed: False for one that is taken although the tool's schema leaves it out.
         closed: the values of which the view makes use, where it ignores any other.
         part: how a filter reads it, where it reads several together or a bound.
@@ -157,7 +175,7 @@ class Parameter:
     schema: Schema
     required: bool = False
     multiple: str | None = None
-    handling: Handling = PLAIN
+    value_info: ValueInfos = field(default_factory=dict)
     listed: bool = True
     closed: ClosedSet | None = None
     part: FilterPart | None = None
@@ -167,7 +185,7 @@ class Parameter:
 
     @property
     def write_only(self) -> bool:
-        return () in self.handling.secrets
+        return self.value_info.get((), NO_INFO).is_secret
 
     def join(self, other: Parameter | None) -> Parameter:
         """Return what one of two callers may send; the other may lack it."""
@@ -181,7 +199,7 @@ class Parameter:
             self,
             schema=self.schema if self.schema == other.schema else common,
             required=self.required and other.required,
-            handling=self.handling.union(other.handling),
+            value_info=join_value_info(self.value_info, other.value_info),
             listed=self.listed or other.listed,
             closed=self.closed if self.closed == other.closed else None,
         )
@@ -204,29 +222,39 @@ class Body:
         fields: the members, for an object.
         schema: the schema of the whole array for a list, ``{}`` for open. A body described as
             none has one where the view reads any all the same.
-        handling: what has to be known of a whole body's values besides their schema.
+        value_info: what is known of the values of a whole body besides their schema, by place.
         keys: the places whose keys the view's parser renames, by the view's own names.
     """
 
     kind: str
     fields: tuple[Parameter, ...] = ()
     schema: Schema | None = None
-    handling: Handling = PLAIN
+    value_info: ValueInfos = field(default_factory=dict)
     keys: Mapping[Place, Place] = field(default_factory=dict)
 
     @property
-    def all_handling(self) -> Handling:
-        handling = self.handling
-        for parameter in self.fields:
-            handling = handling.union(parameter.handling.under(parameter.name))
-        return handling
+    def all_value_info(self) -> ValueInfos:
+        inside = {
+            (parameter.name, *place): info
+            for parameter in self.fields
+            for place, info in parameter.value_info.items()
+        }
+        return join_value_info(self.value_info, inside)
+
+    @property
+    def is_file(self) -> bool:
+        return self.value_info.get((), NO_INFO).upload is not None
 
     def join(self, other: Body) -> Body:
         """Return the object that one of two callers may send."""
         own, others = ({each.name: each for each in body.fields} for body in (self, other))
         fields = [own[name].join(others.get(name)) for name in own]
         fields += [each.join(None) for name, each in others.items() if name not in own]
-        return replace(self, fields=tuple(fields), handling=self.handling.union(other.handling))
+        return replace(
+            self,
+            fields=tuple(fields),
+            value_info=join_value_info(self.value_info, other.value_info),
+        )
 
     def with_rows(self, rows: Body) -> Body:
         # One object, or a list of them: what one object needs is required by words alone.
@@ -234,8 +262,8 @@ class Body:
         for each in self.fields:
             words = _("Required for one object") if each.required else ""
             fields.append(replace(each, schema=explain(each.schema, words), required=False))
-        handling, keys = self.handling.union(rows.handling), {**rows.keys, **self.keys}
-        return Body("either", tuple(fields), rows.schema, handling, keys)
+        infos, keys = join_value_info(self.value_info, rows.value_info), {**rows.keys, **self.keys}
+        return Body("either", tuple(fields), rows.schema, infos, keys)
 
 
 class LostFilters(Finding):

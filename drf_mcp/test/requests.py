@@ -74,12 +74,13 @@ class Samples:
         value = self.tool.hints.find_value(argument.pointer)
         if value is None:
             value = make_example(parameter.schema, parameter.name)
-        for place, relation in parameter.handling.relations.items():
-            key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
-            if key is not None:
-                value = self.put(value, place, key)
-        for place, upload in parameter.handling.uploads.items():
-            value = self.put(value, place, self.get_file(upload))
+        for place, info in parameter.value_info.items():
+            if (relation := info.relation) is not None:
+                key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
+                if key is not None:
+                    value = self.put(value, place, key)
+            if info.upload is not None:
+                value = self.put(value, place, self.get_file(info.upload))
         return value
 
     def has_example(self, argument: Argument) -> bool:

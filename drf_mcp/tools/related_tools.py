@@ -146,13 +146,16 @@ class ArgumentSources:
         return replace(kwarg, schema=self.explain_value(kwarg.schema, (), finder, name=kwarg.name))
 
     def explain_parameter(self, parameter: Parameter) -> Parameter:
-        schema, handling = parameter.schema, parameter.handling
-        for place, relation in handling.relations.items():
-            finder = self.related.find_list(relation.model)
-            if finder is not None:
+        schema = parameter.schema
+        for place, info in parameter.value_info.items():
+            relation = info.relation
+            finder = None if relation is None else self.related.find_list(relation.model)
+            if relation is not None and finder is not None:
                 name = next((part for part in reversed(place) if part != ANY), parameter.name)
                 schema = self.explain_value(schema, place, finder, relation.key, name)
-        for place, member in handling.types.items():
+        for place, info in parameter.value_info.items():
+            if not info.type_member:
+                continue
             lists = list(self.related.by_model.values())
             words = _("Key of an object of the type in %(argument)s")
             if lists:
@@ -162,7 +165,7 @@ class ArgumentSources:
                 )
             more = ", …" if len(lists) > MOST_LISTS else ""
             tools = f"{join_values(lists[:MOST_LISTS])}{more}"
-            words %= {"argument": make_portable_name(member), "tools": tools}
+            words %= {"argument": make_portable_name(info.type_member), "tools": tools}
             schema = explain_place(schema, place, functools.partial(add_words, words))
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 

@@ -6,6 +6,7 @@ from rest_framework import generics, serializers, views
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
+from drf_mcp.introspection.types import find_uploads
 from tests.introspection.inspected import by_name, described
 
 
@@ -151,7 +152,7 @@ def test_files_that_the_handler_asks_for_are_members():
     body = described(Scanned, "POST").body
     fields = by_name(body.fields)
     assert (body.kind, set(fields)) == ("object", {"scan", "title"})
-    assert fields["scan"].handling.uploads
+    assert find_uploads(fields["scan"].value_info)
     assert "base64" in fields["scan"].schema["description"]
     assert not described(Scanned, "POST").findings
 

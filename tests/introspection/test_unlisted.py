@@ -10,6 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from drf_mcp.introspection.types import find_uploads
 from tests.introspection.inspected import by_name, described
 
 
@@ -129,23 +130,23 @@ def test_members_that_are_not_listed_are_optional_and_handled_as_the_serializer_
     fields = by_name(described(Narrowed, "POST").body.fields)
     assert [name for name, field in fields.items() if field.required] == ["title"]
     assert fields["secret"].write_only
-    assert fields["scan"].handling.uploads
+    assert find_uploads(fields["scan"].value_info)
 
 
 def test_a_file_is_one_whatever_was_written_of_it():
-    assert by_name(described(Written, "POST").body.fields)["scan"].handling.uploads
+    assert find_uploads(by_name(described(Written, "POST").body.fields)["scan"].value_info)
 
 
 def test_the_files_of_an_open_body_are_known():
     body = described(AnyObject, "POST").body
     assert (body.kind, body.fields) == ("open", ())
-    assert list(body.handling.uploads) == [("scan",)]
+    assert list(find_uploads(body.value_info)) == [("scan",)]
 
 
 def test_a_list_that_the_document_forgets_is_listed():
     body = described(Rows, "POST").body
     assert (body.kind, taken(Rows, "POST")) == ("either", {"title": True})
-    assert body.handling.uploads
+    assert find_uploads(body.value_info)
 
 
 def test_one_row_may_be_sent_where_a_list_was_written():

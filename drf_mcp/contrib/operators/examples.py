@@ -83,7 +83,9 @@ def fill_arguments(tool: Tool, user: Any, trace: PermissionTrace) -> dict[str, A
             places.append((argument, group))
         if argument.name not in group or "examples" in argument.parameter.schema:
             continue
-        for place, relation in argument.parameter.handling.relations.items():
+        for place, info in argument.parameter.value_info.items():
+            if (relation := info.relation) is None:
+                continue
             # A row of the list that the caller sees, else any.
             finder = tool.related.by_model.get(relation.model._meta.concrete_model)
             row = finder and find_seen_row(PermissionTrace(registry.tool(finder), user), {})

@@ -23,7 +23,7 @@ from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.source.members import asks_who_calls, unwrap_function
-from drf_mcp.introspection.types import LostFilters
+from drf_mcp.introspection.types import LostFilters, find_uploads
 from drf_mcp.json_text import encode_plain
 from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.tools.descriptions import Docstrings, Subject
@@ -278,7 +278,7 @@ class ToolLint:
         unclear = [
             parameter.name
             for parameter in schema.body.fields
-            if not all(upload.sure for upload in parameter.handling.uploads.values())
+            if not all(upload.sure for upload in find_uploads(parameter.value_info).values())
         ]
         if unclear and not is_described:
             sentence = _(UNCLEAR_FILES.sentence) % {"names": ", ".join(unclear)}

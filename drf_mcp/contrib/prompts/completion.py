@@ -103,8 +103,9 @@ class Completion:
                 if endpoint.standard_action == "retrieve" and endpoint.collection == before
             )
             return self.complete_rows(listing, next(columns, "pk"))
-        relations = argument.parameter.handling.relations
-        relation = relations.get(()) or relations.get((ANY,))
+        known = argument.parameter.value_info
+        infos = (known[place] for place in ((), (ANY,)) if place in known)
+        relation = next(filter(None, (info.relation for info in infos)), None)
         return self.complete_model(relation.model, relation.key) if relation else NOTHING
 
     def complete_choices(self, choices: Mapping[Any, Any]) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Slot
 from drf_mcp.introspection.inspection import find_declared_model
-from drf_mcp.introspection.types import Handling, Parameter
+from drf_mcp.introspection.types import Parameter, ValueInfo
 from drf_mcp.option_types.spelling import find_nearest
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.settings import mcp_settings, override_language
@@ -61,7 +61,7 @@ PARAMETERS = {
     CONFIRMATION: Parameter(
         CONFIRMATION,
         {"type": "string", "description": gettext_noop("Leave out; the first call answers it.")},
-        handling=Handling(secrets=frozenset({()})),
+        value_info={(): ValueInfo(is_secret=True)},
     ),
     DRY_RUN: Parameter(
         DRY_RUN,

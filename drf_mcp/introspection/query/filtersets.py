@@ -27,12 +27,12 @@ from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import (
     ANY,
-    PLAIN,
-    Handling,
     Parameter,
     Parameters,
     Relation,
     Schema,
+    ValueInfo,
+    ValueInfos,
 )
 
 STRING: Schema = {"type": "string"}
@@ -105,7 +105,7 @@ class FilterParameters:
                 self.explain(schema, field),
                 field.required,
                 multiple,
-                self.get_handling(field, multiple),
+                self.get_value_info(field, multiple),
                 closed=closed,
                 part=None if multiple else self.get_bound(field),
                 listed=not refuses_all(field),
@@ -121,9 +121,9 @@ class FilterParameters:
             return ()
         key = self.item.extra.get("to_field_name") or "pk"
         several = isinstance(self.item, filters.MultipleChoiceFilter)
-        handling = Handling(relations={(ANY,) if several else (): Relation(model, key)})
+        info = ValueInfo(relation=Relation(model, key))
         found = self.describe_column(find_model_field(model, key))
-        return (replace(found, handling=handling),)
+        return (replace(found, value_info={(ANY,) if several else (): info}),)
 
     def describe_column(self, column: Any, sentence: str = "") -> Parameter:
         extra = self.item.extra
@@ -155,8 +155,8 @@ class FilterParameters:
 
     def get_schema(self, field: Any) -> Schema:
         if isinstance(field, forms.ModelChoiceField):
-            model = None if field.queryset is None else field.queryset.model
-            return describe_input(find_model_field(model, find_key_name(field))) or dict(STRING)
+            chosen = find_chosen(field)
+            return describe_input(find_model_field(chosen.model, chosen.key)) or dict(STRING)
         if isinstance(field, forms.ChoiceField):
             return self.get_choice_schema(field)
         if any(find_package(type(field), name) not in PACKAGES for name in READERS):
@@ -180,23 +180,19 @@ class FilterParameters:
             }
         )
 
-    def get_handling(self, field: Any, multiple: str | None) -> Handling:
+    def get_value_info(self, field: Any, multiple: str | None) -> ValueInfos:
+        column, several, relation = self.column, bool(multiple), None
         if isinstance(field, forms.ModelChoiceField):
-            if field.queryset is None:
-                return PLAIN
             several = isinstance(field, forms.ModelMultipleChoiceField)
-            relation = Relation(field.queryset.model, find_key_name(field))
-            return Handling(relations={(ANY,) if several else (): relation})
+            relation = find_chosen(field)
+        elif self.item.lookup_expr not in ("exact", "in"):
+            return {}
         # What identifies another model's object: "owner_id", "owner__username".
-        column = self.column
-        if self.item.lookup_expr not in ("exact", "in"):
-            return PLAIN
-        place = (ANY,) if multiple else ()
-        if getattr(column, "related_model", None) is not None and column.concrete:
-            return Handling(relations={place: Relation(column.related_model, "pk")})
-        if "__" in (self.item.field_name or "") and getattr(column, "unique", False):
-            return Handling(relations={place: Relation(column.model, column.name)})
-        return PLAIN
+        elif getattr(column, "related_model", None) is not None and column.concrete:
+            relation = Relation(column.related_model, "pk")
+        elif "__" in (self.item.field_name or "") and getattr(column, "unique", False):
+            relation = Relation(column.model, column.name)
+        return {(ANY,) if several else (): ValueInfo(relation=relation)} if relation else {}
 
     def get_closed(self, field: Any, value: Schema, multiple: str | None) -> ClosedSet | None:
         # The values of which the filter makes use, None where it ignores no other.
@@ -244,8 +240,8 @@ def find_separator(field: Any) -> str | None:
     return "repeat" if getattr(field.widget, "allow_multiple_selected", False) else None
 
 
-def find_key_name(field: Any) -> str:
-    return field.to_field_name or "pk"
+def find_chosen(field: Any) -> Relation:
+    return Relation(field.queryset.model, field.to_field_name or "pk")
 
 
 def refuses_all(field: Any) -> bool:

@@ -70,7 +70,7 @@ class Arguments(ArgumentLayout):
             if parts[BODY] or encoder.expected:
                 if self.uploading and encoder.files:
                     # Only these may hold files: other values may be long, and are not searched.
-                    may_hold = [v for a, v in parts[BODY] if a.parameter.handling.uploads]
+                    may_hold = [v for a, v in parts[BODY] if a.uploads]
                     encoder = encoder.files if holds_upload(may_hold) else encoder
                 encoded = encoder.encode(self.get_body(parts[BODY]))
             if parts[QUERY]:
@@ -111,10 +111,10 @@ class Arguments(ArgumentLayout):
             except ArgumentsRefused as exc:
                 wrong += exc.problems
                 continue
-            if parameter.handling.nested:
+            if argument.members:
                 wrong += find_dropped(argument, value, self.keys)
-            if parameter.handling.uploads:
-                value = read_files(value, parameter.handling.uploads, argument.pointer, wrong)
+            if argument.uploads:
+                value = read_files(value, argument.uploads, argument.pointer, wrong)
             if parameter.closed is not None and value is not None:
                 wrong += find_ignored(argument, value, parameter.closed)
             parts[argument.location] += [(argument, value)]
@@ -154,15 +154,15 @@ class Arguments(ArgumentLayout):
         return ArgumentsRefused([problem])
 
     def get_whole_body(self, body: Body) -> Parameter | None:
-        schema, handling = body.schema or {}, body.handling
+        schema, value_info = body.schema or {}, body.value_info
         if body.kind == "list":
-            return Parameter("items", schema, required=True, handling=handling)
+            return Parameter("items", schema, required=True, value_info=value_info)
         if body.kind == "open":
             schema = {"description": _("The request body, any JSON value."), **schema}
-            return Parameter("body", schema, handling=handling)
+            return Parameter("body", schema, value_info=value_info)
         if body.schema is None:
             return None
-        return Parameter("body", schema, handling=handling, listed=False)
+        return Parameter("body", schema, value_info=value_info, listed=False)
 
     # --- From a request back to arguments -------------------------------------------------------
 
@@ -230,7 +230,7 @@ class FlatArguments(Arguments):
         if body.kind != "either":
             return super().get_whole_body(body)
         schema = explain(body.schema or {}, _("Several at once, instead of the fields of one"))
-        return Parameter("items", schema, handling=body.handling)
+        return Parameter("items", schema, value_info=body.value_info)
 
 
 class GroupedArguments(Arguments):
@@ -251,7 +251,7 @@ class GroupedArguments(Arguments):
             return super().get_whole_body(body)
         names = join_values(parameter.name for parameter in body.fields if parameter.listed)
         words = _("One object with %(names)s, or an array of such objects.") % {"names": names}
-        return Parameter("body", {"description": words}, handling=body.all_handling)
+        return Parameter("body", {"description": words}, value_info=body.all_value_info)
 
     def get_body_pointer(self, step: str | int | None = None) -> str:
         has_body = any(argument.location == BODY for argument in self.arguments)
@@ -319,7 +319,7 @@ def find_dropped(argument: Argument, value: Any, keys: Mapping[Place, Place]) ->
     """
     renamed = {place[-1] for place in keys.values()}
     problems: list[Problem] = []
-    for place, names in argument.parameter.handling.nested.items():
+    for place, names in argument.members.items():
         for pointer, member in walk(value, place, argument.pointer):
             problems += find_unknown(
                 member, names.writable, pointer, unlisted=renamed, read_only=names.read_only

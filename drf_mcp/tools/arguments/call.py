@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.types import Parameter
+from drf_mcp.introspection.types import MemberNames, Parameter, Place, Upload, find_uploads
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import MISSING
 
@@ -49,6 +49,17 @@ class Argument:
         types = self.parameter.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
+
+    @functools.cached_property
+    def uploads(self) -> Mapping[Place, Upload]:
+        """The files among the values, by place."""
+        return find_uploads(self.parameter.value_info)
+
+    @functools.cached_property
+    def members(self) -> Mapping[Place, MemberNames]:
+        """The members of the objects of nested serializers, by place."""
+        infos = self.parameter.value_info.items()
+        return {place: info.members for place, info in infos if info.members is not None}
 
     @property
     def required(self) -> bool:

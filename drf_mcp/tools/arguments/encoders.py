@@ -16,7 +16,7 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.parsers import ViewParsers
-from drf_mcp.introspection.types import ANY, Body, Place
+from drf_mcp.introspection.types import ANY, Body, Place, find_uploads
 from drf_mcp.json_text import encode_ascii
 from drf_mcp.tools.arguments.call import FilesBody
 
@@ -174,19 +174,20 @@ def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> Bo
     JSON wins wherever the view takes it and no file is among the values; a view that takes
     neither JSON nor a form gets a text as the caller sent it.
     """
-    readers, parsers, handling = ViewParsers(view), view.parser_classes, body.all_handling
+    readers, parsers, value_info = ViewParsers(view), view.parser_classes, body.all_value_info
     text, expected = readers.text, body.kind in ("object", "either")
-    if readers.reads_whole_file or () in handling.uploads:
+    if readers.reads_whole_file or body.is_file:
         return FileBody("" if text is None or "*" in text.media_type else text.media_type)
     forms: dict[Place, str] = {(): "parts"} if body.kind in ("list", "either") else {}
-    forms |= handling.forms
+    forms |= {place: info.form for place, info in value_info.items() if info.form}
     files: BodyEncoder | None = None
     if any(issubclass(parser, MultiPartParser) for parser in parsers):
         files = MultiPartBody(expected, forms, is_partial)
     elif readers.reads_raw_files:
         files = FileBody("")
     if readers.json is not None:
-        return BodyEncoder(readers.json.media_type, expected, files if handling.uploads else None)
+        files = files if find_uploads(value_info) else None
+        return BodyEncoder(readers.json.media_type, expected, files)
     for parser in parsers:
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files

@@ -22,7 +22,18 @@ from drf_mcp.introspection.field_selection import (
 )
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import write_portable
-from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter, Schema
+from drf_mcp.introspection.types import (
+    NO_INFO,
+    Body,
+    EndpointSchema,
+    Parameter,
+    Place,
+    Schema,
+    Upload,
+    ValueInfos,
+    keep_uploads,
+    read_value_info,
+)
 from drf_mcp.outcomes import MISSING, Problem, Warning
 from drf_mcp.tools.arguments.call import ANSWER, PATH, QUERY, Argument, find_possible_names
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, mask_secrets, suggest
@@ -248,24 +259,31 @@ class DeclaredArguments:
         fields = {parameter.name: parameter for parameter in body.fields}
         for name, schema in schemas.items():
             declared = self.get_parameter(name, schema)
-            handling = self.get_handling(fields.get(name, declared).handling, schema)
-            fields[name] = replace(declared, multiple=None, handling=handling)
+            value_info = self.get_value_info(fields.get(name, declared).value_info, schema)
+            fields[name] = replace(declared, multiple=None, value_info=value_info)
         if body.kind == "either":
             return replace(body, fields=tuple(fields.values()))
         return Body("object", fields=tuple(fields.values()), keys=body.keys)
 
-    def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
+    def get_value_info(self, known: ValueInfos, schema: Mapping[str, Any]) -> ValueInfos:
+        kind = schema.get("type")
+
         # A member that was read as a file is none where the declared type excludes it.
-        declared, kind = Handling.of_schema(schema), schema.get("type")
-        uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
-        if kind is None:
-            uploads = dict(known.uploads)
-        elif kind not in ("string", "array"):
-            uploads = {}
-        elif kind == "array":
-            uploads.pop((), None)
-        secrets = known.secrets | declared.secrets
-        return replace(known, uploads={**uploads, **declared.uploads}, secrets=secrets)
+        def may_be_file(place: Place, upload: Upload) -> bool:
+            if kind is None:
+                return True
+            fits = kind == "string" or (kind == "array" and place != ())
+            return fits and upload.sure and not upload.by_name
+
+        value_info = dict(keep_uploads(known, may_be_file))
+        for place, declared in read_value_info(schema).items():
+            info = value_info.get(place, NO_INFO)
+            value_info[place] = replace(
+                info,
+                upload=declared.upload or info.upload,
+                is_secret=declared.is_secret or info.is_secret,
+            )
+        return value_info
 
     def add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
         body, properties = endpoint.body, input_schema.get("properties", {})

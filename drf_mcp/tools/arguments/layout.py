@@ -92,7 +92,7 @@ class ArgumentLayout:
             if argument.location == PATH and argument.parameter.shown_as == argument.name
             if (name := make_portable_name(argument.parameter.name)) not in self.by_group[""]
         }
-        self.uploading = [a for a in self.arguments if a.parameter.handling.uploads]
+        self.uploading = [a for a in self.arguments if a.uploads]
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         raise NotImplementedError
@@ -155,11 +155,10 @@ class ArgumentLayout:
         """The pointers of the values that no answer may repeat, without the indexes of items."""
         found: set[str] = set()
         for argument in self.every:
-            handling = argument.parameter.handling
-            files = (place for place, file in handling.uploads.items() if file.sure)
-            for place in (*handling.secrets, *files):
-                names = (name for name in place if name != ANY)
-                found.add(argument.pointer + JSONPointer.from_path(names))
+            for place, info in argument.parameter.value_info.items():
+                if info.is_secret or (info.upload is not None and info.upload.sure):
+                    names = (name for name in place if name != ANY)
+                    found.add(argument.pointer + JSONPointer.from_path(names))
         items = () if self.items is None else (f"/{self.items.name}{each}" for each in found)
         return frozenset((*found, *items))
 

@@ -9,9 +9,9 @@ from django.core.validators import FileExtensionValidator
 from rest_framework import generics, serializers
 
 from drf_mcp.introspection.described_field import DescribedField
-from drf_mcp.introspection.handling import find_handling
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.types import PLAIN, Handling, Relation, Upload
+from drf_mcp.introspection.types import Relation, Upload, ValueInfo, find_uploads, read_value_info
+from drf_mcp.introspection.value_info import find_value_info
 from tests.introspection.inspected import by_name, described
 
 
@@ -39,17 +39,29 @@ class OwnFile(serializers.FileField):
         return data
 
 
-def handled(name, takes_json=True):
-    return find_handling(Account().fields[name], takes_json=takes_json)
+def info(name, takes_json=True):
+    return find_value_info(Account().fields[name], takes_json=takes_json)
+
+
+def secrets(value_info):
+    return {place for place, info in value_info.items() if info.is_secret}
+
+
+def forms(value_info):
+    return {place: info.form for place, info in value_info.items() if info.form}
+
+
+def relations(value_info):
+    return {place: info.relation for place, info in value_info.items() if info.relation}
 
 
 def test_plain_text_needs_nothing_to_be_known():
-    assert handled("name") is PLAIN
+    assert info("name") == {}
 
 
 def test_what_is_written_only_is_secret_however_deep():
-    assert handled("login").secrets == {("password",), ("pin",)}
-    assert handled("logins").secrets == {("*", "password"), ("*", "pin")}
+    assert secrets(info("login")) == {("password",), ("pin",)}
+    assert secrets(info("logins")) == {("*", "password"), ("*", "pin")}
 
 
 def test_a_member_of_the_body_tells_that_it_is_written_only():
@@ -64,25 +76,25 @@ def test_a_member_of_the_body_tells_that_it_is_written_only():
 
 
 def test_files_are_known_with_what_they_have_to_be():
-    assert handled("photo").uploads == {(): Upload(image=True)}
-    assert handled("papers").uploads == {("*",): Upload(("pdf",))}
+    assert find_uploads(info("photo")) == {(): Upload(image=True)}
+    assert find_uploads(info("papers")) == {("*",): Upload(("pdf",))}
 
 
 def test_a_file_field_that_reads_by_itself_gets_text_where_the_view_takes_json():
     field = OwnFile()
-    assert find_handling(field, takes_json=True).uploads == {}
-    assert find_handling(field, takes_json=False).uploads == {(): Upload()}
+    assert find_uploads(find_value_info(field, takes_json=True)) == {}
+    assert find_uploads(find_value_info(field, takes_json=False)) == {(): Upload()}
 
 
 def test_forms_know_parts_json_and_null():
-    assert handled("logins").forms == {(): "parts", ("*",): "parts"}
-    assert handled("data").forms == {(): "json"}
-    assert handled("age").forms == {(): "null"}
+    assert forms(info("logins")) == {(): "parts", ("*",): "parts"}
+    assert forms(info("data")) == {(): "json"}
+    assert forms(info("age")) == {(): "null"}
 
 
 def test_relations_know_the_model_and_the_key():
-    assert handled("owner").relations == {(): Relation(User, "pk")}
-    assert handled("friends").relations == {("*",): Relation(User, "username")}
+    assert relations(info("owner")) == {(): Relation(User, "pk")}
+    assert relations(info("friends")) == {("*",): Relation(User, "username")}
 
 
 def test_a_schema_alone_tells_of_files_and_secrets():
@@ -93,10 +105,13 @@ def test_a_schema_alone_tells_of_files_and_secrets():
             "codes": {"type": "array", "items": {"type": "string", "writeOnly": True}},
         },
     }
-    handling = Handling.of_schema(schema)
-    assert handling.uploads == {("scan",): Upload()}
-    assert handling.secrets == {("codes", "*")}
-    assert handling.forms == {(): "parts", ("codes",): "parts"}
+    value_info = read_value_info(schema)
+    assert value_info == {
+        (): ValueInfo(form="parts"),
+        ("scan",): ValueInfo(Upload()),
+        ("codes",): ValueInfo(form="parts"),
+        ("codes", "*"): ValueInfo(is_secret=True),
+    }
 
 
 class Pictures(FileExtensionValidator):
@@ -113,13 +128,13 @@ class Lenient(Pictures):
 
 def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
     field = serializers.FileField(validators=[Pictures()])
-    assert find_handling(field, takes_json=True).uploads[()].extensions == ("png",)
+    assert find_uploads(find_value_info(field, takes_json=True))[()].extensions == ("png",)
     assert "File types: png." in DescribedField(field).input_schema["description"]
 
 
 def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
     field = serializers.FileField(validators=[Lenient()])
-    assert find_handling(field, takes_json=True).uploads[()].extensions == ()
+    assert find_uploads(find_value_info(field, takes_json=True))[()].extensions == ()
     assert "png" not in DescribedField(field).input_schema["description"]
 
 
@@ -168,33 +183,33 @@ SECRET = {
 
 def written_only(make):
     holder = type("Holder", (serializers.Serializer,), {"member": make(write_only=True)})
-    return find_handling(holder().fields["member"], takes_json=True)
+    return find_value_info(holder().fields["member"], takes_json=True)
 
 
 def test_what_can_be_no_text_of_its_own_is_no_secret(subtests):
     for make in SPOKEN.values():
         with subtests.test(make=make):
-            assert written_only(make).secrets == frozenset()
+            assert secrets(written_only(make)) == set()
 
 
 def test_text_that_no_answer_repeats_is_secret(subtests):
     for make in SECRET.values():
         with subtests.test(make=make):
-            assert () in written_only(make).secrets
+            assert () in secrets(written_only(make))
 
 
 def test_of_an_object_that_no_answer_repeats_the_texts_are_secret():
-    assert written_only(Address).secrets == {("street",)}
+    assert secrets(written_only(Address)) == {("street",)}
 
 
 def test_the_items_decide_over_a_list():
     kinds = (serializers.ListField, serializers.DictField)
     made = [*kinds, *(partial(kind, child=serializers.CharField()) for kind in kinds)]
-    assert [written_only(make).secrets for make in made] == [{("*",)}] * 4
+    assert [secrets(written_only(make)) for make in made] == [{("*",)}] * 4
 
 
 def test_an_annotated_schema_is_judged_alike(subtests):
-    for schema, secrets in [
+    for schema, places in [
         ({"type": "integer", "writeOnly": True}, set()),
         ({"type": "string", "writeOnly": True}, {()}),
         ({"writeOnly": True}, {()}),
@@ -213,8 +228,8 @@ def test_an_annotated_schema_is_judged_alike(subtests):
             {("a",)},
         ),
     ]:
-        with subtests.test(schema=schema, secrets=secrets):
-            assert Handling.of_schema(schema).secrets == secrets
+        with subtests.test(schema=schema, secrets=places):
+            assert secrets(read_value_info(schema)) == places
 
 
 SECRET_NAMES = ["password", "passcode", "pin", "pin_code", "my_pin", "otp", "otp_code", "apiKey"]

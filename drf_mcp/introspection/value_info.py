@@ -1,4 +1,4 @@
-"""Handling: which values are files or secrets, how a form writes them, which rows they name."""
+"""Which values are files or secrets, how a form writes them, and which objects they identify."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_dr
 from drf_mcp.introspection.source.trees import MappingReads, is_name, is_own_member, parse_function
 from drf_mcp.introspection.types import (
     ANY,
-    PLAIN,
+    NO_INFO,
     AnyField,
-    Handling,
     MemberNames,
     Parameter,
     Place,
     Relation,
     Upload,
+    ValueInfo,
+    ValueInfos,
 )
 
 # Fields that read a form by a key for each of their members.
@@ -69,38 +70,39 @@ WITH_ITEMS = (
 )
 
 
-def find_handling(field: AnyField, *, takes_json: bool) -> Handling:
-    uploads, forms, secrets, related, types = {}, {}, [], {}, {}
-    nested = {}
-    for place, part in walk_fields(field):
-        if is_secret(part):
-            secrets.append(place)
-        if isinstance(part, COMPOSITES):
-            forms[place] = "parts"
-        elif isinstance(part, fields.JSONField):
-            forms[place] = "json"
-        elif part.allow_null:
-            forms[place] = "null"
-        # A file field with its own way to read input may take text in JSON, such as base64.
-        if isinstance(part, fields.FileField) and (not takes_json or converts_like_drf(part)):
-            extensions: list[str] = []
-            for validator in filter(is_extension_validator, part.validators):
-                extensions += validator.allowed_extensions or ()
-            uploads[place] = Upload(tuple(extensions), isinstance(part, fields.ImageField))
-        if (relation := find_relation(part)) is not None:
-            related[place] = relation
-        if name := find_type_member(part):
-            types[place] = name
-        if isinstance(part, serializers.Serializer):
-            # The members of the outermost serializer are arguments, or rows of them. Code that
-            # converts in an own way, here or further out, may read any member.
-            around = (part, *find_enclosing(part))
-            is_nested = any(isinstance(each, serializers.Serializer) for each in around[1:])
-            if is_nested and all(map(has_known_parts, around)):
-                nested[place] = find_members(part)
-    if not (uploads or forms or secrets or related or types):
-        return PLAIN  # one value for most fields of a project
-    return Handling(uploads, forms, frozenset(secrets), related, types, nested)
+def find_value_info(field: AnyField, *, takes_json: bool) -> ValueInfos:
+    """Return what is known of the values of a serializer field, and of the values in them.
+
+    Args:
+        takes_json: whether the view has a parser of JSON, in which a file can be a text.
+    """
+    found = {place: describe_value(part, takes_json) for place, part in walk_fields(field)}
+    return {place: info for place, info in found.items() if info != NO_INFO}
+
+
+def describe_value(field: Any, takes_json: bool) -> ValueInfo:
+    form = "null" if field.allow_null else ""
+    if isinstance(field, COMPOSITES):
+        form = "parts"
+    elif isinstance(field, fields.JSONField):
+        form = "json"
+    upload = members = None
+    # A file field with its own way to read input may take text in JSON, such as base64.
+    if isinstance(field, fields.FileField) and (not takes_json or converts_like_drf(field)):
+        extensions: list[str] = []
+        for validator in filter(is_extension_validator, field.validators):
+            extensions += validator.allowed_extensions or ()
+        upload = Upload(tuple(extensions), isinstance(field, fields.ImageField))
+    if isinstance(field, serializers.Serializer):
+        # The members of the outermost serializer are arguments, or rows of them. Where a serializer
+        # around this one has its own conversion, that may read any member.
+        enclosing = find_enclosing(field)
+        is_nested = any(isinstance(each, serializers.Serializer) for each in enclosing)
+        if is_nested and all(map(has_known_parts, (field, *enclosing))):
+            members = find_members(field)
+    return ValueInfo(
+        upload, form, is_secret(field), find_relation(field), find_type_member(field), members
+    )
 
 
 def find_members(serializer: Any) -> MemberNames:
@@ -235,11 +237,11 @@ class KeyParameters:
         if is_known or (self.takes_forms and FILE_NAME.search(key)):
             return make_file_parameter(key, Upload(by_name=not is_known))
         if self.takes_forms:
-            handling = Handling({(): Upload(sure=False)})
-            return Parameter(key, explain({}, words, _(ANY_FILE)), handling=handling)
+            info = ValueInfo(Upload(sure=False))
+            return Parameter(key, explain({}, words, _(ANY_FILE)), value_info={(): info})
         return Parameter(key, explain({}, words))
 
 
 def make_file_parameter(name: str, upload: Upload, *, required: bool = False) -> Parameter:
     schema = DescribedField(fields.FileField()).input_schema
-    return Parameter(name, schema, required, handling=Handling({(): upload}))
+    return Parameter(name, schema, required, value_info={(): ValueInfo(upload)})
