@@ -1,4 +1,4 @@
-"""Each app can be left out, and each does without the others."""
+"""The core runs alone, each app runs without the others, and each app can be left out."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def install(settings, expose):
     return install
 
 
-def answers(agent: Agent) -> None:
-    """Assert that the tools are listed, read and write, and refuse what is wrong."""
+def assert_tools_work(agent: Agent) -> None:
+    """Assert that the tools are listed, read, write, and refuse missing arguments."""
     assert {"groups_list", "groups_create"} <= agent.tools().keys()
     name = f"group {Group.objects.count()}"
     assert agent.call("groups_create", name=name).data["name"] == name
     assert agent.call("groups_list").data["results"][-1]["name"] == name
     assert agent.call("groups_create").code == "MISSING_REQUIRED"
     serious = {found.id for found in run_checks(tags=["drf_mcp"]) if found.is_serious()}
-    # The sign-in of the project's own has settings that these tests do not have.
+    # E020 names settings of django-oauth-toolkit, which these tests do not have.
     assert serious <= {"drf_mcp.E020"}
 
 
@@ -65,15 +65,15 @@ def find_required(app: str) -> Sequence[str]:
 
 
 @pytest.mark.django_db
-def test_the_core_stands_alone(install):
-    answers(install())
+def test_the_core_runs_without_the_apps(install):
+    assert_tools_work(install())
 
 
 @pytest.mark.django_db
-def test_each_app_does_without_the_others(install, subtests):
+def test_each_app_runs_without_the_others(install, subtests):
     for app in APPS:
         with subtests.test(app=app):
-            answers(install(*find_required(app), app))
+            assert_tools_work(install(*find_required(app), app))
 
 
 @pytest.mark.django_db
@@ -81,4 +81,4 @@ def test_each_app_can_be_left_out(install, subtests):
     for app in APPS:
         with subtests.test(app=app):
             needing = [other for other in APPS if app in find_required(other)]
-            answers(install(*(other for other in APPS if other not in (app, *needing))))
+            assert_tools_work(install(*(other for other in APPS if other not in (app, *needing))))

@@ -23,7 +23,7 @@ from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope
 from drf_mcp.settings import SETTINGS, MCPSettings, mcp_settings
 from drf_mcp.tools import mcp_tool, registry
 from tests.agents import Agent
-from tests.contrib import of_apps
+from tests.contrib import collect_wrong_values
 
 # Each with what the message has to hold beside the name of the setting.
 WRONG: list[tuple[str, Any, str]] = [
@@ -117,7 +117,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ARCHIVE_CLASS", "drf_mcp.truncation.LeadDigester", "drf_mcp.archive.Archive"),
     ("ARCHIVE_CACHE", "nope", "an alias in CACHES"),
     ("ARCHIVE_TTL", 0, "1 or more"),
-    *of_apps("WRONG_SETTINGS"),
+    *collect_wrong_values("WRONG_SETTINGS"),
 ]
 
 

@@ -18,7 +18,7 @@ from drf_mcp.option_types.installed import features
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.tools.options import KINDS, ToolOptions
 from drf_mcp.views import MCPView
-from tests.contrib import of_apps
+from tests.contrib import collect_wrong_values
 
 
 class Word(APIView):
@@ -75,7 +75,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("icons", [{"src": "https://example.com/a.png", "sizes": ["big"]}]),
     ("icons", [{"src": "https://example.com/a.png", "theme": "grey"}]),
     ("icons", [{"src": "https://example.com/a.png", "size": ["48x48"]}]),
-    *of_apps("WRONG_OPTIONS"),
+    *collect_wrong_values("WRONG_OPTIONS"),
 ]
 WRONG_VIEW_OPTIONS: list[tuple[str, Any]] = [
     ("actions", "list"),

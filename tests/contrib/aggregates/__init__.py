@@ -1,1 +1,1 @@
-"""Figures of lists, against what paging through the same lists tells."""
+"""Figures of lists, compared with those computed by paging through the same lists."""

@@ -35,7 +35,7 @@ class Station(models.Model):
 
 
 class Journey(models.Model):
-    """A journey of somebody: most columns may be null."""
+    """A journey of a user; most columns may be null."""
 
     owner = models.CharField(max_length=20)
     kind = models.CharField(max_length=5, choices=[("train", "By train"), ("ship", "By ship")])
@@ -100,7 +100,7 @@ class JourneyViewSet(viewsets.ModelViewSet):
 
 
 def make_journeys(count: int) -> None:
-    """Store journeys, the same ones each time, every value of them null now and then."""
+    """Store the same journeys each time; about one value in seven is null."""
     chance = random.Random(count)
     stations = Station.objects.bulk_create(
         Station(name=name, country=country)

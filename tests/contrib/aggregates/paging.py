@@ -1,4 +1,4 @@
-"""The oracle: figures worked out of the rows that a caller reads page by page over HTTP."""
+"""The expected figures, computed from the rows that a caller reads page by page over HTTP."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def read_rows(http: Any, path: str, query: Mapping[str, Any]) -> list[dict[str, 
         response = http.get(page["next"])
 
 
-def cut(text: str | None, part: str, zone: str) -> str | None:
-    """Return the day, week, month, quarter or year of a date or a moment, as agents read it."""
+def part_of_date(text: str | None, part: str, zone: str) -> str | None:
+    """Return the day, week, month, quarter or year of a date or date-time, as a group shows it."""
     if text is None:
         return None
     day = date.fromisoformat(text) if len(text) == 10 else local_day(text, zone)
@@ -62,10 +62,12 @@ def value_of(row: Mapping[str, Any], key: str, fields: Sequence[str], zone: str)
     if key in fields:
         return row[key]
     name, _, part = key.rpartition("_")
-    return cut(row[name], part, zone)
+    return part_of_date(row[name], part, zone)
 
 
-def work_out(rows: Sequence[Mapping[str, Any]], metric: str, places: Mapping[str, int]) -> Any:
+def compute_metric(
+    rows: Sequence[Mapping[str, Any]], metric: str, places: Mapping[str, int]
+) -> Any:
     """Return a metric of rows; ``places`` are the decimal places of decimal fields."""
     if metric == "count":
         return len(rows)
@@ -76,16 +78,16 @@ def work_out(rows: Sequence[Mapping[str, Any]], metric: str, places: Mapping[str
     if not values:
         return None
     if name in places:
-        return work_out_decimals([Decimal(value) for value in values], function, places[name])
+        return compute_decimals([Decimal(value) for value in values], function, places[name])
     if name == "duration":
-        return work_out_durations([parse_duration(value) for value in values], function)
+        return compute_durations([parse_duration(value) for value in values], function)
     if function == "avg":
         average = sum(values) / len(values)
         return round(average, 6) if all(isinstance(value, int) for value in values) else average
     return {"sum": sum, "min": min, "max": max}[function](values)
 
 
-def work_out_decimals(values: list[Decimal], function: str, places: int) -> str:
+def compute_decimals(values: list[Decimal], function: str, places: int) -> str:
     if function == "avg":
         exact = (sum(values) / len(values)).quantize(
             Decimal(1).scaleb(-places - 2), ROUND_HALF_EVEN
@@ -94,7 +96,7 @@ def work_out_decimals(values: list[Decimal], function: str, places: int) -> str:
     return f"{ {'sum': sum, 'min': min, 'max': max}[function](values):f}"
 
 
-def work_out_durations(values: list[timedelta], function: str) -> timedelta:
+def compute_durations(values: list[timedelta], function: str) -> timedelta:
     total = sum(values, timedelta())
     return {"sum": total, "avg": total / len(values), "min": min(values), "max": max(values)}[
         function

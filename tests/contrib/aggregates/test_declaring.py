@@ -1,4 +1,4 @@
-"""``aggregate=[...]``: which tools it makes, and what is refused at the start of the project."""
+"""The option ``aggregate=[...]``: the tools that it makes, and the errors of its checks."""
 
 from __future__ import annotations
 
@@ -32,13 +32,8 @@ def viewset(aggregate=None, **members):
 
 
 def copy(handler):
-    """Return a handler to decorate, of which the original stays as it is."""
+    """Return a copy of a handler, so that decorating it does not change the original."""
     return FunctionType(handler.__code__, handler.__globals__, handler.__name__)
-
-
-def names_of(own, target, **options):
-    own.register(target, **options)
-    return set(own.tools())
 
 
 @pytest.fixture
@@ -55,22 +50,24 @@ def errors():
     return lambda: [m.msg for m in run_checks(tags=["drf_mcp"]) if m.id == "drf_mcp.E007"]
 
 
-def test_nothing_is_worked_out_unless_it_is_declared(expose):
+def test_a_viewset_without_the_option_has_no_aggregate(expose):
     expose(path("journeys/", viewset().as_view(LIST)))
     assert set(registry.tools()) == {"journeys_list", "journeys_create"}
 
 
-def test_a_decorated_viewset_has_a_further_tool(serve):
+def test_a_decorated_viewset_has_an_aggregate(serve):
     assert serve(viewset(["kind"])) == {"journeys_list", "journeys_create", "journeys_aggregate"}
 
 
-def test_a_registered_viewset_and_a_router_have_one_too(expose):
+def test_a_registered_viewset_and_a_registered_router_have_an_aggregate(expose):
     plain = viewset()
     router = DefaultRouter()
     router.register("journeys", plain)
     expose(path("", include(router.urls)), EXPOSE="explicit")
     for target in (plain, router):
-        assert "journeys_aggregate" in names_of(Registry(), target, aggregate=["kind"])
+        own = Registry()
+        own.register(target, aggregate=["kind"])
+        assert "journeys_aggregate" in own.tools()
 
 
 def test_the_schema_has_the_names_of_a_renderer_in_camel_case(serve, agent_of):
@@ -86,7 +83,7 @@ def test_the_schema_has_the_names_of_a_renderer_in_camel_case(serve, agent_of):
         assert "stationName" in result.data["groups"][0]
 
 
-def test_a_list_can_be_decorated_by_itself(serve):
+def test_the_list_action_can_be_decorated_alone(serve):
     own = viewset(list=mcp_tool(aggregate=["kind"])(copy(JourneyViewSet.list)))
     assert serve(own) == {"journeys_list", "journeys_aggregate"}
 
@@ -97,30 +94,31 @@ def test_without_the_app_the_option_is_an_error_that_names_it():
             mcp_viewset(aggregate=["kind"])
 
 
-def test_a_subclass_does_not_inherit_it(serve):
+def test_a_subclass_does_not_inherit_the_option(serve):
     assert serve(type("Sub", (viewset(["kind"]),), {})) == set()
 
 
-def test_the_list_carries_it(serve):
+def test_a_viewset_whose_list_is_excluded_has_no_aggregate(serve):
     own = mcp_viewset(exclude=["list"], aggregate=["kind"])(viewset())
     assert serve(own) == {"journeys_create"}
 
 
-def test_the_list_alone_can_be_taken_away(serve):
+def test_the_list_tool_alone_can_be_excluded(serve):
     tools = serve(viewset(["kind"]), EXCLUDE=["journeys_list"])
     assert tools == {"journeys_create", "journeys_aggregate"}
 
 
-def test_the_aggregate_alone_can_be_taken_away(serve):
+def test_the_aggregate_alone_can_be_excluded(serve):
     tools = serve(viewset(["kind"]), EXCLUDE=["*_aggregate"])
     assert tools == {"journeys_list", "journeys_create"}
 
 
-def test_the_options_of_the_view_hold_and_those_of_its_list_do_not(serve):
+def test_an_aggregate_takes_the_options_of_its_viewset_and_not_those_of_its_list(serve):
+    @extend_schema_view(list=extend_schema(summary="Find trips"))
     class Own(JourneyViewSet):
         pass
 
-    Own.list = extend(JourneyViewSet.list)
+    Own.list = mcp_tool(name="find_trips")(Own.list)
     own = mcp_viewset(aggregate=["kind"], name="trips", tags=["travel"])(Own)
     assert serve(own) == {"find_trips", "trips_create", "trips_aggregate"}
     tool = registry.tool("trips_aggregate")
@@ -128,17 +126,7 @@ def test_the_options_of_the_view_hold_and_those_of_its_list_do_not(serve):
     assert tool.title == "Figures of journeys"
 
 
-def extend(handler):
-    """Say something of the handler of a list, as drf-spectacular lets projects do."""
-
-    @extend_schema_view(list=extend_schema(summary="Find trips"))
-    class Described(JourneyViewSet):
-        pass
-
-    return mcp_tool(name="find_trips")(Described.list)
-
-
-def test_anything_but_a_list_of_names_is_refused(subtests):
+def test_an_option_that_is_no_list_of_names_is_refused(subtests):
     for fields in ["kind", [1], None, {"kind": 1}]:
         with subtests.test(fields=fields):
             with pytest.raises(ImproperlyConfigured, match="aggregate"):
@@ -148,12 +136,12 @@ def test_anything_but_a_list_of_names_is_refused(subtests):
 # --- Checks -----------------------------------------------------------------------------------
 
 
-def test_a_declaration_in_order_is_no_error(serve, errors):
+def test_a_correct_declaration_is_no_error(serve, errors):
     serve(viewset(["kind", "price", "left_at", "station"]))
     assert errors() == []
 
 
-def test_an_unknown_field_is_an_error_with_the_nearest(serve, errors):
+def test_an_unknown_field_is_an_error_that_suggests_the_nearest(serve, errors):
     serve(viewset(["kindd", "kind"]))
     (error,) = errors()
     assert "aggregate= names 'kindd', but JourneySerializer shows no field 'kindd'" in error
@@ -184,7 +172,7 @@ def test_a_field_that_is_no_column_is_an_error(serve, errors):
     assert "names 'get_kind_display', but" in error
 
 
-def test_two_terms_of_one_name_are_an_error(serve, errors):
+def test_a_field_with_the_name_of_a_metric_is_an_error(serve, errors):
     class Counting(JourneySerializer):
         class Meta(JourneySerializer.Meta):
             fields = ["count"]
@@ -233,13 +221,13 @@ def test_a_view_without_an_exposed_list_is_an_error(serve, errors):
     assert error.endswith(".Own has no list that is exposed there.")
 
 
-def test_another_action_that_is_decorated_is_an_error(serve, errors):
+def test_the_option_on_another_action_is_an_error(serve, errors):
     serve(viewset(create=mcp_tool(aggregate=["kind"])(copy(JourneyViewSet.create))))
     (error,) = errors()
     assert error.endswith(".Own has no list that is exposed there.")
 
 
-def test_a_filter_of_the_name_of_an_argument_is_found(serve, agent_of):
+def test_a_filter_with_the_name_of_an_argument_is_a_finding(serve, agent_of):
     from django_filters import CharFilter, FilterSet
 
     class Limits(FilterSet):
@@ -255,10 +243,10 @@ def test_a_filter_of_the_name_of_an_argument_is_found(serve, agent_of):
     assert tool.input_schema["properties"]["limit"]["type"] == "integer"
 
 
-# --- Lists that a project writes in its own way ------------------------------------------------
+# --- Lists with overridden methods or decorators -----------------------------------------------
 
 
-def passing_on(name):
+def override_of(name):
     def own(self, *args, **kwargs):
         return getattr(super(JourneyViewSet, self), name)(*args, **kwargs)
 
@@ -275,7 +263,7 @@ def guard(handler):
 
 
 OWN = {
-    name: {name: passing_on(name)}
+    name: {name: override_of(name)}
     for name in ("list", "paginate_queryset", "get_paginated_response", "finalize_response")
 }
 OWN["decorated"] = {"list": method_decorator(guard)(JourneyViewSet.list)}
@@ -283,7 +271,7 @@ OWN["wrapped"] = {"list": guard(JourneyViewSet.list)}
 
 
 @pytest.mark.slow
-def test_what_would_not_be_run_for_the_figures_is_refused(subtests, serve):
+def test_a_list_with_code_that_an_aggregate_would_not_run_is_refused(subtests, serve):
     for members in OWN.values():
         with subtests.test(members=members):
             with pytest.raises(
@@ -308,7 +296,7 @@ def test_a_decorator_around_the_callback_is_refused(expose):
         registry.tools()
 
 
-def test_what_is_said_of_the_lists_parameters_holds(serve):
+def test_parameters_of_extend_schema_describe_the_aggregate(serve):
     @extend_schema_view(
         list=extend_schema(parameters=[OpenApiParameter("since", str, description="From here on.")])
     )

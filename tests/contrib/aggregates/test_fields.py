@@ -1,4 +1,4 @@
-"""Only what a list shows of a column, as it is, to the caller who asks."""
+"""An aggregate uses only the columns that the list shows to its caller unchanged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.contrib.aggregates.journeys import FIELDS, Journey, JourneyViewSet, S
 pytestmark = pytest.mark.usefixtures("journeys")
 
 
-class Loud(serializers.CharField):
+class UpperCaseField(serializers.CharField):
     def to_representation(self, value):
         return value.upper()
 
 
-class Guarded(serializers.CharField):
+class HiddenValueField(serializers.CharField):
     def get_attribute(self, instance):
         return None
 
@@ -29,13 +29,13 @@ class StationSerializer(serializers.ModelSerializer):
         fields = ["name", "country"]
 
 
-class Pairs(serializers.ListSerializer):
+class EmptyListSerializer(serializers.ListSerializer):
     def to_representation(self, data):
         return []
 
 
 def make_viewset(base=serializers.ModelSerializer, names=None, meta=None, tool=None, **members):
-    """Return journeys by a serializer with these members, with an aggregate of them."""
+    """Return a viewset of journeys with an aggregate of the fields of this serializer."""
     names = names or [name for name, value in members.items() if not callable(value)]
     Meta = type("Meta", (), {"model": Journey, "fields": names, **(meta or {})})
     serializer_class = type("OwnSerializer", (base,), {"Meta": Meta, **members})
@@ -45,7 +45,7 @@ def make_viewset(base=serializers.ModelSerializer, names=None, meta=None, tool=N
 
 @pytest.fixture
 def tool_with(expose):
-    """Serve journeys by a serializer with these members; return the aggregate of them."""
+    """Serve journeys by a serializer with these members; return its aggregate."""
 
     def serve(**members):
         own = make_viewset(**members)
@@ -76,8 +76,8 @@ def text_of(tool):
 
 
 LEFT_OUT = [
-    (Loud(source="owner"), "computed, or shown by a class of its own"),
-    (Guarded(source="owner"), "computed, or shown by a class of its own"),
+    (UpperCaseField(source="owner"), "computed, or shown by a class of its own"),
+    (HiddenValueField(source="owner"), "computed, or shown by a class of its own"),
     (serializers.SerializerMethodField(), "computed, or shown by a class of its own"),
     (serializers.CharField(source="get_kind_display"), "shows no column of Journey"),
     (serializers.CharField(source="pk"), "shows no column of Journey"),
@@ -115,7 +115,7 @@ SHOWN = [
 
 
 @pytest.mark.slow
-def test_a_field_that_does_not_show_its_column_as_it_is_is_left_out(tools_of, subtests):
+def test_a_field_that_changes_its_column_is_left_out(tools_of, subtests):
     tools = tools_of(field for field, _ in LEFT_OUT)
     for tool, (field, reason) in zip(tools, LEFT_OUT, strict=True):
         with subtests.test(field=field):
@@ -143,20 +143,20 @@ def test_keys_of_objects_are_counted_and_not_summed_up(tool_with):
     ]
 
 
-def test_a_serializer_that_writes_rows_in_its_own_way_shows_nothing(tool_with):
+def test_a_serializer_with_its_own_to_representation_has_no_groups(tool_with):
     tool = tool_with(names=["owner"], to_representation=lambda self, row: {"owner": "x"})
     assert keys_of(tool) == []
     assert "OwnSerializer has a to_representation() of its own" in text_of(tool)
 
 
-def test_a_serializer_that_writes_lists_in_its_own_way_shows_nothing(tool_with):
-    tool = tool_with(names=["owner"], meta={"list_serializer_class": Pairs})
+def test_a_list_serializer_with_its_own_to_representation_has_no_groups(tool_with):
+    tool = tool_with(names=["owner"], meta={"list_serializer_class": EmptyListSerializer})
     assert keys_of(tool) == []
-    assert "Pairs writes the list in a way of its own" in text_of(tool)
+    assert "EmptyListSerializer writes the list in a way of its own" in text_of(tool)
 
 
 class DiscreetSerializer(serializers.ModelSerializer):
-    """Staff alone see prices."""
+    """Journeys whose prices only staff see."""
 
     class Meta:
         model = Journey
@@ -188,7 +188,7 @@ QUESTIONS = [
 
 
 @pytest.mark.usefixtures("discreet")
-def test_a_field_hidden_from_the_caller_is_refused_with_those_there_are(agent_of):
+def test_a_field_hidden_from_the_caller_is_refused_with_the_fields_that_are_shown(agent_of):
     for question in QUESTIONS:
         result = agent_of("alice").call_with("journeys_aggregate", question)
         assert result.code == "VALIDATION_ERROR"
@@ -206,14 +206,14 @@ def test_a_field_hidden_from_the_caller_is_refused_with_those_there_are(agent_of
 
 
 @pytest.mark.usefixtures("discreet")
-def test_who_sees_the_field_may_ask_for_it_and_everybody_for_the_others(agent_of):
+def test_each_caller_may_use_the_fields_that_their_list_shows(agent_of):
     for question in QUESTIONS:
         assert not agent_of("carol").call_with("journeys_aggregate", question).is_error, question
     result = agent_of("alice").call_with("journeys_aggregate", {"group_by": ["kind"]})
     assert {group["kind"] for group in result.data["groups"]} == {"train", "ship"}
 
 
-def test_a_typing_error_is_refused_with_the_nearest(agent_of):
+def test_a_mistyped_metric_is_refused_with_the_nearest(agent_of):
     result = agent_of("alice").call_with("journeys_aggregate", {"metrics": ["sum_prize"]})
     assert result.problems[0]["remediation"].startswith("Did you mean 'sum_price'?")
 

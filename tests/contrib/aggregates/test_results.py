@@ -1,4 +1,4 @@
-"""Results of aggregates are results as any other: enveloped, shortened, archived, traced."""
+"""Results of aggregates are enveloped, shortened and archived as other results are."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_groups_over_the_budget_wait_in_the_archive(agent_of):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("archived")
-def test_groups_are_not_given_to_whom_the_list_refuses_by_now(agent_of, monkeypatch):
+def test_archived_groups_are_refused_to_a_caller_who_may_not_list_any_more(agent_of, monkeypatch):
     agent = agent_of("carol")
     result = agent.call_with("journeys_aggregate", EVERY_DAY)
     refusing = type("Refusing", (IsAuthenticated,), {"has_permission": lambda *args: False})
@@ -58,7 +58,7 @@ def test_groups_are_not_given_to_whom_the_list_refuses_by_now(agent_of, monkeypa
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("archived")
-def test_groups_are_given_as_they_were_counted_as_long_as_the_caller_has_the_same_rights(agent_of):
+def test_archived_groups_are_given_as_long_as_the_caller_has_the_same_rights(agent_of):
     agent = agent_of("carol")
     result = agent.call_with("journeys_aggregate", EVERY_DAY)
     Journey.objects.all().delete()
@@ -77,7 +77,7 @@ def test_every_envelope_holds_the_figures(subtests, expose, agent_of):
 
 
 @pytest.mark.slow
-def test_a_full_output_schema_holds(expose, agent_of):
+def test_a_result_is_valid_under_the_full_output_schema(expose, agent_of):
     expose(path("", include(router.urls)), OUTPUT_SCHEMA="full")
     agent = agent_of("carol")
     assert "groups" in str(agent.tools()["journeys_aggregate"]["outputSchema"])
@@ -85,14 +85,14 @@ def test_a_full_output_schema_holds(expose, agent_of):
 
 
 @pytest.mark.slow
-def test_grouped_arguments_ask_the_same(expose, agent_of):
+def test_the_grouped_layout_groups_and_filters(expose, agent_of):
     expose(path("", include(router.urls)), ARGUMENTS="grouped")
     query = {"group_by": ["kind"], "kind": "train"}
     result = agent_of("carol").call_with("journeys_aggregate", {"query": query})
     assert [group["kind"] for group in result.data["groups"]] == ["train"]
 
 
-def test_the_tool_is_a_read(journeys):
+def test_the_definition_describes_a_read(journeys):
     tool = registry.tool("journeys_aggregate")
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
     assert tool.annotations == {**hints, "openWorldHint": False}
@@ -103,30 +103,36 @@ def test_the_tool_is_a_read(journeys):
     )
 
 
-# --- Helpers of tests and commands -------------------------------------------------------------
+# --- Parity tests and commands -----------------------------------------------------------------
 
 
-def test_parity_tests_leave_it_out(journeys):
+def test_parity_tests_leave_aggregates_out(journeys):
     assert "journeys_list" in ToolParity().names()
     assert "journeys_aggregate" not in ToolParity().names()
 
 
-def test_parity_of_it_is_refused_with_the_reason(journeys):
+def test_a_parity_test_of_an_aggregate_is_refused_with_the_reason(journeys):
     with pytest.raises(AssertionError, match="no HTTP request is answered as this tool is"):
         assert_tool_parity(None, "journeys_aggregate")
 
 
-def test_sample_arguments_are_none(journeys):
+def test_an_aggregate_needs_no_sample_arguments(journeys):
     assert sample_arguments(registry.tool("journeys_aggregate")) == {}
 
 
-def told(command, *arguments):
+def output_of(command, *arguments):
     output = io.StringIO()
     call_command(command, *arguments, stdout=output)
     return output.getvalue()
 
 
-def test_commands_list_it_and_say_who_lets_a_caller_call_it(journeys):
-    assert "journeys_aggregate" in told("mcp_tools")
-    why = told("mcp_tools", "why", "journeys_aggregate", "--as", "alice")
+def test_the_command_mcp_tools_lists_an_aggregate_and_its_permissions(journeys):
+    assert "journeys_aggregate" in output_of("mcp_tools")
+    why = output_of("mcp_tools", "why", "journeys_aggregate", "--as", "alice")
     assert "IsAuthenticated" in why
+
+
+def test_the_command_mcp_tools_lists_an_aggregate_under_the_view_of_its_list():
+    lines = output_of("mcp_tools").splitlines()
+    headings = [line for line in lines if line and not line.startswith(" ")]
+    assert headings.count("tests.contrib.aggregates.journeys.JourneyViewSet") == 1

@@ -1,4 +1,4 @@
-"""An aggregate tells what its caller could work out by paging through the list, and no more."""
+"""An aggregate gives the figures that its caller could compute by paging through the list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contrib.aggregates.journeys import FIELDS
-from tests.contrib.aggregates.paging import PARTS, group_rows, read_rows, work_out
+from tests.contrib.aggregates.paging import PARTS, compute_metric, group_rows, read_rows
 
 DATES = ("day", "left_at")
 GROUPINGS = [f for f in FIELDS if f not in DATES] + [f"{f}_{p}" for f in DATES for p in PARTS]
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.usefixtures("journeys")
 
 
 def comparable(figures):
-    """Durations are written with days or without: by what they stand for."""
+    """Return figures with parsed durations, which are written with days or without."""
     return {
         key: parse_duration(value)
         if key.endswith("duration") and isinstance(value, str)
@@ -57,7 +57,7 @@ def comparable(figures):
 
 
 def figures_of(rows, metrics):
-    return {metric: work_out(rows, metric, {"price": 3}) for metric in metrics}
+    return {metric: compute_metric(rows, metric, {"price": 3}) for metric in metrics}
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def rows_of(http_of):
     query=FILTERS,
     question=QUESTIONS,
 )
-def test_figures_are_those_of_the_pages(zone, user, query, question, agent_of, rows_of, settings):
+def test_figures_equal_those_of_all_pages(zone, user, query, question, agent_of, rows_of, settings):
     settings.TIME_ZONE = zone
     timezone.deactivate()
     rows = rows_of(zone, user, query)

@@ -1,4 +1,4 @@
-"""The view of an aggregate is the list's: its permissions, throttles, filters and all else."""
+"""An aggregate runs the view of its list, with its permissions, throttles and filters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def count(result) -> int:
     return result.data["total"]["count"]
 
 
-class OnlyLists(permissions.BasePermission):
+class StaffList(permissions.BasePermission):
     message = "Only staff list journeys."
 
     def has_permission(self, request, view) -> bool:
@@ -50,16 +50,16 @@ class OnlyLists(permissions.BasePermission):
         return request.user.is_staff
 
 
-def test_permissions_are_asked_as_for_the_list(serve):
-    ask = serve(permission_classes=[OnlyLists])
+def test_the_permissions_of_the_list_are_checked(serve):
+    ask = serve(permission_classes=[StaffList])
     assert count(ask("carol")) == 70
     refused = ask("alice")
     assert refused.code == "FORBIDDEN"
     assert refused.envelope["error"] == "Only staff list journeys."
 
 
-def test_who_may_not_list_does_not_see_the_tool(serve, agent_of):
-    serve(permission_classes=[OnlyLists])
+def test_a_caller_who_may_not_list_does_not_see_the_aggregate(serve, agent_of):
+    serve(permission_classes=[StaffList])
     assert "journeys_aggregate" in agent_of("carol").tools()
     assert "journeys_aggregate" not in agent_of("alice").tools()
 
@@ -82,7 +82,7 @@ class Rewritten(JourneySerializer):
         return {"kind": "any"}
 
 
-def test_a_call_says_what_the_check_says_of_a_field_that_is_not_shown_as_it_is_stored(serve):
+def test_a_field_that_is_not_shown_as_it_is_stored_is_refused(serve):
     ask = serve(serializer_class=Rewritten)
     for argument, key in (("group_by", "kind"), ("metrics", "sum_passengers")):
         refused = ask(**{argument: [key]})
@@ -95,7 +95,7 @@ def test_a_call_says_what_the_check_says_of_a_field_that_is_not_shown_as_it_is_s
     assert problem["remediation"] == "Send one of count."
 
 
-def test_initial_runs_before_anything_is_worked_out(serve):
+def test_initial_runs_before_the_figures_are_computed(serve):
     def initial(self, request, *args, **kwargs):
         super(JourneyViewSet, self).initial(request, *args, **kwargs)
         raise PermissionDenied("The office is closed.")
@@ -128,7 +128,7 @@ def test_kwargs_of_the_route_choose_the_rows(serve):
 
 def test_initkwargs_of_the_route_hold(journeys, expose, agent_of):
     viewset = mcp_viewset(aggregate=["kind"])(type("Own", (JourneyViewSet,), {}))
-    closed = viewset.as_view(LIST, permission_classes=[OnlyLists])
+    closed = viewset.as_view(LIST, permission_classes=[StaffList])
     expose(path("journeys/", closed))
     assert agent_of("alice").call_with("journeys_aggregate", {}).code == "FORBIDDEN"
 
@@ -139,7 +139,7 @@ class Trains(filters.BaseFilterBackend):
         return queryset.filter(kind=request.query_params.get("by", "train"))
 
 
-def test_every_filter_backend_is_asked(serve):
+def test_every_filter_backend_filters(serve):
     ask = serve(filter_backends=[Trains])
     trains = Journey.objects.filter(kind="train").count()
     assert count(ask()) == trains
@@ -180,7 +180,7 @@ def test_a_row_that_a_filter_joins_several_times_counts_once(serve):
 
 
 @pytest.mark.slow
-def test_however_the_queryset_is_put_its_rows_are_counted(serve, subtests):
+def test_each_row_counts_once_for_any_kind_of_queryset(serve, subtests):
     for name, make in {
         "distinct": lambda rows: rows.distinct(),
         "distinct in order": lambda rows: rows.order_by("station__name").distinct(),
@@ -224,7 +224,7 @@ NO_GROUPS = {
 }
 
 
-def test_rows_that_make_no_groups_are_refused_with_the_reason(serve, subtests):
+def test_a_list_that_cannot_be_grouped_is_refused_with_the_reason(serve, subtests):
     for reason, make in NO_GROUPS.items():
         with subtests.test(reason):
 
@@ -238,7 +238,7 @@ def test_rows_that_make_no_groups_are_refused_with_the_reason(serve, subtests):
             assert reason.rstrip(".") in " ".join(finding.message for finding in findings)
 
 
-# --- Beside plain HTTP ------------------------------------------------------------------------
+# --- Plain HTTP requests of the same view -----------------------------------------------------
 
 
 def test_a_cache_around_the_view_keeps_the_list_and_its_figures_apart(serve, http_of):
@@ -251,14 +251,14 @@ def test_a_cache_around_the_view_keeps_the_list_and_its_figures_apart(serve, htt
     assert count(ask(kind="train")) == Journey.objects.filter(kind="train").count()
 
 
-def test_the_class_of_the_project_stays_as_it_is():
+def test_the_class_of_the_viewset_is_not_changed():
     before = dict(vars(JourneyViewSet))
     registry.tool("journeys_aggregate").endpoint.introspected_view()
     assert dict(vars(JourneyViewSet)) == before
     assert JourneyViewSet.list.__module__ == "rest_framework.mixins"
 
 
-def test_the_callback_is_atomic_as_the_lists_is(serve):
+def test_the_callback_is_atomic_where_that_of_the_list_is(serve):
     def get_queryset(self):
         assert connection.in_atomic_block
         assert len(connection.savepoint_ids) == self.savepoints

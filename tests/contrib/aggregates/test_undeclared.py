@@ -1,4 +1,4 @@
-"""One tool has the figures of all lists that declare none, as far as the caller's list goes."""
+"""The tool ``lists_aggregate`` gives the figures of every list that declares none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("journeys")
 
 
 class PlainViewSet(JourneyViewSet):
-    """Journeys, whose project declares no figures."""
+    """Journeys without declared figures."""
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ def serve(journeys, expose, agent_of):
     return serve
 
 
-def keys(result) -> set[str]:
-    """The values that a refusal of a key names."""
+def suggested_keys(result) -> set[str]:
+    """Return the keys that the refusal of a key suggests."""
     (problem,) = result.problems
     return set(problem["message"].partition("Choose from: ")[2].rstrip(".").split(", "))
 
 
-# --- What is asked and answered -----------------------------------------------------------
+# --- Groups, metrics and filters ----------------------------------------------------------
 
 
 def test_rows_are_counted_by_a_choice(serve):
@@ -61,12 +61,12 @@ def test_rows_are_counted_by_a_choice(serve):
     assert counts == {k: Journey.objects.filter(kind=k).count() for k in ("train", "ship")}
 
 
-def test_filters_are_those_of_the_list(serve):
+def test_filters_of_the_list_choose_the_rows(serve):
     result = serve()(filters={"kind": ["train"]})
     assert result.data["total"] == {"count": Journey.objects.filter(kind="train").count()}
 
 
-def test_filters_may_be_a_text(serve):
+def test_filters_may_be_a_json_text(serve):
     result = serve()(filters=json.dumps({"kind": ["train"]}))
     assert result.data["total"]["count"] == Journey.objects.filter(kind="train").count()
 
@@ -77,12 +77,12 @@ def test_amounts_are_summed_up_by_the_month(serve):
     assert result.data["has_more"] is True
 
 
-def test_names_of_other_objects_make_groups(serve):
+def test_rows_are_grouped_by_the_names_of_related_objects(serve):
     result = serve()(group_by=["station_name"])
     assert {group["station_name"] for group in result.data["groups"]} >= {"Bern", "Ulm"}
 
 
-def test_the_list_has_one_tool_more_of_few_words(serve, agent_of):
+def test_the_definition_takes_few_tokens(serve, agent_of):
     serve()
     tools = {tool["name"]: tool for tool in agent_of("carol").result("tools/list")["tools"]}
     assert set(tools) == {"journeys_list", "lists_aggregate"}
@@ -90,7 +90,7 @@ def test_the_list_has_one_tool_more_of_few_words(serve, agent_of):
     assert len(json.dumps(tools["lists_aggregate"])) / 4 < 340
 
 
-def test_without_the_setting_there_is_no_such_tool(serve, agent_of):
+def test_the_tool_exists_only_with_the_setting(serve, agent_of):
     serve(mcp_settings={"AGGREGATES": "declared"})
     assert [t["name"] for t in agent_of("carol").result("tools/list")["tools"]] == ["journeys_list"]
 
@@ -110,7 +110,7 @@ def test_a_list_that_declares_its_figures_keeps_its_own_tool(serve, agent_of, ex
     assert refused.problems[0]["remediation"] == "Call trips_aggregate."
 
 
-# --- What is refused ----------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------
 
 
 def test_a_wrong_filter_is_located_among_the_filters(serve):
@@ -119,7 +119,7 @@ def test_a_wrong_filter_is_located_among_the_filters(serve):
     assert result.envelope["error"].startswith("filters.colour: ")
 
 
-def test_a_list_with_code_of_its_own_is_not_taken_for_another(expose, agent_of):
+def test_a_list_with_its_own_handler_is_refused_and_its_tool_named(expose, agent_of):
     class Own(PlainViewSet):
         def list(self, request):
             return Response([])
@@ -137,11 +137,11 @@ def test_a_list_with_code_of_its_own_is_not_taken_for_another(expose, agent_of):
     assert refused.problems[0]["remediation"] == f"Call {name} itself."
 
 
-def test_a_wrong_key_is_located_where_it_was_sent(serve):
+def test_a_wrong_key_is_located_in_group_by(serve):
     assert serve()(group_by=["colour"]).problems[0]["pointer"].startswith("/group_by")
 
 
-def test_a_list_with_a_wrong_name_is_answered_with_the_nearest(serve):
+def test_an_unknown_list_is_answered_with_the_nearest(serve):
     result = serve()(tool="journey_list")
     assert result.problems[0]["remediation"] == "Did you mean journeys_list?"
 
@@ -156,13 +156,13 @@ def test_a_list_with_a_wrong_name_is_answered_with_the_nearest(serve):
         ({"tool": "journeys_list", "colour": "red"}, "/colour"),
     ],
 )
-def test_what_cannot_be_read_is_refused(serve, agent_of, sent, pointer):
+def test_malformed_arguments_are_located(serve, agent_of, sent, pointer):
     serve()
     result = agent_of("carol").call_with("lists_aggregate", sent)
     assert result.problems[0]["pointer"] == pointer
 
 
-def test_a_search_reaches_the_figures_and_locates_what_is_wrong(serve, agent_of):
+def test_a_wrong_filter_sent_through_tools_read_is_located(serve, agent_of):
     serve(mcp_settings={"TOOL_SEARCH": True})
     inner = {"tool": "journeys_list", "filters": {"colour": "red"}}
     sent = {"name": "lists_aggregate", "arguments": inner}
@@ -170,13 +170,13 @@ def test_a_search_reaches_the_figures_and_locates_what_is_wrong(serve, agent_of)
     assert refused.problems[0]["pointer"] == "/arguments/filters/colour"
 
 
-def test_texts_that_anybody_wrote_make_no_groups(serve):
-    known = keys(serve()(group_by=["owner"]))
+def test_free_text_makes_no_groups(serve):
+    known = suggested_keys(serve()(group_by=["owner"]))
     assert {"kind", "station", "is_return", "day_week"} <= known
     assert known.isdisjoint({"owner", "code", "address", "id", "passengers"})
 
 
-def test_a_list_with_code_of_its_own_has_no_figures(serve, agent_of):
+def test_the_tool_is_missing_where_every_list_has_its_own_handler(serve, agent_of):
     def list(self, request):
         raise AssertionError
 
@@ -201,8 +201,8 @@ def test_a_field_that_is_not_shown_to_the_caller_is_no_key(serve):
 
     ask = serve(get_serializer_class=get_serializer_class)
     assert not ask("carol", group_by=["stars"], metrics=["sum_price"]).is_error
-    assert keys(ask("alice", group_by=["stars"])) == {"kind"}
-    assert "price" not in str(keys(ask("alice", metrics=["sum_price"])))
+    assert suggested_keys(ask("alice", group_by=["stars"])) == {"kind"}
+    assert "price" not in str(suggested_keys(ask("alice", metrics=["sum_price"])))
 
 
 def test_a_field_that_is_computed_is_no_key(serve):
@@ -212,32 +212,32 @@ def test_a_field_that_is_computed_is_no_key(serve):
         def get_kind(self, journey):
             return "secret"
 
-    assert "kind" not in keys(serve(serializer_class=Computed)(group_by=["kind"]))
+    assert "kind" not in suggested_keys(serve(serializer_class=Computed)(group_by=["kind"]))
 
 
-def test_a_field_that_others_wrote_is_no_key(serve):
+def test_an_untrusted_field_is_no_key(serve):
     result = serve({"untrusted": ["station_name"]})(group_by=["station_name"])
-    assert "country" in keys(result)
-    assert "station_name" not in keys(result)
+    assert "country" in suggested_keys(result)
+    assert "station_name" not in suggested_keys(result)
 
 
-class NoStrangers(permissions.BasePermission):
+class EveryoneButAlice(permissions.BasePermission):
     def has_permission(self, request, view):
         return request.user.username != "alice"
 
 
-def test_who_may_not_have_the_list_has_no_figures(serve):
-    ask = serve(permission_classes=[NoStrangers])
+def test_a_caller_who_may_not_list_has_no_figures(serve):
+    ask = serve(permission_classes=[EveryoneButAlice])
     assert ask("alice").code == "FORBIDDEN"
     assert not ask("carol").is_error
 
 
-class Once(throttling.UserRateThrottle):
+class OnceADay(throttling.UserRateThrottle):
     rate = "1/day"
 
 
 def test_the_throttle_of_the_list_counts(serve):
-    ask = serve(throttle_classes=[Once])
+    ask = serve(throttle_classes=[OnceADay])
     assert not ask().is_error
     assert ask().code == "RATE_LIMIT_EXCEEDED"
 
@@ -260,9 +260,7 @@ def test_a_token_that_opens_the_list_opens_its_figures(serve, agent_of, opened, 
     assert (result.code if result.is_error else None) == code
 
 
-def test_a_list_of_other_rows_is_not_hidden_behind_the_name_of_a_viewset(serve):
-    """The view of the list itself runs: what it filters is filtered."""
-
+def test_the_filter_queryset_method_of_the_list_runs(serve):
     def filter_queryset(self, queryset):
         return viewsets.ModelViewSet.filter_queryset(self, queryset).filter(kind="ship")
 
@@ -270,7 +268,7 @@ def test_a_list_of_other_rows_is_not_hidden_behind_the_name_of_a_viewset(serve):
     assert result.data["total"]["count"] == Journey.objects.filter(kind="ship").count()
 
 
-def test_a_refused_filter_is_answered_with_the_filters(serve):
+def test_a_refused_filter_is_answered_with_the_names_of_filters(serve):
     (problem,) = serve()(filters={"colour": "red"}).problems
     assert "kind" in problem["remediation"]
     assert "group_by" not in problem["remediation"]
@@ -279,14 +277,14 @@ def test_a_refused_filter_is_answered_with_the_filters(serve):
 # --- Layouts and names --------------------------------------------------------------------
 
 
-def test_what_goes_next_to_the_filters_is_not_suggested_as_a_filter(serve):
+def test_an_argument_sent_as_a_filter_is_suggested_outside_of_the_filters(serve):
     (problem,) = serve()(filters={"groupby": ["kind"]}).problems
     assert problem["remediation"] == "Did you mean 'group_by'? Send it outside of the filters."
     (problem,) = serve()(filters={"kin": ["train"]}).problems
     assert problem["remediation"] == "Did you mean 'kind'?"
 
 
-def test_grouped_arguments_are_filters_in_their_groups(serve):
+def test_filters_may_have_the_grouped_layout(serve):
     ask = serve(mcp_settings={"ARGUMENTS": "grouped"})
     result = ask(filters={"query": {"kind": ["train"]}}, group_by=["kind"], order="group")
     assert [group["kind"] for group in result.data["groups"]] == ["train"]
@@ -294,7 +292,7 @@ def test_grouped_arguments_are_filters_in_their_groups(serve):
     assert problem["pointer"] == "/group_by/0"
 
 
-def test_a_part_of_the_path_may_have_the_name_of_an_argument_of_figures(expose, agent_of):
+def test_a_path_argument_may_have_the_name_of_an_argument_of_the_tool(expose, agent_of):
     class Ordered(PlainViewSet):
         def get_queryset(self):
             return super().get_queryset().filter(kind=self.kwargs["order"])
@@ -326,4 +324,4 @@ def test_a_part_of_a_date_and_a_metric_are_made_of_the_name_that_rows_show(serve
 
 
 def test_a_refused_key_is_answered_with_names_that_rows_show(serve):
-    assert {"stationName", "dayMonth"} <= keys(serve(**CAMEL)(group_by=["owner"]))
+    assert {"stationName", "dayMonth"} <= suggested_keys(serve(**CAMEL)(group_by=["owner"]))

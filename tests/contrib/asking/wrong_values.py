@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-WRONG_OPTIONS: list[tuple[str, Any]] = []
 # Each with what the message has to hold besides the name of the setting.
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("ANSWER_TIMEOUT", -1, "0 or more"),
