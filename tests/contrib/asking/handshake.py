@@ -1,9 +1,8 @@
-"""A host that shakes hands, and answers the forms that come in the response of its call."""
+"""A client of the handshake revisions that answers forms in the response of its call."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -23,14 +22,14 @@ class Host:
     """A client of a revision before 2026-07-28.
 
     Attributes:
-        asked: the params of the questions that came.
+        asked: the params of the questions that the server sent.
         session: the header with the id of the session, empty where none was given.
 
     Args:
         capabilities: what the client declares.
-        revision: of the protocol.
-        headers: further ones of each request, such as a credential.
-        opens: whether the client shakes hands at once.
+        revision: the revision of the protocol.
+        headers: further headers of each request, such as a credential.
+        opens: whether the client sends ``initialize`` at once.
         at: the path of the endpoint.
     """
 
@@ -43,7 +42,7 @@ class Host:
         opens: bool = True,
         at: str = "/mcp",
     ) -> None:
-        # As a server with threads says of itself.
+        # A server with threads sets wsgi.multithread.
         self.agent = Agent(Client(headers=headers, **{"wsgi.multithread": True}), revision, at)
         self.headers = dict(headers or {})
         self.asked: list[Mapping[str, Any]] = []
@@ -63,7 +62,7 @@ class Host:
             self.session = {"Mcp-Session-Id": session}
 
     def post(self, message: Mapping[str, Any]) -> Any:
-        """Send a message that is no call, and return the HTTP response."""
+        """Send any message but a call, and return the HTTP response."""
         version = {"MCP-Protocol-Version": self.agent.revision}
         return self.agent.post(message, {**version, **self.headers, **self.session})
 
@@ -74,7 +73,7 @@ class Host:
     def begin(
         self, name: str, arguments: Any, id: Any = 7, *, has_threads: bool = True, **meta: Any
     ) -> Call:
-        """Call a tool as a WSGI server makes the request, with or without other threads."""
+        """Begin a ``tools/call`` under a WSGI server with threads or without."""
         params = {"name": name, "arguments": arguments, **({"_meta": meta} if meta else {})}
         message, headers = self.agent.frame("tools/call", params)
         headers |= {**self.headers, **self.session}
@@ -84,8 +83,8 @@ class Host:
         """Call a tool, answer each question, and return the JSON-RPC response.
 
         Args:
-            answering: takes the params of a question, and returns the result of the client; an
-                exception for an error, None for silence.
+            answering: takes the params of a question, and returns the result that the client
+                sends; an exception is sent as an error, None is not sent.
         """
         last: dict[str, Any] = {}
         for last in self.begin(name, arguments):
@@ -104,13 +103,13 @@ class Host:
 
 
 def validate(request: Mapping[str, Any], revision: str) -> None:
-    """Hold a question against the official types of the revision."""
+    """Validate a question with the official types of the revision."""
     kind = methods.SERVER_REQUESTS["elicitation/create", revision]
     kind.model_validate(request)
 
 
 class Call:
-    """One request, as a WSGI server makes it; iterate over the messages as they come."""
+    """One request under a WSGI server; iterating yields the messages of the response."""
 
     def __init__(
         self, message: Mapping[str, Any], headers: Mapping[str, str], *, has_threads: bool = True
@@ -135,16 +134,9 @@ class Call:
         self.response.close()
 
     def hang_up(self) -> None:
-        """Close the connection, as a server does that cannot write."""
+        """Close the response, as a server does when its client is gone."""
         self.response.close()
 
 
 def accept(**content: Any) -> dict[str, Any]:
     return {"action": "accept", "content": content}
-
-
-def later(seconds: float, function: Callable[..., Any], *args: Any) -> threading.Timer:
-    """Call a function while the test waits for something else."""
-    timer = threading.Timer(seconds, function, args)
-    timer.start()
-    return timer

@@ -1,4 +1,4 @@
-"""A view asks the client's user, in as many rounds as it takes."""
+"""A view asks the user of the client, in one round or in several."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def agent() -> Agent:
 
 @pytest.fixture
 def ask(agent) -> Callable[..., dict[str, Any]]:
-    """Call a tool as a client with some capabilities, in the round after those given."""
+    """Call a tool with these capabilities; ``state`` continues an earlier round."""
 
     def ask(
         name: str, capabilities: Any = None, state: Any = None, at: Agent = agent, **params: Any
@@ -64,7 +64,7 @@ def accept(key: str, **content: Any) -> dict[str, Any]:
 # --- Forms --------------------------------------------------------------------------------
 
 
-def test_what_a_call_lacks_is_asked_by_a_form(ask):
+def test_a_form_asks_for_the_missing_fields(ask):
     result = ask("refunds_create", arguments={})["result"]
     assert result["resultType"] == "input_required"
     assert result["inputRequests"]["refund_reason"] == {
@@ -97,7 +97,7 @@ def test_what_a_call_lacks_is_asked_by_a_form(ask):
     }
 
 
-def test_the_answer_makes_the_call_whole(ask):
+def test_the_answer_completes_the_call(ask):
     first = ask("refunds_create", arguments={})["result"]
     answers = accept("refund_reason", reason="late", amount=12.5)
     second = ask(
@@ -113,26 +113,26 @@ def test_an_answer_counts_without_a_state(ask):
     assert result["structuredContent"]["data"]["reason"] == "late"
 
 
-def test_the_arguments_are_asked_for_no_more(ask):
+def test_a_form_leaves_out_fields_that_the_arguments_hold(ask):
     result = ask("refunds_create", arguments={"reason": "late"})["result"]
     form = result["inputRequests"]["refund_reason"]["params"]["requestedSchema"]
     assert form["required"] == ["amount"]
     assert "reason" not in form["properties"]
 
 
-def test_nobody_is_asked_where_the_arguments_are_whole(ask, agent):
+def test_complete_arguments_need_no_form(ask):
     arguments = {"reason": "late", "amount": "3.00"}
     result = ask("refunds_create", arguments=arguments)["result"]
     assert result["structuredContent"]["data"]["amount"] == "3.00"
 
 
-def test_wrong_arguments_are_refused_and_not_asked_for(ask):
+def test_a_wrong_argument_is_refused_without_a_form(ask):
     result = ask("refunds_create", arguments={"reason": "bored"})["result"]
     assert result["isError"]
     assert result["structuredContent"]["data"]["details"]["field"] == "reason"
 
 
-def test_a_wrong_answer_is_asked_for_again_with_the_reason(ask):
+def test_a_wrong_answer_repeats_the_form_with_the_reason(ask):
     first = ask("refunds_create", arguments={})["result"]
     answers = accept("refund_reason", reason="late", amount=0)
     again = ask(
@@ -143,7 +143,7 @@ def test_a_wrong_answer_is_asked_for_again_with_the_reason(ask):
 
 
 def test_several_questions_take_several_rounds(ask):
-    """The state carries the earlier answers: the client sends the latest alone."""
+    """The state holds the earlier answers, so the client sends only the latest."""
     first = ask("refunds_approve", arguments={"pk": "1"})["result"]
     second = ask(
         "refunds_approve",
@@ -171,7 +171,7 @@ def test_a_user_who_declines_stops_the_call_softly(ask, action):
     assert (envelope["success"], envelope["data"]["error_code"]) == (False, "DECLINED")
 
 
-def test_another_question_s_answer_counts_for_nothing(ask):
+def test_the_answer_to_another_question_is_ignored(ask):
     result = ask("refunds_create", arguments={}, inputResponses=accept("other", a=1))["result"]
     assert result["resultType"] == "input_required"
 
@@ -179,7 +179,7 @@ def test_another_question_s_answer_counts_for_nothing(ask):
 # --- Clients that cannot ask --------------------------------------------------------------
 
 
-def test_a_client_without_forms_is_told_the_arguments(subtests):
+def test_a_client_without_forms_gets_the_names_of_the_arguments(subtests):
     for revision in ["2026-07-28", "2025-11-25", "2025-03-26"]:
         with subtests.test(revision=revision):
             result = Agent(Client(), revision).call("refunds_create", note="x")
@@ -197,18 +197,18 @@ def test_the_tool_takes_what_the_view_asks_for(agent):
     assert "required" not in schema
 
 
-def test_over_http_the_request_s_own_data_answers():
+def test_over_http_the_fields_come_from_the_request_data():
     http = APIClient()
     answer = http.post("/refunds/", {"reason": "late", "amount": "3"}, format="json")
     assert answer.json() == {"reason": "late", "amount": "3.00"}
 
 
-def test_over_http_what_lacks_is_a_validation_error():
+def test_over_http_a_missing_field_is_a_validation_error():
     answer = APIClient().post("/refunds/", {"reason": "late"}, format="json")
     assert (answer.status_code, answer.json()) == (400, {"amount": ["This field is required."]})
 
 
-# --- What a round leaves ------------------------------------------------------------------
+# --- Transactions and findings ------------------------------------------------------------
 
 
 def test_the_transaction_of_a_round_is_rolled_back(ask, settings):
@@ -220,7 +220,7 @@ def test_the_transaction_of_a_round_is_rolled_back(ask, settings):
         settings.DATABASES["default"]["ATOMIC_REQUESTS"] = False
 
 
-def test_a_write_before_the_question_is_found():
+def test_a_write_before_the_question_is_a_finding():
     findings = registry.tools()["refunds_partial_update"].findings
     assert [f.message for f in findings] == ["The view writes before it asks."]
 
@@ -235,7 +235,7 @@ def test_a_form_never_asks_for_a_secret(ask):
     assert result["structuredContent"]["data"]["error_code"] == "INTERNAL_ERROR"
 
 
-def test_secrets_in_a_question_are_found():
+def test_a_secret_field_of_a_form_is_a_finding():
     findings = [f.message for f in registry.tools()["refunds_destroy"].findings]
     assert any("Secret.password is secret" in finding for finding in findings)
 
@@ -253,17 +253,17 @@ def assert_refused(answer: dict[str, Any], words: str) -> None:
     assert words in answer["error"]["message"]
 
 
-def test_a_state_is_of_one_tool(ask, state):
+def test_a_state_is_valid_for_one_tool(ask, state):
     answer = ask("refunds_approve", state=state, arguments={"pk": "1"})
     assert_refused(answer, "another call or caller")
 
 
-def test_a_state_is_of_the_same_arguments(ask, state):
+def test_a_state_is_valid_for_the_same_arguments(ask, state):
     answer = ask("refunds_create", state=state, arguments={"note": "x"})
     assert_refused(answer, "another call or caller")
 
 
-def test_a_state_is_of_one_caller(ask, state):
+def test_a_state_is_valid_for_one_caller(ask, state):
     http = Client()
     http.force_login(User.objects.create_user("eve"))
     answer = ask("refunds_create", state=state, at=Agent(http), arguments={})
@@ -280,16 +280,16 @@ def test_a_state_expires(ask, state, monkeypatch):
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
 )
 @given(st.one_of(st.text(), st.builds(lambda v: signing.dumps(v, salt="other"), st.integers())))
-def test_no_other_text_is_a_state(ask, text):
+def test_a_text_that_the_server_did_not_sign_is_no_state(ask, text):
     assert_refused(ask("refunds_create", state=text, arguments={}), "not one of this server")
 
 
-def test_a_state_of_ours_with_another_content_is_none(ask):
+def test_a_signed_text_of_another_shape_is_no_state(ask):
     text = signing.dumps(["short"], salt=SALT)
     assert_refused(ask("refunds_create", state=text, arguments={}), "not one of this server")
 
 
-def test_answers_that_are_none_are_refused(subtests, agent):
+def test_malformed_answers_are_refused(subtests, agent):
     for responses in [None, [], "x", {"refund_reason": None}, {"a": 1}]:
         with subtests.test(responses=responses):
             message, headers = agent.frame(
@@ -300,7 +300,7 @@ def test_answers_that_are_none_are_refused(subtests, agent):
             assert_refused(answer, "must be an object")
 
 
-# --- Pages, and clients that have to ask --------------------------------------------------
+# --- Pages, and tools that require a client with forms ------------------------------------
 
 
 def test_a_page_is_shown_to_the_user(ask):
@@ -312,7 +312,7 @@ def test_a_page_is_shown_to_the_user(ask):
     }
 
 
-def test_the_view_looks_whether_the_user_is_done(ask):
+def test_the_view_checks_whether_the_user_has_paid(ask):
     first = ask("charges_create", PAGES, arguments={})["result"]
     views.PAID.add("charge")
     second = ask(
@@ -325,7 +325,7 @@ def test_the_view_looks_whether_the_user_is_done(ask):
     assert second["structuredContent"]["data"] == {"paid": True}
 
 
-def test_a_client_without_pages_is_told_the_url(ask):
+def test_a_client_without_pages_gets_the_url(ask):
     result = ask("charges_create", arguments={})["result"]
     envelope = result["structuredContent"]
     assert envelope["data"]["error_code"] == "VISIT_REQUIRED"
@@ -337,13 +337,13 @@ def test_over_http_the_url_is_a_soft_failure():
     assert answer.json()["data"] == {"url": "https://pay.example/1"}
 
 
-def test_a_tool_can_need_a_client_that_asks(agent):
+def test_a_tool_can_require_a_client_with_forms(agent):
     error = agent.error("tools/call", name="charges_update", arguments={"pk": "1"})
     assert error["code"] == -32021
     assert error["data"] == {"requiredCapabilities": {"elicitation": {}}}
 
 
-def test_a_client_that_asks_may_call_it(ask):
+def test_a_client_with_forms_may_call_a_tool_that_requires_forms(ask):
     result = ask("charges_update", arguments={"pk": "1"})["result"]
     assert result["structuredContent"]["data"] == {"ran": True}
 

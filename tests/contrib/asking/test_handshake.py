@@ -1,4 +1,4 @@
-"""A client that shook hands is asked in the response of the call, which waits for the answer."""
+"""In the handshake revisions a form comes in the response of the call, which waits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from drf_mcp.contrib.asking import open_questions
 from drf_mcp.contrib.asking.models import PendingQuestion
 from drf_mcp.contrib.asking.open_questions import Session
 from drf_mcp.tools import registry
-from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept, later
+from tests.contrib.asking.handshake import FORMS, PAGES, Host, accept
 from tests.interaction import views
 
 REASON = {"reason": "late", "amount": 5}
@@ -29,7 +29,7 @@ REASON = {"reason": "late", "amount": 5}
 
 @mcp_viewset(name="gifts")
 class GiftViewSet(ViewSet):
-    """Gifts of staff."""
+    """Gifts that only staff send."""
 
     permission_classes: list[type] = []
 
@@ -61,7 +61,7 @@ def served(settings, transactional_db):
     registry.reload()
     views.PAID.clear()
     yield
-    # The thread that looks for answers ends with the last call that waits.
+    # The thread that polls for answers ends with the last waiting call.
     if thread := open_questions.WAITING.thread:
         thread.join(5)
     assert not PendingQuestion.objects.exists()
@@ -76,10 +76,10 @@ def code(message):
     return read(message)["data"]["error_code"]
 
 
-# --- Asking -------------------------------------------------------------------------------
+# --- Forms and pages ----------------------------------------------------------------------
 
 
-def test_a_form_is_asked_in_the_response_and_the_call_goes_on_with_the_answer():
+def test_a_form_comes_in_the_response_and_the_call_continues_with_the_answer():
     host = Host()
     answer = host.call("refunds_create", {}, lambda params: accept(**REASON))
     assert read(answer)["data"] == {"reason": "late", "amount": "5.00"}
@@ -88,13 +88,13 @@ def test_a_form_is_asked_in_the_response_and_the_call_goes_on_with_the_answer():
     assert set(asked["requestedSchema"]["properties"]) == {"reason", "amount", "note"}
 
 
-def test_what_the_model_sent_is_not_asked_for():
+def test_a_form_leaves_out_fields_that_the_arguments_hold():
     host = Host()
     host.call("refunds_create", {"reason": "late"}, lambda params: accept(amount=5))
     assert set(host.asked[0]["requestedSchema"]["properties"]) == {"amount", "note"}
 
 
-def test_a_view_asks_as_often_as_it_has_to():
+def test_a_view_may_ask_several_questions():
     host = Host()
     answers = iter([accept(**REASON), accept(approved_by="eve@example.org")])
     answer = host.call("refunds_approve", {"pk": "1"}, lambda params: next(answers))
@@ -102,7 +102,7 @@ def test_a_view_asks_as_often_as_it_has_to():
     assert len(host.asked) == 2
 
 
-def test_a_wrong_answer_is_asked_for_again():
+def test_a_wrong_answer_repeats_the_form_with_the_reason():
     host = Host()
     answers = iter([accept(reason="late", amount=0), accept(**REASON)])
     answer = host.call("refunds_create", {}, lambda params: next(answers))
@@ -110,7 +110,7 @@ def test_a_wrong_answer_is_asked_for_again():
     assert "amount: Ensure this value is greater than or equal to 1." in host.asked[1]["message"]
 
 
-def test_a_client_that_always_answers_wrongly_is_not_asked_for_ever():
+def test_a_form_is_sent_at_most_ten_times():
     host = Host()
     answer = host.call("refunds_create", {}, lambda params: accept(reason="late", amount=0))
     assert code(answer) == "INPUT_REQUIRED"
@@ -118,12 +118,12 @@ def test_a_client_that_always_answers_wrongly_is_not_asked_for_ever():
 
 
 @pytest.mark.parametrize("choice", ["decline", "cancel"])
-def test_a_user_who_does_not_agree_ends_the_call(choice):
+def test_a_user_who_declines_or_cancels_ends_the_call(choice):
     answer = Host().call("refunds_create", {}, lambda params: {"action": choice})
     assert code(answer) == "DECLINED"
 
 
-def test_what_a_view_wrote_in_its_transaction_before_it_asked_is_rolled_back(monkeypatch):
+def test_writes_before_a_question_are_rolled_back(monkeypatch):
     monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
     answer = Host().call(
         "refunds_partial_update", {"pk": "1"}, lambda params: accept(approved_by="a@example.org")
@@ -131,7 +131,7 @@ def test_what_a_view_wrote_in_its_transaction_before_it_asked_is_rolled_back(mon
     assert read(answer)["data"] == {"groups": 1}
 
 
-def test_a_page_is_asked_for_by_its_url():
+def test_a_page_is_sent_by_its_url():
     host = Host(PAGES)
 
     def pay(params):
@@ -144,19 +144,19 @@ def test_a_page_is_asked_for_by_its_url():
     assert host.asked[0]["elicitationId"]
 
 
-def test_a_client_without_pages_is_told_the_url():
+def test_a_client_without_pages_gets_the_code_of_the_visit():
     host = Host(FORMS)
     answer = host.call("charges_create", {}, lambda params: accept())
     assert (code(answer), host.asked) == ("VISIT_REQUIRED", [])
 
 
-def test_a_client_is_not_asked_for_what_forms_and_pages_do_not_ask():
+def test_roots_are_not_requested():
     host = Host({**FORMS, "roots": {}})
     answer = host.call("charges_destroy", {"pk": "1"}, lambda params: accept())
     assert (code(answer), host.asked) == ("INPUT_REQUIRED", [])
 
 
-def test_the_revision_before_has_no_modes_and_its_own_titles_of_choices():
+def test_a_form_of_2025_06_18_has_no_mode_and_titles_choices_by_enum_names():
     host = Host({"elicitation": {}}, "2025-06-18")
     answer = host.call("refunds_create", {}, lambda params: accept(**REASON))
     assert read(answer)["success"] is True
@@ -168,7 +168,7 @@ def test_the_revision_before_has_no_modes_and_its_own_titles_of_choices():
 # --- Waiting ------------------------------------------------------------------------------
 
 
-def test_a_user_who_does_not_answer_in_time_is_told_of_and_how_to_go_on(settings):
+def test_a_timeout_names_the_arguments_of_the_next_call(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ANSWER_TIMEOUT": 1}
     answer = Host().call("refunds_create", {}, lambda params: None)
     assert code(answer) == "INPUT_REQUIRED"
@@ -185,8 +185,8 @@ def test_an_answer_that_comes_too_late_is_dropped(settings):
     assert not PendingQuestion.objects.exists()
 
 
-def test_an_answer_that_another_process_took_is_found(monkeypatch):
-    """The other process cannot wake the call: a thread of its own looks for the answer."""
+def test_an_answer_that_another_process_received_is_found(monkeypatch):
+    """The other process cannot wake the call, so a thread polls for the answer."""
     monkeypatch.setattr(open_questions, "INTERVAL", 0.02)
     host = Host()
     call = iter(host.begin("refunds_create", {}))
@@ -206,13 +206,13 @@ def test_the_first_answer_counts():
     open_questions.close([question_id])
 
 
-def test_a_client_that_cannot_ask_after_all_gets_the_arguments():
+def test_an_error_of_the_client_ends_in_input_required():
     answer = Host().call("refunds_create", {}, lambda params: RuntimeError("No forms."))
     assert code(answer) == "INPUT_REQUIRED"
 
 
 @pytest.mark.parametrize("result", [5, [], "accept", None])
-def test_what_is_no_answer_is_as_none(result):
+def test_a_malformed_answer_ends_in_input_required(result):
     host = Host()
     call = iter(host.begin("refunds_create", {}))
     host.answer(next(call)["id"], result)
@@ -220,7 +220,7 @@ def test_what_is_no_answer_is_as_none(result):
     list(call)
 
 
-def test_a_call_that_the_client_cancels_waits_no_longer():
+def test_a_cancelled_call_stops_waiting():
     host = Host()
     call = iter(host.begin("refunds_create", {}, id="seven"))
     next(call)
@@ -230,7 +230,7 @@ def test_a_call_that_the_client_cancels_waits_no_longer():
     list(call)
 
 
-def test_another_session_cancels_nothing():
+def test_another_session_cannot_cancel_the_call():
     host, other = Host(), Host()
     call = iter(host.begin("refunds_create", {}))
     question_id = next(call)["id"]
@@ -241,7 +241,7 @@ def test_another_session_cancels_nothing():
     list(call)
 
 
-def test_a_client_that_hangs_up_is_waited_for_no_longer():
+def test_a_closed_connection_ends_the_wait():
     before = threading.active_count()
     call = Host().begin("refunds_create", {})
     next(iter(call))
@@ -250,7 +250,7 @@ def test_a_client_that_hangs_up_is_waited_for_no_longer():
     assert threading.active_count() <= before + 1
 
 
-def test_a_caller_has_few_questions_open_at_once(monkeypatch):
+def test_the_open_questions_of_a_caller_are_limited(monkeypatch):
     monkeypatch.setattr(open_questions, "MOST_OPEN", 1)
     host, other = Host(), Host()
     call = iter(host.begin("refunds_create", {}))
@@ -261,8 +261,8 @@ def test_a_caller_has_few_questions_open_at_once(monkeypatch):
     list(call)
 
 
-def test_fewer_calls_wait_than_there_are_threads(settings):
-    """Answers come in by the threads that are left."""
+def test_the_waiting_calls_of_a_process_are_limited(settings):
+    """The threads that do not wait receive the answers."""
     settings.DRF_MCP = {**settings.DRF_MCP, "WAITING_CALLS": 1}
     host = Host()
     call = iter(host.begin("refunds_create", {}))
@@ -274,13 +274,13 @@ def test_fewer_calls_wait_than_there_are_threads(settings):
     assert read(host.call("refunds_create", {}, lambda params: accept(**REASON)))["success"] is True
 
 
-def test_a_worker_without_threads_asks_nobody():
+def test_a_worker_without_threads_sends_no_form():
     """No other thread could receive the answer."""
     (answer,) = Host().begin("refunds_create", {}, has_threads=False)
     assert code(answer) == "INPUT_REQUIRED"
 
 
-def test_a_connection_to_the_database_is_not_kept_while_a_call_waits(monkeypatch):
+def test_a_waiting_call_keeps_no_connection_to_the_database(monkeypatch):
     closed = []
     monkeypatch.setattr(
         "drf_mcp.contrib.asking.waiting.close_idle_connections",
@@ -299,14 +299,14 @@ def test_progress_and_questions_share_the_stream():
     list(call)
 
 
-def test_a_project_can_ask_nobody(settings):
+def test_an_answer_timeout_of_0_switches_sessions_and_forms_off(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ANSWER_TIMEOUT": 0}
     host = Host()
     assert host.session == {}
     assert code(host.call("refunds_create", {}, lambda params: accept())) == "INPUT_REQUIRED"
 
 
-# --- Who is asked, and who answers ----------------------------------------------------------
+# --- Sessions and credentials ---------------------------------------------------------------
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ def test_another_session_of_the_caller_cannot_answer(staff):
     assert list(Group.objects.values_list("name", flat=True)) == ["right@example.org"]
 
 
-def test_nobody_answers_without_a_credential(staff):
+def test_an_answer_needs_a_credential(staff):
     host = Host(headers=credential(staff))
     call = iter(host.begin("gifts_send", {}))
     question_id = next(call)["id"]
@@ -357,7 +357,7 @@ def test_nobody_answers_without_a_credential(staff):
     assert not Group.objects.exists()
 
 
-def test_rights_that_were_lost_while_the_user_thought_are_lost(staff):
+def test_permissions_are_checked_again_after_the_answer(staff):
     def demote(params):
         User.objects.filter(pk=staff.pk).update(is_staff=False)
         return accept(approved_by="a@example.org")
@@ -367,7 +367,7 @@ def test_rights_that_were_lost_while_the_user_thought_are_lost(staff):
     assert not Group.objects.exists()
 
 
-def test_a_credential_that_was_revoked_while_the_user_thought_is_not_let_in(staff):
+def test_a_credential_that_was_revoked_during_the_wait_is_refused(staff):
     host = Host(headers=credential(staff))
     call = iter(host.begin("gifts_send", {}))
     question_id = next(call)["id"]
@@ -387,12 +387,12 @@ def test_an_old_open_question_is_deleted_by_mcp_expire():
     assert open_questions.delete_expired_questions() == 1
 
 
-def test_a_question_is_asked_later_than_its_call_begins():
-    """An answer that comes while the call sends its question is not missed."""
+def test_an_answer_wakes_a_call_that_waits_already():
     host = Host()
     call = iter(host.begin("refunds_create", {}))
     question = next(call)
-    timer = later(0.05, host.answer, question["id"], accept(**REASON))
+    timer = threading.Timer(0.05, host.answer, (question["id"], accept(**REASON)))
+    timer.start()
     assert read(next(call))["success"] is True
     timer.join()
     list(call)

@@ -1,4 +1,4 @@
-"""A session id holds what a client declared, and nothing is kept of it."""
+"""A session id contains the capabilities of its client; the server stores nothing."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def served(settings, db):
 
 @pytest.mark.parametrize("declared", [FORMS, PAGES, {"elicitation": {}}])
 @pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18"])
-def test_a_client_whose_user_can_be_asked_gets_a_session(declared, revision):
+def test_a_client_with_forms_gets_a_session(declared, revision):
     host = Host(declared, revision)
     assert VISIBLE.fullmatch(host.session["Mcp-Session-Id"])
     assert host.post(LIST).status_code == 200
 
 
 @pytest.mark.parametrize("declared", [{}, {"roots": {}}, {"elicitation": None}, {"sampling": {}}])
-def test_any_other_client_gets_none(declared):
+def test_a_client_without_forms_gets_no_session(declared):
     host = Host(opens=False)
     params = {"protocolVersion": "2025-11-25", "capabilities": declared, "clientInfo": {}}
     response = host.post({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
@@ -44,7 +44,7 @@ def test_a_revision_without_forms_has_no_sessions():
 
 
 @pytest.mark.parametrize("session", ["made-up", "", "a:b:c"])
-def test_a_session_that_is_none_is_not_found(session):
+def test_an_unknown_session_is_not_found(session):
     host = Host(opens=False)
     host.session = {"Mcp-Session-Id": session}
     response = host.post(LIST)
@@ -52,32 +52,32 @@ def test_a_session_that_is_none_is_not_found(session):
     assert response.json()["error"]["message"] == "There is no such session: initialize anew."
 
 
-def test_a_session_that_ended_is_not_found(monkeypatch):
+def test_an_expired_session_is_not_found(monkeypatch):
     host = Host()
     monkeypatch.setattr(open_questions, "SECONDS", -1)
     assert host.post(LIST).status_code == 404
 
 
-def test_a_notification_of_a_session_that_is_none_is_not_found():
+def test_a_notification_of_an_unknown_session_is_not_found():
     host = Host(opens=False)
     host.session = {"Mcp-Session-Id": "made-up"}
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert host.post(ready).status_code == 404
 
 
-def test_a_client_initializes_anew_with_an_old_session():
+def test_initialize_ignores_an_unknown_session():
     host = Host(opens=False)
     host.session = {"Mcp-Session-Id": "made-up"}
     host.shake_hands(FORMS)
     assert host.post(LIST).status_code == 200
 
 
-def test_a_session_cannot_be_ended_before_its_time():
+def test_a_session_cannot_be_deleted():
     host = Host()
     assert host.agent.http.delete("/mcp", headers=host.session).status_code == 405
 
 
-def test_a_session_that_is_not_the_callers_is_not_found(settings):
+def test_the_session_of_another_caller_is_not_found(settings):
     settings.DRF_MCP = {
         "AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],

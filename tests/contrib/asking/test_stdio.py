@@ -1,4 +1,4 @@
-"""A host that started the process shakes hands, and is asked on the same two streams."""
+"""Over stdio, forms and answers are lines on the streams of the process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Streams:
-    """A connection of which each line is answered in a thread, as `mcp_stdio` does it."""
+    """A connection that answers each line in a thread, as `mcp_stdio` does."""
 
     def __init__(self, user: User) -> None:
         self.written: SimpleQueue = SimpleQueue()
@@ -64,7 +64,7 @@ def streams(settings, transactional_db):
     streams.finish()
 
 
-def test_a_form_is_asked_and_answered_by_lines(streams):
+def test_a_form_and_its_answer_are_lines(streams):
     streams.write(id=1, method="tools/call", params={"name": "refunds_create", "arguments": {}})
     question = streams.read()
     validate(question, "2025-11-25")
@@ -74,7 +74,7 @@ def test_a_form_is_asked_and_answered_by_lines(streams):
     assert answer["result"]["structuredContent"]["data"] == {"reason": "late", "amount": "5.00"}
 
 
-def test_a_call_that_is_cancelled_waits_no_longer_and_is_not_answered(streams):
+def test_a_cancelled_call_stops_waiting_and_is_not_answered(streams):
     streams.write(id=1, method="tools/call", params={"name": "refunds_create", "arguments": {}})
     assert streams.read()["method"] == "elicitation/create"
     streams.write(method="notifications/cancelled", params={"requestId": 1})
@@ -82,7 +82,7 @@ def test_a_call_that_is_cancelled_waits_no_longer_and_is_not_answered(streams):
     assert streams.written.empty()
 
 
-def test_one_thread_alone_asks_nobody(streams):
+def test_a_server_with_one_thread_sends_no_form(streams):
     call = {"id": 1, "method": "tools/call", "params": {"name": "refunds_create", "arguments": {}}}
     line = json.dumps({"jsonrpc": "2.0", **call}).encode()
     StdioServer(streams.door, threads=1).serve(io.BytesIO(line))

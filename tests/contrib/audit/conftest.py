@@ -34,7 +34,7 @@ def configure(expose) -> Callable[..., None]:
 
 @pytest.fixture
 def agent_of(agent_of):
-    """Agents of whom no crash is raised in the test."""
+    """Return agents to whom a crash is a response and no exception of the test."""
 
     def agent(username: str | None, **options):
         agent = agent_of(username, **options)
@@ -52,5 +52,5 @@ def agent(configure, agent_of):
 
 @pytest.fixture
 def row(db) -> Callable[[], AuditedCall]:
-    """The only row there is."""
+    """Return the only record."""
     return AuditedCall.objects.get

@@ -20,7 +20,7 @@ LIST = "admin:drf_mcp_audit_auditedcall_changelist"
 
 @pytest.fixture
 def rows(db):
-    """Three calls of different ages, users and ends."""
+    """Three calls of different ages, users and verdicts."""
     alice = User.objects.get(username="alice")
     made = [
         {"tool": "orders_list", "verdict": "success", "age": timedelta(days=40)},
@@ -72,13 +72,13 @@ def test_the_command_filters(rows, args, found):
     assert ids(*args) == found
 
 
-def test_the_command_names_each_call_on_a_line(rows):
+def test_the_command_prints_a_line_for_each_call(rows):
     line = run("--request", "req_1").split("  ")
     assert line[1:] == ["alice", "orders_refund", "failed NOT_FOUND", "1.5 ms", "req_1\n"]
     assert run("--tool", "nothing") == "No call matches.\n"
 
 
-def test_the_calls_of_a_user_by_the_earlier_name_and_the_present_one(rows):
+def test_a_renamed_user_is_found_by_both_names(rows):
     User.objects.filter(username="alice").update(username="alicia")
     assert ids("--as", "alice") == ids("--as", "alicia") == ["req_1", "req_0"]
 
@@ -109,7 +109,7 @@ def test_many_rows_expire_in_several_statements(rows, settings, monkeypatch):
     assert Auditor().expire() == 3
 
 
-def test_mcp_expire_deletes_old_calls_too(rows, settings):
+def test_mcp_expire_deletes_calls_older_than_the_retention(rows, settings):
     stdout = io.StringIO()
     call_command("mcp_expire", stdout=stdout)
     assert "audited" not in stdout.getvalue()
@@ -141,7 +141,7 @@ def test_the_admin_shows_a_call_and_escapes_it(rows, site):
     assert "&lt;b&gt;żółw&lt;/b&gt;" in page
 
 
-def test_nobody_changes_a_record_in_the_admin(rows, site):
+def test_the_admin_adds_changes_and_deletes_no_record(rows, site):
     pk = AuditedCall.objects.first().pk
     for name, args in (("add", []), ("delete", [pk])):
         url = reverse(f"admin:drf_mcp_audit_auditedcall_{name}", args=args)

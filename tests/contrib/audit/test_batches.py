@@ -1,4 +1,4 @@
-"""Records that are not strict are written together, by one thread of the process."""
+"""Without strict mode, one thread of the process writes several records together."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch, auditor):
-    """The thread writes nothing within the test, and nothing after it."""
+def without_thread(monkeypatch, auditor):
+    """Keep the thread from writing during the test and after it."""
     monkeypatch.setattr(RecordBatch, "seconds", 60.0)
     yield
     auditor.batch.waiting.clear()
@@ -45,7 +45,7 @@ def tools_written() -> list[str]:
     return list(AuditedCall.objects.order_by("pk").values_list("tool", flat=True))
 
 
-def test_calls_are_written_by_one_statement(agent, auditor, django_assert_num_queries):
+def test_several_calls_are_written_by_one_statement(agent, auditor, django_assert_num_queries):
     for name in ("a", "b", "c"):
         agent.call(TOOL, name=name)
     assert tools_written() == []
@@ -54,7 +54,7 @@ def test_calls_are_written_by_one_statement(agent, auditor, django_assert_num_qu
     assert tools_written() == [TOOL] * 3
 
 
-def test_the_thread_writes_by_itself_and_ends(agent, auditor, monkeypatch):
+def test_the_thread_writes_the_records_and_ends(agent, auditor, monkeypatch):
     # Another connection finds the tables of a database in memory locked.
     rows: list[AuditedCall] = []
     monkeypatch.setattr(auditor, "save_rows", rows.extend)
@@ -71,7 +71,7 @@ def test_a_process_has_one_thread(agent, auditor):
     assert auditor.batch.thread is first
 
 
-def test_in_a_transaction_of_the_caller_a_call_is_written_at_once(agent):
+def test_a_call_inside_a_transaction_is_written_at_once(agent):
     with transaction.atomic():
         agent.call(TOOL, name="a")
         assert tools_written() == [TOOL]
@@ -83,19 +83,19 @@ def test_in_strict_mode_a_call_is_written_at_once(agent, settings):
     assert tools_written() == [TOOL]
 
 
-def test_the_test_client_writes_what_waits(agent, configure):
+def test_a_call_of_the_test_client_writes_its_record(agent, configure):
     configure()
     MCPClient().call_tool(TOOL, name="a")
     assert tools_written() == [TOOL]
 
 
-def test_the_test_client_writes_what_came_another_way(agent):
+def test_the_test_client_flushes_the_records_of_other_clients(agent):
     agent.call(TOOL, name="a")
     MCPClient().flush()
     assert tools_written() == [TOOL]
 
 
-def test_what_the_database_cannot_take_now_is_written_later(agent, auditor, monkeypatch, caplog):
+def test_records_wait_for_a_locked_database(agent, auditor, monkeypatch, caplog):
     with monkeypatch.context() as patch:
         patch.setattr(auditor, "save_rows", fail_with(OperationalError("locked")))
         agent.call(TOOL, name="a")
@@ -106,7 +106,7 @@ def test_what_the_database_cannot_take_now_is_written_later(agent, auditor, monk
     assert tools_written() == [TOOL] * 2
 
 
-def test_a_row_that_the_database_refuses_takes_no_other_with_it(
+def test_a_row_that_the_database_refuses_does_not_lose_the_others(
     agent, auditor, monkeypatch, caplog
 ):
     save = auditor.save
@@ -125,7 +125,7 @@ def test_a_row_that_the_database_refuses_takes_no_other_with_it(
     assert caplog.text.count("The audit of a call could not be written") == 1
 
 
-def test_a_row_that_cannot_be_judged_takes_no_other_with_it(agent, auditor, monkeypatch):
+def test_an_error_of_is_kept_does_not_lose_the_other_rows(agent, auditor, monkeypatch):
     def judge(row):
         if '"b"' in row.arguments:
             raise ValueError(row)
@@ -138,7 +138,9 @@ def test_a_row_that_cannot_be_judged_takes_no_other_with_it(agent, auditor, monk
     assert tools_written() == [TOOL] * 2
 
 
-def test_of_too_many_the_oldest_are_lost_and_said_to_be(agent, auditor, monkeypatch, caplog):
+def test_beyond_the_limit_the_oldest_records_are_dropped_and_logged(
+    agent, auditor, monkeypatch, caplog
+):
     monkeypatch.setattr(RecordBatch, "max_waiting", 2)
     monkeypatch.setattr(auditor, "save_rows", fail_with(OperationalError("away")))
     for name in ("a", "b", "c"):
@@ -151,7 +153,7 @@ def test_of_too_many_the_oldest_are_lost_and_said_to_be(agent, auditor, monkeypa
     ]
 
 
-def test_where_no_thread_runs_a_request_writes(agent, auditor, monkeypatch):
+def test_a_request_writes_the_records_where_no_thread_runs(agent, auditor, monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", lambda thread: None)
     monkeypatch.setattr(RecordBatch, "max_seconds", 0.0)
     agent.call(TOOL, name="a")
@@ -172,13 +174,15 @@ def test_a_forked_process_leaves_the_records_to_its_parent(agent, auditor):
     assert tools_written() == [TOOL]
 
 
-def test_at_the_exit_what_waits_is_written(agent):
+def test_waiting_records_are_written_at_exit(agent):
     agent.call(TOOL, name="a")
     flush_at_exit()
     assert tools_written() == [TOOL]
 
 
-def test_at_the_exit_what_cannot_be_written_is_said_to_be_lost(agent, auditor, monkeypatch, caplog):
+def test_records_that_cannot_be_written_at_exit_are_logged_as_lost(
+    agent, auditor, monkeypatch, caplog
+):
     monkeypatch.setattr(auditor, "save_rows", fail_with(OperationalError("away")))
     agent.call(TOOL, name="a")
     flush_at_exit()

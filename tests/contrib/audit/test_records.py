@@ -1,4 +1,4 @@
-"""What a record says of a call, whatever became of it and by whichever door it came."""
+"""The record of a call, for each outcome and each transport."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def call_message(number: int, **arguments) -> dict:
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
-def test_a_success(agent, row):
+def test_a_successful_call(agent, row):
     result = agent.call(TOOL, name="a")
     found = row()
     alice = User.objects.get(username="alice")
@@ -43,7 +43,7 @@ def test_a_success(agent, row):
     assert found.duration_ms > 0
 
 
-def test_a_tool_that_another_one_runs_is_recorded_with_its_arguments(agent, settings, row):
+def test_a_tool_run_by_tools_write_is_recorded_with_its_arguments(agent, settings, row):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
     agent.call("tools_write", name=TOOL, arguments={"name": "a", "pin": "1234"})
     found = row()
@@ -51,7 +51,9 @@ def test_a_tool_that_another_one_runs_is_recorded_with_its_arguments(agent, sett
     assert json.loads(found.arguments) == {"name": "a", "pin": "********"}
 
 
-def test_a_run_of_no_tool_is_recorded_without_arguments(agent, settings, row):
+def test_an_unknown_tool_sent_to_tools_write_is_recorded_without_its_arguments(
+    agent, settings, row
+):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
     agent.call("tools_write", name="make_grop", arguments={"pin": "1234"})
     found = row()
@@ -59,7 +61,7 @@ def test_a_run_of_no_tool_is_recorded_without_arguments(agent, settings, row):
     assert json.loads(found.arguments) == {"name": "make_grop", "arguments": "********"}
 
 
-def test_the_user_agent(agent, row):
+def test_the_user_agent_is_escaped_and_cut(agent, row):
     agent.http.defaults["HTTP_USER_AGENT"] = "robot/3\n" + "x" * 500
     agent.call(TOOL, name="a")
     assert row().user_agent.startswith("robot/3\\nxxx")
@@ -73,7 +75,9 @@ def test_secrets_and_long_values_are_masked_and_cut(agent, row):
     assert kept["name"].endswith("… (700 characters)")
 
 
-def test_a_call_that_is_asked_about_and_then_made(configure, agent_of, monkeypatch):
+def test_a_confirmed_call_has_a_row_for_the_question_and_one_for_the_call(
+    configure, agent_of, monkeypatch
+):
     options = ToolOptions.of(confirm=True)
     monkeypatch.setattr(views.MakeGroup, "mcp_tool", options, raising=False)
     configure()
@@ -93,7 +97,7 @@ def test_a_call_that_is_asked_about_and_then_made(configure, agent_of, monkeypat
         ("crash", "failed", "INTERNAL_ERROR", 500),
     ],
 )
-def test_what_fails_in_the_view(agent, row, name, verdict, code, status):
+def test_a_call_that_fails_in_the_view(agent, row, name, verdict, code, status):
     agent.call(TOOL, name=name)
     found = row()
     assert (found.verdict, found.code, found.status) == (verdict, code, status)
@@ -101,7 +105,7 @@ def test_what_fails_in_the_view(agent, row, name, verdict, code, status):
     assert found.user_label == "alice"
 
 
-def test_arguments_that_are_refused(agent, row):
+def test_a_call_with_an_unknown_argument(agent, row):
     agent.call(TOOL, nmae="a")
     assert (row().verdict, row().code, row().status) == ("failed", "VALIDATION_ERROR", 400)
     assert json.loads(row().arguments) == {"nmae": "********"}
@@ -110,25 +114,25 @@ def test_arguments_that_are_refused(agent, row):
 def test_an_unknown_tool(agent, row):
     agent.error("tools/call", name="make_grup", arguments={"pin": "1234"})
     assert (row().tool, row().verdict, row().code) == ("make_grup", "failed", "UNKNOWN_TOOL")
-    # Nobody knows which arguments of a tool that does not exist are secrets.
+    # Which arguments of a missing tool are secrets is not known.
     assert row().arguments == ""
     assert row().user_label == "alice"
 
 
-def test_a_call_without_a_name(agent, row):
+def test_a_call_whose_tool_name_is_an_object(agent, row):
     message, headers = agent.frame("tools/call", {"name": {"a": 1}, "arguments": {}})
     agent.post(message, headers)
     assert (row().verdict, row().code) == ("failed", "INVALID_PARAMS")
 
 
-def test_a_throttle_of_the_view(agent):
+def test_a_call_that_the_throttle_of_the_view_refuses(agent):
     agent.call("slow")
     agent.call("slow")
     codes = list(AuditedCall.objects.order_by("pk").values_list("code", "status"))
     assert codes == [("", 200), ("RATE_LIMIT_EXCEEDED", 429)]
 
 
-def test_other_methods_are_no_calls(agent):
+def test_other_methods_are_not_recorded(agent):
     agent.tools()
     agent.request("server/discover")
     assert not AuditedCall.objects.exists()
@@ -143,7 +147,7 @@ def test_a_caller_without_permission_is_denied(configure, agent_of, row):
     assert found.user_label == "alice"
 
 
-def test_other_refusals_of_the_door_are_no_calls(agent):
+def test_malformed_requests_are_not_recorded(agent):
     assert agent.post(b"{}", {"Content-Type": "text/plain"}).status_code == 415
     assert agent.post(b"{").status_code == 400
     assert not AuditedCall.objects.exists()
@@ -159,14 +163,14 @@ def test_a_batch_has_a_row_for_each_call(configure, agent_of):
     assert list(rows) == [("success", ""), ("failed", "INTERNAL_ERROR")]
 
 
-def test_of_two_credentials_the_one_that_was_sent(configure, agent_of, row):
+def test_the_recorded_credential_is_the_one_that_was_sent(configure, agent_of, row):
     names = ["SessionAuthentication", "TokenAuthentication"]
     configure(AUTHENTICATION_CLASSES=[f"rest_framework.authentication.{name}" for name in names])
     agent_of("alice").call(TOOL, name="a")
     assert row().credential == "TokenAuthentication"
 
 
-def test_a_token_is_never_kept(agent):
+def test_a_token_is_never_recorded(agent):
     key = Token.objects.get(user__username="alice").key
     agent.call(TOOL, name="a")
     agent.call(TOOL, name="crash")
@@ -174,20 +178,20 @@ def test_a_token_is_never_kept(agent):
         assert key[:8] not in str(found)
 
 
-def test_calls_of_this_process(configure, row):
+def test_a_call_of_the_in_process_client(configure, row):
     configure()
     user = User.objects.get(username="alice")
     InProcessClient(user).send("tools/call", {"name": TOOL, "arguments": {"name": "a"}})
     assert (row().user_label, row().client_name, row().verdict) == ("alice", "drf_mcp", "success")
 
 
-def test_calls_of_the_command(configure, row):
+def test_a_call_of_the_command_mcp_call(configure, row):
     configure()
     call_command("mcp_call", TOOL, "name=a", username="alice", stdout=io.StringIO())
     assert (row().user_label, row().verdict) == ("alice", "success")
 
 
-def test_calls_over_standard_streams(configure, row):
+def test_a_call_over_stdio(configure, row):
     configure()
     user, lines = User.objects.get(username="alice"), []
     connection = StdioConnection(
@@ -199,7 +203,7 @@ def test_calls_over_standard_streams(configure, row):
     assert (row().user_label, row().verdict) == ("alice", "success")
 
 
-def test_an_audit_that_cannot_be_written_is_logged_and_the_answer_stays(
+def test_a_record_that_cannot_be_written_is_logged_and_the_call_succeeds(
     agent, auditor, monkeypatch, caplog
 ):
     def fail(row):
@@ -210,7 +214,9 @@ def test_an_audit_that_cannot_be_written_is_logged_and_the_answer_stays(
     assert "The audit of a call could not be written" in caplog.text
 
 
-def test_a_user_without_a_name_keeps_the_row(agent, auditor, monkeypatch, caplog, row):
+def test_a_failing_get_user_leaves_the_user_out_of_the_row(
+    agent, auditor, monkeypatch, caplog, row
+):
     def fail(user):
         raise RuntimeError
 
@@ -221,7 +227,7 @@ def test_a_user_without_a_name_keeps_the_row(agent, auditor, monkeypatch, caplog
 
 
 @pytest.mark.django_db
-def test_the_row_outlives_a_rollback(configure, agent_of, monkeypatch):
+def test_a_row_is_kept_when_the_call_is_rolled_back(configure, agent_of, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     configure()
     agent_of("alice").call(TOOL, name="crash")
@@ -239,7 +245,7 @@ values = st.recursive(
 
 @pytest.mark.slow
 @given(arguments=values | st.dictionaries(texts, values), name=texts, client=values)
-def test_no_argument_keeps_a_row_out(agent, arguments, name, client):
+def test_a_call_with_any_arguments_has_a_row(agent, arguments, name, client):
     AuditedCall.objects.all().delete()
     for tool in (TOOL, name):
         message, headers = agent.frame("tools/call", {"name": tool, "arguments": arguments})

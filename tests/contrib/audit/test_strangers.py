@@ -1,4 +1,4 @@
-"""Callers without a valid credential are counted by address, and fill no table."""
+"""Requests without a valid credential are counted by address and cannot fill the table."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def minute(monkeypatch):
 
 
 @pytest.fixture
-def knock(configure, db):
+def send_refused_call(configure, db):
     configure(AUTHENTICATION_CLASSES=[TOKEN], PERMISSION_CLASSES=[SIGNED_IN])
 
-    def knock(address: str = "192.0.2.1", **headers) -> int:
+    def send_refused_call(address: str = "192.0.2.1", **headers) -> int:
         agent = Agent(Client(REMOTE_ADDR=address))
         message, own = agent.frame("tools/call", {"name": TOOL, "arguments": {"name": "a"}})
         return agent.post(message, {**own, **headers}).status_code
 
-    return knock
+    return send_refused_call
 
 
 def counts() -> list[tuple[str, int, int]]:
@@ -40,57 +40,59 @@ def counts() -> list[tuple[str, int, int]]:
     return [(row.address, row.status, row.messages) for row in rows]
 
 
-def test_the_first_message_of_a_minute_has_its_row_at_once(knock):
-    assert knock() == 401
+def test_the_first_message_of_a_minute_has_its_row_at_once(send_refused_call):
+    assert send_refused_call() == 401
     row = AuditedCall.objects.get()
     assert (row.verdict, row.code, row.status) == ("denied", "UNAUTHORIZED", 401)
     assert (row.address, row.messages, row.arguments) == ("192.0.2.1", 1, "")
 
 
-def test_further_messages_are_written_together_after_a_minute(knock, minute, auditor):
+def test_further_messages_are_written_together_after_a_minute(send_refused_call, minute, auditor):
     for _ in range(5):
-        knock()
+        send_refused_call()
     assert counts() == [("192.0.2.1", 401, 1)]
     minute[0] += INTERVAL
-    knock("192.0.2.2")
+    send_refused_call("192.0.2.2")
     assert counts() == [("192.0.2.1", 401, 1), ("192.0.2.1", 401, 4), ("192.0.2.2", 401, 1)]
 
 
-def test_within_a_minute_no_statement_is_sent(knock, django_assert_num_queries):
-    knock()
+def test_a_second_message_within_a_minute_sends_no_query(
+    send_refused_call, django_assert_num_queries
+):
+    send_refused_call()
     with django_assert_num_queries(0):
-        knock()
+        send_refused_call()
 
 
-def test_what_is_counted_is_written_when_the_process_ends(knock, auditor):
-    knock()
-    knock()
+def test_counted_messages_are_written_by_flush(send_refused_call, auditor):
+    send_refused_call()
+    send_refused_call()
     auditor.strangers.flush()
     assert counts() == [("192.0.2.1", 401, 1), ("192.0.2.1", 401, 1)]
 
 
-def test_a_wrong_token_is_a_strangers(knock):
-    assert knock(Authorization="Token wrong") == 401
+def test_a_message_with_a_wrong_token_is_counted(send_refused_call):
+    assert send_refused_call(Authorization="Token wrong") == 401
     assert counts() == [("192.0.2.1", 401, 1)]
 
 
-def test_a_page_of_another_origin_is_a_stranger(knock):
-    assert knock(Origin="https://evil.example") == 403
+def test_a_message_of_another_origin_is_counted(send_refused_call):
+    assert send_refused_call(Origin="https://evil.example") == 403
     assert counts() == [("192.0.2.1", 403, 1)]
 
 
-def test_each_message_of_a_batch_counts(knock, auditor):
+def test_each_message_of_a_batch_counts(send_refused_call, auditor):
     batch = [call_message(1, name="a"), call_message(2, name="b")]
     Agent(Client(REMOTE_ADDR="192.0.2.3")).post(batch, {"MCP-Protocol-Version": BATCHES})
     auditor.strangers.flush()
     assert [row[2] for row in counts()] == [1, 1]
 
 
-def test_many_addresses_take_no_more_memory_than_some(knock, auditor, monkeypatch):
+def test_addresses_beyond_the_limit_are_counted_together(send_refused_call, auditor, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.audit.auditor.MAX_ADDRESSES", 3)
-    knock()
+    send_refused_call()
     for number in range(10, 20):
-        knock(f"192.0.2.{number}")
+        send_refused_call(f"192.0.2.{number}")
     auditor.strangers.flush()
     assert {row[0]: row[2] for row in counts()[1:]} == {
         "192.0.2.10": 1,
@@ -100,7 +102,7 @@ def test_many_addresses_take_no_more_memory_than_some(knock, auditor, monkeypatc
     }
 
 
-def test_a_known_caller_has_a_row_of_their_own(configure, agent_of):
+def test_each_refused_message_of_a_known_caller_has_a_row(configure, agent_of):
     configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAdminUser"])
     for _ in range(2):
         message, headers = agent_of("alice").frame("tools/list", {})
@@ -108,10 +110,10 @@ def test_a_known_caller_has_a_row_of_their_own(configure, agent_of):
     assert [row.user_label for row in AuditedCall.objects.all()] == ["alice", "alice"]
 
 
-def test_a_database_that_is_gone_changes_no_answer(knock, auditor, monkeypatch, caplog):
+def test_a_failing_database_changes_no_response(send_refused_call, auditor, monkeypatch, caplog):
     def fail(*args):
         raise RuntimeError("gone")
 
     monkeypatch.setattr(type(auditor), "is_kept", fail)
-    assert knock() == 401
+    assert send_refused_call() == 401
     assert "could not be written" in caplog.text

@@ -40,7 +40,7 @@ def test_the_row_is_there_before_the_call_and_completed_after_it(strict, auditor
     assert row().credential == "TokenAuthentication"
 
 
-def test_a_tool_that_another_one_runs_has_its_row_before_the_call(strict, settings, row):
+def test_a_tool_run_by_tools_write_has_one_row(strict, settings, row):
     settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
     assert not strict.call("tools_write", name=TOOL, arguments={"name": "a"}).is_error
     assert (row().tool, row().arguments) == (TOOL, '{"name": "a"}')
@@ -72,7 +72,7 @@ def test_a_row_that_cannot_be_completed_stays_unanswered(strict, auditor, monkey
     assert "could not be written" in caplog.text
 
 
-def test_a_process_that_ends_leaves_its_row(strict, monkeypatch, row):
+def test_an_interrupted_call_leaves_an_unanswered_row(strict, monkeypatch, row):
     def end(*args, **kwargs):
         raise KeyboardInterrupt
 
@@ -82,14 +82,14 @@ def test_a_process_that_ends_leaves_its_row(strict, monkeypatch, row):
     assert row().verdict == "unanswered"
 
 
-def test_what_is_refused_before_the_call_has_one_row(strict, django_assert_num_queries):
+def test_a_call_that_is_refused_before_the_view_has_one_row(strict):
     strict.call(TOOL, nmae="a")
     strict.error("tools/call", name="make_grup", arguments={})
     codes = AuditedCall.objects.order_by("pk").values_list("code", flat=True)
     assert list(codes) == ["VALIDATION_ERROR", "UNKNOWN_TOOL"]
 
 
-def test_a_caller_who_is_not_let_in_is_denied_once(strict, caplog, row):
+def test_a_call_with_a_wrong_token_has_one_denied_row(strict, caplog, row):
     message, headers = strict.frame("tools/call", {"name": TOOL, "arguments": {"name": "a"}})
     assert strict.post(message, {**headers, "authorization": "Token wrong"}).status_code == 401
     assert (row().verdict, row().code) == ("denied", "UNAUTHORIZED")
@@ -97,7 +97,7 @@ def test_a_caller_who_is_not_let_in_is_denied_once(strict, caplog, row):
 
 
 @pytest.mark.parametrize("name", ["crash", "missing"])
-def test_a_failed_call_is_completed(strict, row, name):
+def test_the_row_of_a_failed_call_is_completed(strict, row, name):
     strict.call(TOOL, name=name)
     assert row().verdict == "failed"
     assert Group.objects.filter(name=name).exists() is (name in views.made)

@@ -22,7 +22,7 @@ class GroupSerializer(serializers.Serializer):
 
 
 class MakeGroup(APIView):
-    """Make a group; some names make it end otherwise."""
+    """Make a group; the names crash, missing and declined fail."""
 
     permission_classes = [IsAuthenticated]
     serializer_class = GroupSerializer
@@ -48,7 +48,7 @@ class OnceAMinute(UserRateThrottle):
 
 
 class Slow(APIView):
-    """Answer once a minute."""
+    """Answer at most once a minute."""
 
     permission_classes = [IsAuthenticated]
     throttle_classes = [OnceAMinute]
