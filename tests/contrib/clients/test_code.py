@@ -1,4 +1,4 @@
-"""The code that schemas become: it parses, and its types have the names of the schemas."""
+"""Clients written from schemas: their code runs, and their types have the schemas' members."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXTS = st.just(AWKWARD_TEXT) | st.text(max_size=20)
 SCALARS = st.sampled_from(["string", "integer", "number", "boolean", "null"])
 
 
-def extend(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def nest(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     objects = st.fixed_dictionaries(
         {"type": st.just("object"), "properties": st.dictionaries(NAMES, inner, max_size=4)},
         optional={"additionalProperties": st.booleans() | inner, "description": TEXTS},
@@ -42,7 +42,7 @@ SCHEMAS = st.recursive(
     | st.lists(TEXTS | st.integers() | st.booleans() | st.none() | st.floats(), min_size=1).map(
         lambda choices: {"enum": choices}
     ),
-    extend,
+    nest,
     max_leaves=12,
 )
 OBJECTS = st.dictionaries(NAMES, SCHEMAS, max_size=5).flatmap(
@@ -64,7 +64,7 @@ def read_hints(module: ModuleType, name: str) -> dict[str, Any]:
 
 @given(schemas=st.dictionaries(NAMES, st.tuples(OBJECTS, SCHEMAS), max_size=3), text=TEXTS)
 def test_any_schema_gives_python_that_runs(schemas, text):
-    """The arguments of each tool are those of its schema, by their own names."""
+    """The arguments of each method have the names that the schema of its tool has."""
     written = write_client(PythonWriter, schemas, text)
     ast.parse(written)
     module = run_client(written)
@@ -104,7 +104,7 @@ def test_objects_with_the_same_members_are_one_type():
     assert "CatsShowData: TypeAlias = CatsListDataItem" in text
 
 
-def test_names_that_a_language_would_write_alike_stay_apart():
+def test_tools_whose_names_collide_in_a_language_get_different_names():
     nothing = {"type": "object", "properties": {}}
     tools = {name: (nothing, {}) for name in ("a-b", "a_b", "aB", "import", "class")}
     python = write_client(PythonWriter, tools)

@@ -1,4 +1,4 @@
-"""``manage.py mcp_client`` writes the tools of a caller."""
+"""``manage.py mcp_client`` writes a client with the tools of a caller."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write(*args: str) -> str:
         ("typescript", TypeScriptWriter.runtime, "support.ts.txt"),
     ],
 )
-def test_the_tools_of_a_toolset(tmp_path, language, runtime, name):
+def test_the_client_of_a_toolset_equals_the_golden_file(tmp_path, language, runtime, name):
     text = write(language, "--as", "alice", "--endpoint", "/mcp/x/support")
     shown = text.replace(runtime.rstrip(), "[the runtime]")
     golden = GOLDEN / name
@@ -65,11 +65,11 @@ def test_the_tools_are_those_that_the_caller_sees():
 
 
 def test_without_a_caller_all_tools_are_written():
-    """The endpoint lets no anonymous caller in."""
+    """The endpoint refuses anonymous callers."""
     assert {"customers_list", "customers_deactivate"} <= methods_of(write("python"))
 
 
-def test_tools_of_the_server_that_only_its_list_has():
+def test_tools_of_features_are_written():
     assert "tools_compose" in methods_of(
         write("python", "--as", "alice", "--endpoint", "/mcp/compose")
     )
@@ -83,7 +83,7 @@ def test_a_file_is_written(tmp_path):
     assert file.read_text(encoding="utf-8") == write("python", "--as", "alice")
 
 
-def test_a_file_that_cannot_be_written(tmp_path):
+def test_an_output_file_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="cannot be written"):
         write("python", "--as", "alice", "--output", str(tmp_path / "none" / "shop.py"))
 
@@ -104,7 +104,7 @@ def make_view(envelope):
     return Groups
 
 
-def test_data_is_typed_as_each_envelope_has_it(expose):
+def test_the_type_of_data_fits_each_envelope(expose):
     envelopes = [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
     expose(*(path(f"{n}/", make_view(each).as_view()) for n, each in enumerate(envelopes)))
     module = run_client(write("python"))

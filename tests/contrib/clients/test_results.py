@@ -1,4 +1,4 @@
-"""What a client makes of results, in each envelope: data, errors, and what was too long."""
+"""How a generated client reads results of each envelope: data, errors, truncated results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def module():
 
 @pytest.fixture
 def call(module):
-    """Call a tool as alice does, by the code that clients have."""
+    """Call a tool as alice through a generated client."""
 
     def call(envelope, name, **arguments):
         http = MCPClient(envelope_class=envelope)
@@ -72,7 +72,7 @@ def test_a_refusal_is_a_typed_error(call, module, envelope):
 
 
 @every_envelope
-def test_a_result_that_was_too_long_is_no_success(call, module, settings, envelope):
+def test_a_truncated_result_is_an_error(call, module, settings, envelope):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     with pytest.raises(module.ResultTooLong, match="content_retrieve") as caught:
         call(envelope, "orders_list", page_size=50)
@@ -83,7 +83,7 @@ def test_a_result_that_was_too_long_is_no_success(call, module, settings, envelo
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES[:3], ids=lambda envelope: envelope.__name__)
-def test_a_question_is_an_error_with_what_is_asked(call, module, settings, envelope):
+def test_a_confirmation_question_is_an_error_with_its_token(call, module, settings, envelope):
     settings.DRF_MCP = {**settings.DRF_MCP, "CONFIRM": True}
     rows = call(ResponseV2Envelope, "orders_list", page_size=1, status=["pending"]).data
     with pytest.raises(module.ToolError) as caught:

@@ -1,4 +1,4 @@
-"""Clients of tools that are nothing but schemas."""
+"""Clients generated from schemas alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_client(
     schemas: dict[str, tuple[dict[str, Any], Any]],
     description: str = "",
 ) -> str:
-    """Return the client of tools by their names: of each the schemas of arguments and data."""
+    """Return the client of tools: each name with the schemas of its arguments and data."""
     writer = writer_class()
     reader = TypeReader(UniqueNames(writer.reserved))
     tools = [
@@ -44,7 +44,7 @@ def write_client(
 def run_client(text: str) -> ModuleType:
     """Return the module of a Python client."""
     module = ModuleType("generated_client")
-    # Dataclasses look their module up.
+    # Dataclasses look up their module in sys.modules.
     with mock.patch.dict(sys.modules, {module.__name__: module}):
         exec(compile(text, "generated_client.py", "exec"), vars(module))
     return module

@@ -10,26 +10,26 @@ from tests.agents import Agent, Result
 
 
 class Composer(Agent):
-    """An agent that sends programs to the shop's endpoint for them."""
+    """An agent that sends programs to the tool ``tools_compose``."""
 
     def run(self, program: str) -> Result:
         return self.call("tools_compose", program=program)
 
     def value(self, program: str) -> Any:
-        """Return the value of a program that has to end well."""
+        """Return the value of a program that has to succeed."""
         result = self.run(program)
         assert not result.is_error, result.envelope
         return result.data["result"]
 
-    def go_on(self, stopped: Result, **answers: Any) -> Result:
-        """Let a program go on that stopped."""
+    def resume(self, stopped: Result, **answers: Any) -> Result:
+        """Resume a stopped program with the answers to its questions."""
         arguments = {"answers": answers} if answers else {}
         return self.call("tools_compose", resume=stopped.data["resume"], **arguments)
 
 
 @pytest.fixture
 def composer_of(agent_of) -> Callable[..., Composer]:
-    """Agents at the endpoint whose programs may write: ``composer_of("alice")``."""
+    """Return agents at the endpoint whose programs may write: ``composer_of("alice")``."""
 
     def make(username: str | None, path: str = "/mcp/compose") -> Composer:
         return Composer(agent_of(username).http, path=path)
@@ -39,7 +39,7 @@ def composer_of(agent_of) -> Callable[..., Composer]:
 
 @pytest.fixture
 def composer(composer_of) -> Composer:
-    """An agent of alice, who looks after customers of her own."""
+    """An agent of alice, who has customers."""
     return composer_of("alice")
 
 
@@ -61,7 +61,7 @@ def configure(settings) -> Callable[..., None]:
 
 @pytest.fixture
 def calls() -> list[str]:
-    """The tools that are called, in their order."""
+    """The names of the called tools, in their order."""
     names: list[str] = []
 
     def note(sender, tool, **kwargs) -> None:

@@ -1,4 +1,4 @@
-"""Programs that want more than their caller has, or more than a machine has."""
+"""Programs that try to exceed the rights of their caller or the limits of the machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from example_project.shop.models import Customer
 
 pytestmark = pytest.mark.django_db
 
-# What each of them ends with.
+# Each program with a text of its error.
 ATTACKS = {
     "deep recursion": ("def f():\n    return f()\nf()", "RecursionError"),
     "deep result": ("x = []\nfor i in range(1000):\n    x = [x]\nx", "nested deeper"),
@@ -62,7 +62,7 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_ends_in_an_error(composer, configure, name):
+def test_an_attack_ends_in_an_error_and_changes_nothing(composer, configure, name):
     program, end = ATTACKS[name]
     # A busy machine takes a while for the calls that come before the limit.
     seconds = 20 if end == "the most that it" else 1
@@ -82,8 +82,8 @@ def test_output_is_cut(composer, configure):
 
 
 @pytest.mark.parametrize("function", ["signatures()", "kept('x')", "customers_list(page=1)"])
-def test_the_time_of_functions_counts(composer, monkeypatch, function):
-    # Each look at the clock is a second later.
+def test_the_time_of_calls_counts(composer, monkeypatch, function):
+    # Each reading of the clock is a second later.
     clock = SimpleNamespace(monotonic=itertools.count().__next__)
     monkeypatch.setattr("drf_mcp.contrib.compose.calls.time", clock)
     program = f"while True:\n    try:\n        {function}\n    except Exception:\n        pass"
@@ -91,26 +91,26 @@ def test_the_time_of_functions_counts(composer, monkeypatch, function):
     assert result.envelope["error"] == "The program took longer than 20 seconds."
 
 
-def test_the_answers_of_a_program_have_to_fit_together(composer, monkeypatch):
+def test_the_results_of_all_calls_have_one_limit(composer, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.compose.calls.MEGABYTE", 100)
     composer.value("customers_list(page_size=20, page=1)")
     result = composer.run("for i in range(9):\n    customers_list(page_size=20, page=1)")
     assert "CONTENT_TRUNCATED" in result.envelope["error"]
 
 
-def test_a_program_waits_for_nothing(composer):
+def test_a_program_cannot_sleep(composer):
     started = time.monotonic()
     composer.run("import time\ntime.sleep(30)")
     assert time.monotonic() - started < 5
 
 
-def test_a_program_leaves_nothing_for_the_next(composer, composer_of):
+def test_a_program_leaves_no_state_for_the_next_program(composer, composer_of):
     composer.run("secret = 'mine'\nimport math\nmath.pi = 4")
     result = composer_of("bob").run("secret")
     assert "not defined" in result.envelope["error"]
 
 
-def test_a_stranger_has_the_tools_of_strangers(composer_of, configure):
+def test_an_anonymous_caller_is_refused(composer_of):
     answer = composer_of(None).post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert answer.status_code == 401
 
@@ -121,16 +121,16 @@ def stop(composer):
     return composer.run(program.replace("CUSTOMER", str(customer.pk))), customer
 
 
-def test_a_stopped_program_goes_on_for_its_caller_alone(staff, composer_of, configure):
+def test_only_its_caller_resumes_a_stopped_program(staff, composer_of, configure):
     configure(CONFIRM=True)
     stopped, customer = stop(staff)
-    assert composer_of("alice").go_on(stopped).code == "NOT_FOUND"
-    assert composer_of("bob").go_on(stopped).code == "NOT_FOUND"
+    assert composer_of("alice").resume(stopped).code == "NOT_FOUND"
+    assert composer_of("bob").resume(stopped).code == "NOT_FOUND"
     assert Customer.objects.filter(pk=customer.pk).exists()
 
 
 @pytest.mark.parametrize("changed", ["", "x", "AAAA:BBBB"])
-def test_an_id_that_was_changed_is_refused(staff, configure, changed):
+def test_a_changed_id_of_a_stopped_program_is_refused(staff, configure, changed):
     configure(CONFIRM=True)
     stopped, _customer = stop(staff)
     name = stopped.data["resume"]
@@ -138,35 +138,35 @@ def test_an_id_that_was_changed_is_refused(staff, configure, changed):
     assert result.code == "NOT_FOUND"
 
 
-def test_a_stopped_program_goes_on_once(staff, configure):
+def test_a_stopped_program_is_resumed_once(staff, configure):
     configure(CONFIRM=True)
     stopped, customer = stop(staff)
-    assert not staff.go_on(stopped).is_error
+    assert not staff.resume(stopped).is_error
     assert not Customer.objects.filter(pk=customer.pk).exists()
-    again = staff.go_on(stopped)
+    again = staff.resume(stopped)
     assert (again.code, again.data["details"]["field"]) == ("NOT_FOUND", "resume")
 
 
-def test_a_stopped_program_does_not_go_on_under_fewer_rights(staff, configure):
+def test_a_stopped_program_is_not_resumed_with_fewer_rights(staff, configure):
     configure(CONFIRM=True)
     stopped, customer = stop(staff)
     user = Token.objects.get(user__username="carol").user
     user.is_staff = False
     user.save()
-    assert staff.go_on(stopped).is_error
+    assert staff.resume(stopped).is_error
     assert Customer.objects.filter(pk=customer.pk).exists()
 
 
-def test_one_caller_keeps_so_many_programs(staff, configure, monkeypatch):
+def test_the_stopped_programs_of_a_caller_are_limited(staff, configure, monkeypatch):
     configure(CONFIRM=True)
     monkeypatch.setattr("drf_mcp.contrib.compose.keeping.MOST_KEPT", 2)
     stopped = [stop(staff)[0] for _ in range(3)]
     assert KeptProgram.objects.count() == 2
-    assert staff.go_on(stopped[0]).code == "NOT_FOUND"
-    assert not staff.go_on(stopped[2]).is_error
+    assert staff.resume(stopped[0]).code == "NOT_FOUND"
+    assert not staff.resume(stopped[2]).is_error
 
 
-def test_what_is_too_long_is_not_kept(staff, configure, monkeypatch):
+def test_a_state_that_is_too_long_is_not_stored(staff, configure, monkeypatch):
     configure(CONFIRM=True)
     monkeypatch.setattr("drf_mcp.contrib.compose.keeping.MAX_STATE", 100)
     stopped, _customer = stop(staff)
@@ -175,17 +175,19 @@ def test_what_is_too_long_is_not_kept(staff, configure, monkeypatch):
     assert KeptProgram.objects.count() == 0
 
 
-def test_a_stopped_program_waits_while_others_have_all_processes(staff, configure, monkeypatch):
+def test_a_resume_refused_while_all_processes_are_busy_can_be_repeated(
+    staff, configure, monkeypatch
+):
     configure(CONFIRM=True)
     stopped, customer = stop(staff)
     with monkeypatch.context() as patch:
         patch.setattr("drf_mcp.contrib.compose.sandbox.get_pool", FullPool)
-        assert staff.go_on(stopped).code == "UNAVAILABLE"
-    assert not staff.go_on(stopped).is_error
+        assert staff.resume(stopped).code == "UNAVAILABLE"
+    assert not staff.resume(stopped).is_error
     assert not Customer.objects.filter(pk=customer.pk).exists()
 
 
-def test_a_fork_of_a_process_that_ran_programs_says_that_it_runs_none(composer, monkeypatch):
+def test_a_forked_process_refuses_programs(composer, monkeypatch):
     monkeypatch.setattr("drf_mcp.contrib.compose.sandbox.pools", {0: None})
     assert composer.run("1").code == "UNAVAILABLE"
 

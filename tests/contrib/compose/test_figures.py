@@ -1,4 +1,4 @@
-"""Figures of lists that declare none, asked for by programs."""
+"""Programs that call ``lists_aggregate``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def undeclared(configure):
     configure(AGGREGATES="auto")
 
 
-def test_a_program_asks_for_figures_of_a_list(composer, calls):
+def test_a_program_gets_the_figures_of_a_list(composer, calls):
     own = Customer.objects.filter(owner__username="alice")
     value = composer.value(FIGURES)
     assert value["total"]["count"] == own.count()
@@ -25,11 +25,11 @@ def test_a_program_asks_for_figures_of_a_list(composer, calls):
     assert calls == ["customers_list", "tools_compose"]
 
 
-def test_its_signature_is_among_those_of_the_tools(composer):
+def test_signatures_include_lists_aggregate(composer):
     assert composer.value("signatures('lists_*')").startswith("lists_aggregate(tool: str")
 
 
-def test_a_list_that_the_caller_does_not_have_gives_no_figures(composer):
+def test_an_unknown_list_is_refused(composer):
     program = """
 try:
     lists_aggregate(tool="users_list")
@@ -40,12 +40,12 @@ text
     assert composer.value(program).startswith("VALIDATION_ERROR /tool: No list has this name")
 
 
-def test_a_program_that_goes_on_has_the_figures_from_before(staff, configure, calls):
+def test_a_resumed_program_keeps_its_figures(staff, configure, calls):
     configure(CONFIRM=True)
     pk = Customer.objects.exclude(orders__isnull=False).first().pk
     stopped = staff.run(f"before = {FIGURES}\ncustomers_destroy(id={pk})\nbefore['total']['count']")
     before = Customer.objects.count()
     calls.clear()
-    gone_on = staff.go_on(stopped)
-    assert gone_on.data["result"] == before
+    resumed = staff.resume(stopped)
+    assert resumed.data["result"] == before
     assert "customers_list" not in calls

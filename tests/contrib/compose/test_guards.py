@@ -48,13 +48,13 @@ def test_a_confirmation_stops_the_program_and_nothing_runs_twice(staff, configur
     assert [each["tool"] for each in stopped.data["changed"]] == ["customers_create"]
     assert Customer.objects.filter(email="zoe@example.com").count() == 1
     calls.clear()
-    result = staff.go_on(stopped)
+    result = staff.resume(stopped)
     assert (result.is_error, result.data["result"]) == (False, 0)
     assert "customers_create" not in calls
     assert not Customer.objects.filter(email="zoe@example.com").exists()
 
 
-def test_a_change_that_comes_again_by_its_key_is_counted_once(staff, configure):
+def test_a_call_repeated_by_its_idempotency_key_is_one_change(staff, configure):
     configure(IDEMPOTENCY_KEYS=True)
     new = 'customers_create(name="Zoe", email="z@example.com", country="DE", idempotency_key="k")\n'
     failed = staff.run(f"{new}{new}1 / 0")
@@ -64,18 +64,18 @@ def test_a_change_that_comes_again_by_its_key_is_counted_once(staff, configure):
     )
 
 
-def test_a_program_stops_as_often_as_it_has_to(staff, configure, calls):
+def test_a_program_may_stop_several_times(staff, configure, calls):
     configure(CONFIRM=True)
     one, two = Customer.objects.exclude(orders__isnull=False).values_list("pk", flat=True)[:2]
     stopped = staff.run(f"customers_destroy(id={one})\ncustomers_destroy(id={two})\n'both'")
-    again = staff.go_on(stopped)
+    again = staff.resume(stopped)
     assert again.data["changed"] == [{"tool": "customers_destroy", "arguments": {"id": one}}]
     assert again.envelope["error"].startswith(
         "The program stopped at customers_destroy. What was changed before stays:"
         " customers_destroy (1). The call was not made: it has to be confirmed. Delete a customer."
     )
     calls.clear()
-    assert staff.go_on(again).data["result"] == "both"
+    assert staff.resume(again).data["result"] == "both"
     assert calls == ["customers_destroy", "tools_compose"]
     assert not Customer.objects.filter(pk__in=[one, two]).exists()
 
@@ -95,13 +95,13 @@ errors
 """
     stopped = staff.run(program)
     calls.clear()
-    errors = staff.go_on(stopped).data["result"]
+    errors = staff.resume(stopped).data["result"]
     codes = [text.split()[0] for text in errors]
     assert codes == ["VALIDATION_ERROR", "NOT_FOUND"]
     assert "customers_list" not in calls
 
 
-def as_client_with_forms(staff, **params):
+def call_with_forms(staff, **params):
     capabilities = {"elicitation": {"form": {}}}
     meta = {"io.modelcontextprotocol/clientCapabilities": capabilities}
     return staff.result("tools/call", name="tools_compose", _meta=meta, **params)
@@ -111,43 +111,43 @@ def as_client_with_forms(staff, **params):
 def test_the_user_of_a_client_with_forms_is_asked(staff, configure, calls, action):
     configure(CONFIRM=True)
     arguments = {"program": PROGRAM}
-    asked = as_client_with_forms(staff, arguments=arguments)
+    asked = call_with_forms(staff, arguments=arguments)
     [(key, request)] = asked["inputRequests"].items()
     assert request["params"]["message"].startswith("Delete a customer?")
     calls.clear()
     replies = {key: {"action": action, "content": {}}}
     further = {"requestState": asked["requestState"], "inputResponses": replies}
-    as_client_with_forms(staff, arguments=arguments, **further)
+    call_with_forms(staff, arguments=arguments, **further)
     assert "customers_create" not in calls
     exists = Customer.objects.filter(email="zoe@example.com").exists()
     assert exists is (action == "decline")
 
 
-def test_what_changed_since_is_asked_anew(staff, configure):
+def test_a_row_that_changed_after_the_stop_is_confirmed_anew(staff, configure):
     configure(CONFIRM=True)
     stopped = staff.run(PROGRAM)
     Customer.objects.filter(email="zoe@example.com").update(name="Somebody else")
-    again = staff.go_on(stopped)
+    again = staff.resume(stopped)
     assert again.code in ("CONFIRMATION_REQUIRED", "CONFIRMATION_INVALID")
     assert Customer.objects.filter(email="zoe@example.com").exists()
 
 
-def test_another_program_does_not_go_on(staff, configure):
+def test_a_stopped_program_is_resumed_without_another_program(staff, configure):
     configure(CONFIRM=True)
     stopped = staff.run(PROGRAM)
     other = staff.call("tools_compose", resume=stopped.data["resume"], program="customers_list()")
     assert [each["pointer"] for each in other.problems] == ["/program"]
 
 
-def test_answers_that_nobody_asked_for_are_refused(staff, configure):
+def test_unknown_answers_are_refused(staff, configure):
     configure(CONFIRM=True)
-    result = staff.go_on(staff.run(PROGRAM), sure=True)
+    result = staff.resume(staff.run(PROGRAM), sure=True)
     assert [each["pointer"] for each in result.problems] == ["/answers/sure"]
 
 
-def test_the_programs_own_limits_hold_for_all_of_it(staff, configure):
+def test_the_limits_count_calls_before_and_after_a_stop(staff, configure):
     configure(CONFIRM=True, COMPOSE_LIMITS={"calls": 2})
-    result = staff.go_on(staff.run(PROGRAM))
+    result = staff.resume(staff.run(PROGRAM))
     assert "the most that it may make" in result.envelope["error"]
     assert [each["tool"] for each in result.data["changed"]] == [
         "customers_create",
@@ -171,7 +171,7 @@ def test_each_call_is_recorded(composer, monkeypatch):
     assert sorted(recorded) == ["customers_list", "orders_list", "tools_compose"]
 
 
-def test_what_is_taken_away_from_the_endpoint_is_taken_from_programs(composer, configure):
+def test_the_setting_read_only_holds_for_programs(composer, configure):
     configure(READ_ONLY=True)
     pk = Order.objects.filter(customer__owner__username="alice", status="pending").first().pk
     result = composer.run(f"orders_cancel(id={pk})")
@@ -181,7 +181,7 @@ def test_what_is_taken_away_from_the_endpoint_is_taken_from_programs(composer, c
 
 @pytest.fixture
 def holder_of(composer_of):
-    """Composers with a token that takes tools away: ``holder_of(read_only=True)``."""
+    """Return agents with a narrowed agent token: ``holder_of(read_only=True)``."""
 
     def make(**narrowing):
         token = AgentToken(user=User.objects.get(username="carol"), name="desk", **narrowing)
@@ -193,7 +193,7 @@ def holder_of(composer_of):
 
 
 @pytest.mark.parametrize("narrowing", [{"read_only": True}, {"tools": ["customers_list"]}])
-def test_a_token_takes_tools_from_programs(holder_of, narrowing):
+def test_a_narrowed_token_narrows_programs(holder_of, narrowing):
     holder = holder_of(**narrowing)
     assert holder.value("len(customers_list(page_size=2, page=1))") == 2
     assert "customers_create" not in holder.value("signatures()")
@@ -206,27 +206,27 @@ def test_a_token_takes_tools_from_programs(holder_of, narrowing):
     assert not Customer.objects.filter(email="zoe@example.com").exists()
 
 
-def test_a_narrower_token_does_not_go_on_with_a_program(staff, holder_of, configure):
+def test_a_narrower_token_cannot_resume_a_program(staff, holder_of, configure):
     configure(CONFIRM=True)
     stopped = holder_of().run(PROGRAM)
-    assert holder_of(tools=["customers_*"]).go_on(stopped).code == "NOT_FOUND"
-    assert holder_of().go_on(stopped).data["result"] == 0
+    assert holder_of(tools=["customers_*"]).resume(stopped).code == "NOT_FOUND"
+    assert holder_of().resume(stopped).data["result"] == 0
 
 
-def test_a_program_only_reads_at_an_endpoint_that_only_reads(composer_of, configure):
+def test_a_program_at_a_read_only_endpoint_cannot_write(composer_of, configure):
     configure(COMPOSE="writes")
     reader = composer_of("carol", "/mcp/readonly")
     assert reader.tools()["tools_compose"]["annotations"]["readOnlyHint"] is True
     assert reader.run(PROGRAM).code == "FORBIDDEN"
 
 
-def test_texts_of_others_keep_their_label(composer):
+def test_untrusted_text_keeps_its_label(composer):
     key = "io.github.drf-mcp/untrusted"
     assert key not in composer.run("customers_list(page=1)").raw["_meta"]
     assert composer.run("tickets_list(page=1)").raw["_meta"][key] == ["result", "output"]
 
 
-def test_a_call_that_fails_leaves_what_was_done_and_says_it(staff):
+def test_a_failed_call_keeps_and_names_earlier_changes(staff):
     result = staff.run(
         "c = customers_create(name='Zoe', email='zoe@example.com', country='DE')\n"
         "customers_retrieve(id=0)"
@@ -249,7 +249,7 @@ def placed(staff):
     return PLACED.replace("ball", product.slug) % customer.pk
 
 
-def test_the_answer_says_how_calls_are_taken_back(staff, placed):
+def test_a_result_names_the_undo_of_its_calls(staff, placed):
     result = staff.run(f"{placed}\norder['id']")
     [call] = result.envelope["meta"]["calls"]
     assert call["tool"] == "orders_create"
@@ -259,22 +259,20 @@ def test_the_answer_says_how_calls_are_taken_back(staff, placed):
     }
 
 
-def test_an_error_says_how_the_calls_before_it_are_taken_back(staff, placed):
+def test_an_error_names_the_undo_of_the_calls_before_it(staff, placed):
     result = staff.run(f"{placed}\ncustomers_retrieve(id=0)")
     [call] = result.envelope["meta"]["calls"]
     assert (result.code, call["undo"]["tool"]) == ("NOT_FOUND", "orders_destroy")
 
 
-def test_a_program_that_goes_on_says_how_calls_before_its_stop_are_taken_back(
-    staff, placed, configure
-):
+def test_a_resumed_program_names_the_undo_of_calls_before_its_stop(staff, placed, configure):
     configure(CONFIRM=True)
     pk = Customer.objects.exclude(orders__isnull=False).first().pk
-    result = staff.go_on(staff.run(f"{placed}\ncustomers_destroy(id={pk})"))
+    result = staff.resume(staff.run(f"{placed}\ncustomers_destroy(id={pk})"))
     assert result.envelope["meta"]["calls"][0]["undo"]["tool"] == "orders_destroy"
 
 
-def test_the_answer_says_what_a_dry_run_would_change(staff):
+def test_a_result_names_the_changes_of_a_dry_run(staff):
     pk = Customer.objects.exclude(orders__isnull=False).first().pk
     result = staff.run(f"customers_destroy(id={pk}, dry_run=True)\n'tried'")
     [call] = result.envelope["meta"]["calls"]
@@ -297,13 +295,13 @@ class MakeGroup(IdempotencyKeyMixin, CreateAPIView):
     idempotency_key_required = True
 
 
-def test_a_key_is_asked_for_and_sent_when_the_program_goes_on(composer_of, expose):
+def test_a_missing_idempotency_key_is_sent_with_the_resume(composer_of, expose):
     expose(path("groups/", MakeGroup.as_view()), COMPOSE="writes", **BY_TOKEN)
     agent = composer_of("alice", "/mcp")
     stopped = agent.run("make_group(name='one')['name']")
     assert stopped.data["answers"] == ["idempotency_key"]
-    assert agent.go_on(stopped, idempotency_key="first").data["result"] == "one"
-    # Sent with another program, the key has its first answer.
+    assert agent.resume(stopped, idempotency_key="first").data["result"] == "one"
+    # Another program with the same key gets the first result.
     again = agent.value("make_group(name='one', idempotency_key='first')['name']")
     assert (again, Group.objects.filter(name="one").count()) == ("one", 1)
 
@@ -325,21 +323,23 @@ class ReadGroups(ListAPIView):
 
 @pytest.fixture
 def reader(composer_of, expose):
-    """An agent whose program reads groups, and has a result of 30 of them."""
+    """An agent with tools that read 60 groups and make one."""
     Group.objects.bulk_create(Group(name=f"{n} {'x' * 90}") for n in range(60))
     patterns = [path("groups/", ReadGroups.as_view()), path("new/", MakeGroup.as_view())]
     expose(*patterns, COMPOSE="writes", MAX_RESULT_TOKENS=1000, **BY_TOKEN)
     return composer_of("alice", "/mcp")
 
 
-def test_an_answer_is_not_given_again_to_who_may_not_read_it_any_more(reader, monkeypatch):
+def test_a_program_is_not_resumed_with_results_that_its_caller_may_not_read_any_more(
+    reader, monkeypatch
+):
     stopped = reader.run("groups = read_groups()\nmake_group(name='one')\ngroups[0]")
     monkeypatch.setattr(IsOpen, "opens", False)
-    result = reader.go_on(stopped, idempotency_key="first")
+    result = reader.resume(stopped, idempotency_key="first")
     assert (result.code, Group.objects.filter(name="one").exists()) == ("FORBIDDEN", False)
 
 
-def test_a_kept_result_is_not_given_to_who_may_not_read_it_any_more(reader, monkeypatch):
+def test_a_kept_result_is_refused_to_a_caller_who_may_not_read_it_any_more(reader, monkeypatch):
     name = reader.run("read_groups()").data["kept"]
     assert reader.value(f"len(kept({name!r}))") == 60
     again = reader.run(f"kept({name!r}) * 2").data["kept"]
@@ -349,31 +349,33 @@ def test_a_kept_result_is_not_given_to_who_may_not_read_it_any_more(reader, monk
 
 
 @pytest.mark.parametrize("place", ["answers", "reopened"])
-def test_another_call_than_before_the_stop_is_not_made(reader, place):
+def test_a_call_that_differs_from_the_call_before_the_stop_is_refused(reader, place):
     stopped = reader.run("read_groups()\nmake_group(name='one')")
     row = KeptProgram.objects.get()
     state = json.loads(row.state)
     (state["answers"][0] if place == "answers" else state["reopened"])["arguments"] = "other"
     row.state = json.dumps(state)
     row.save()
-    result = reader.go_on(stopped, idempotency_key="first")
+    result = reader.resume(stopped, idempotency_key="first")
     assert (result.code, Group.objects.filter(name="one").exists()) == ("CONFLICT", False)
 
 
-def test_a_question_of_a_view_stops_the_program(composer_of, expose):
+@pytest.fixture
+def refunds(composer_of, expose):
+    """An agent with a tool that asks for missing arguments."""
     router = SimpleRouter()
     router.register("refunds", RefundViewSet, basename="refunds")
     expose(*router.urls, COMPOSE="writes", **BY_TOKEN)
-    agent = composer_of("alice", "/mcp")
-    stopped = agent.run("refunds_create()['reason']")
+    return composer_of("alice", "/mcp")
+
+
+def test_a_question_of_a_view_stops_the_program(refunds):
+    stopped = refunds.run("refunds_create()['reason']")
     assert set(stopped.data["answers"]) == {"reason", "amount", "note"}
-    assert agent.go_on(stopped, reason="late", amount=12.5).data["result"] == "late"
+    assert refunds.resume(stopped, reason="late", amount=12.5).data["result"] == "late"
 
 
-def test_a_wrong_answer_is_asked_for_again(composer_of, expose):
-    router = SimpleRouter()
-    router.register("refunds", RefundViewSet, basename="refunds")
-    expose(*router.urls, COMPOSE="writes", **BY_TOKEN)
-    agent = composer_of("alice", "/mcp")
-    again = agent.go_on(agent.run("refunds_create()['reason']"), reason="bored", amount=1)
-    assert agent.go_on(again, reason="late", amount=1).data["result"] == "late"
+def test_a_wrong_answer_stops_the_program_again(refunds):
+    stopped = refunds.run("refunds_create()['reason']")
+    again = refunds.resume(stopped, reason="bored", amount=1)
+    assert refunds.resume(again, reason="late", amount=1).data["result"] == "late"

@@ -1,4 +1,4 @@
-"""What a program has of its tools, and what comes back."""
+"""The functions of a program, its errors and its result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_tool_returns_the_data_of_the_same_request(composer, http_of):
-    """Parity: one row, an aggregate and an action as over HTTP."""
     pk = Customer.objects.filter(owner__username="alice").first().pk
     api = http_of("alice")
     assert composer.value(f"customers_retrieve(id={pk})") == api.get(f"/api/customers/{pk}/").json()
@@ -41,7 +40,7 @@ def test_a_list_returns_the_rows_of_all_pages(composer):
 
 
 class AfterRow(BasePagination):
-    """Three rows after one that the query names, by a parameter that nothing describes."""
+    """Pages of three rows, chosen by a query parameter that no schema describes."""
 
     def paginate_queryset(self, queryset, request, view=None):
         after = int(request.query_params.get("after", 0))
@@ -53,7 +52,7 @@ class AfterRow(BasePagination):
         return Response({"next": link, "results": data})
 
 
-def test_rows_of_pages_that_no_argument_asks_for_are_said_to_be_missing(composer_of, expose):
+def test_a_list_whose_pages_have_no_argument_gives_one_page_and_a_warning(composer_of, expose):
     class Groups(ListAPIView):
         queryset = Group.objects.order_by("pk")
         serializer_class = CustomerSerializer
@@ -71,11 +70,11 @@ def test_rows_of_pages_that_no_argument_asks_for_are_said_to_be_missing(composer
     assert "groups_list gave the rows of one page" in str(warning)
 
 
-def test_a_page_that_the_program_asks_for_is_that_page(composer):
+def test_a_program_may_read_one_page(composer):
     assert composer.value("len(customers_list(page_size=3, page=2))") == 3
 
 
-def test_several_steps_are_one_call(staff, calls):
+def test_a_program_combines_several_calls(staff, calls):
     program = """
 best = {}
 for order in orders_list(status=["pending"]):
@@ -89,7 +88,7 @@ top = max(best, key=lambda name: best[name])
     assert {"orders_list", "customers_retrieve", "tools_compose"} == set(calls)
 
 
-def test_an_error_has_its_code_and_where_it_is(composer):
+def test_the_text_of_an_error_has_its_code_and_pointer(composer):
     program = """
 try:
     orders_create(customer=1, lines=[{"product": "ball", "quantity": "many"}])
@@ -100,13 +99,13 @@ text
     assert composer.value(program).startswith("VALIDATION_ERROR /lines/0/")
 
 
-def test_an_error_that_the_program_leaves_is_the_error_of_its_call(composer):
+def test_an_uncaught_error_is_the_error_of_the_program(composer):
     result = composer.run("1\ncustomers_retrieve(id=0)")
     assert (result.is_error, result.code, result.data["line"]) == (True, "NOT_FOUND", 2)
     assert "customers_list" in result.data["remediation"]
 
 
-def test_a_change_whose_answer_cannot_be_written_is_not_to_be_made_again(staff, monkeypatch):
+def test_a_change_whose_result_cannot_be_encoded_is_named(staff, monkeypatch):
     answer = {"id": 1, "rating": float("nan")}
     monkeypatch.setattr(CustomerSerializer, "to_representation", lambda self, instance: answer)
     result = staff.run('customers_create(name="Ann", email="a@mail.example", country="DE")')
@@ -121,32 +120,32 @@ def test_a_mistyped_tool_is_refused_with_the_nearest_one(composer):
     assert "Did you mean customers_list" in result.envelope["error"]
 
 
-def test_arguments_have_names(composer):
+def test_positional_arguments_are_refused(composer):
     result = composer.run("customers_retrieve(1)")
     assert "customers_retrieve takes arguments by name: id: int" in result.envelope["error"]
 
 
-def test_a_tool_can_be_kept_in_a_variable(composer):
+def test_a_tool_can_be_assigned_to_a_variable(composer):
     assert composer.value("f = customers_list\nlen(f(page_size=2, page=1))") == 2
 
 
-def test_the_signatures_of_tools(composer):
+def test_signatures_can_be_printed(composer):
     result = composer.run("print(signatures('customers_retr*'))")
     assert result.data["output"].startswith("customers_retrieve(id: int) -> {id: int, ")
 
 
-def test_signatures_leave_out_what_the_caller_may_not_call(composer, staff):
+def test_signatures_leave_out_tools_that_the_caller_may_not_call(composer, staff):
     program = "signatures('products_*')"
     assert "products_partial_update" in staff.value(program)
     assert "products_partial_update" not in composer.value(program)
 
 
-def test_signatures_take_no_arguments_by_name(composer):
+def test_signatures_take_no_keyword_arguments(composer):
     result = composer.run("signatures(pattern='orders_*')")
     assert "signatures takes at most 20 texts" in result.envelope["error"]
 
 
-def test_a_program_that_says_nothing_is_told_how(composer):
+def test_a_program_without_a_result_gets_a_suggestion(composer):
     result = composer.run("x = 1")
     assert result.data == {"result": None}
     assert "end the program with the expression" in result.envelope["meta"]["suggestions"][0]
@@ -171,7 +170,7 @@ def test_warnings_of_calls_are_shown(composer):
     assert any("No rows fit 'name'" in text for text in result.envelope["meta"]["warnings"])
 
 
-def test_a_program_is_sent_and_calls_in_groups(composer_of, configure):
+def test_the_grouped_layout_holds_for_the_tool_and_for_programs(composer_of, configure):
     configure(ARGUMENTS="grouped", COMPOSE="writes")
     registry.reload()
     agent = composer_of("alice")
@@ -191,12 +190,12 @@ def test_a_program_is_sent_and_calls_in_groups(composer_of, configure):
         ({"resume": 1}, "/resume"),
     ],
 )
-def test_arguments_of_another_kind_are_refused(composer, arguments, pointer):
+def test_malformed_arguments_are_refused(composer, arguments, pointer):
     result = composer.call_with("tools_compose", arguments)
     assert [problem["pointer"] for problem in result.problems] == [pointer]
 
 
-def test_only_reading_tools_where_the_endpoint_does_not_let_programs_write(composer_of, configure):
+def test_with_compose_true_programs_only_read(composer_of, configure):
     configure(COMPOSE=True)
     reader = composer_of("carol", "/mcp")
     assert reader.tools()["tools_compose"]["annotations"]["readOnlyHint"] is True
@@ -206,13 +205,13 @@ def test_only_reading_tools_where_the_endpoint_does_not_let_programs_write(compo
     assert "customers_create" not in reader.value("signatures()")
 
 
-def test_a_tool_that_its_caller_does_not_see_is_no_function_there(composer_of, configure):
+def test_a_tool_that_its_caller_does_not_see_is_no_function(composer_of, configure):
     configure(COMPOSE=True)
     result = composer_of("alice", "/mcp").run("products_partial_update(items=[])")
     assert "There is no function or tool products_partial_update." in result.envelope["error"]
 
 
-def test_the_tool_is_not_there_where_no_program_may_run(alice):
+def test_without_the_setting_there_is_no_tool_for_programs(alice):
     assert "tools_compose" not in alice.tools()
     assert "Unknown tool" in alice.error("tools/call", name="tools_compose")["message"]
 
@@ -228,14 +227,14 @@ def make_number_view(name):
 
 @pytest.fixture
 def reserved(composer_of, expose):
-    """An agent whose tools have names that mean something else in a program."""
+    """An agent whose tools have names that Python or the sandbox reserves."""
     names = ("import", "print", "kept", "import_")
     expose(*(path(f"{name}/", make_number_view(name)) for name in names), COMPOSE=True)
     return composer_of("alice", "/mcp")
 
 
 @pytest.mark.parametrize("name", ["import__", "print_", "kept_", "import_"])
-def test_an_underscore_follows_the_name_of_a_tool_that_python_has_taken(reserved, name):
+def test_a_tool_with_a_reserved_name_is_a_function_with_an_underscore(reserved, name):
     assert reserved.value(f"{name}()") == {"number": 7}
 
 
@@ -249,7 +248,7 @@ TASKS = json.loads((ROOT / "benchmarks/agents/data/programs.json").read_text())[
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task["task"])
 def test_a_task_of_several_calls_costs_few_tokens(staff, task):
-    """Those that the judge does by single calls as well: see `benchmarks.agents.programs`."""
+    """`benchmarks.agents.programs` does the same tasks by single calls."""
     result = staff.run(task["program"])
     answer = result.raw["content"][0]["text"]
     assert not result.is_error, answer

@@ -2,6 +2,6 @@ from drf_mcp.contrib.oauth.apps import OAuthConfig
 
 
 class UncheckedOAuthConfig(OAuthConfig):
-    """Installed in every test, and checked where a test asks for it: few have an own server."""
+    """The app without its checks, which would fail in tests without an authorization server."""
 
     mcp_checks = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -38,7 +39,7 @@ SCOPES = {"shop": "Work with the shop", "refunds": "Pay money back"}
 
 
 class Orders(APIView):
-    """Tells who asks, and takes orders."""
+    """Shows the user, and takes orders."""
 
     authentication_classes = [OAuth2Authentication]
     permission_classes: Any = [IsAuthenticated]
@@ -54,7 +55,7 @@ class Orders(APIView):
 
 
 class Refunds(Orders):
-    """Pays back."""
+    """Pays money back."""
 
     permission_classes = [IsAuthenticated, HasScopes]
     required_scopes = ["refunds"]
@@ -62,14 +63,14 @@ class Refunds(Orders):
 
 
 class Staff(Orders):
-    """For staff alone."""
+    """Serves staff."""
 
     http_method_names = ["get"]
 
     permission_classes = [IsAdminUser]
 
 
-class Note(ModelSerializer):
+class NoteSerializer(ModelSerializer):
     class Meta:
         model = Group
         fields = ["name"]
@@ -81,11 +82,11 @@ class Notes(CreateAPIView):
     authentication_classes = [OAuth2Authentication]
     permission_classes = [IsAuthenticated]
     queryset = Group.objects.all()
-    serializer_class = Note
+    serializer_class = NoteSerializer
 
 
 class Project:
-    """What a client and a person do."""
+    """The requests of a client, and of the person who signs in."""
 
     def __init__(self) -> None:
         self.user = User.objects.create_user("ada", password="ada")
@@ -105,14 +106,14 @@ class Project:
         return browser
 
     def register(self, **fields: Any) -> Any:
-        """Make the application one that registered itself."""
+        """Change the application; by default into one that registered itself."""
         for name, value in {"registration_source": "dcr", **fields}.items():
             setattr(self.application, name, value)
         self.application.save()
         return self.application
 
-    def ask(self, browser: Client | None = None, **changed: Any) -> Any:
-        """Return the answer to an authorization request; a parameter of None is left out."""
+    def authorize(self, browser: Client | None = None, **changed: Any) -> Any:
+        """Send an authorization request without the parameters that are None."""
         usual = {
             "response_type": "code",
             "client_id": "agent",
@@ -127,8 +128,8 @@ class Project:
         return (browser or self.browser).get("/o/authorize/", asked)
 
     def consent(self, **changed: Any) -> dict[str, str]:
-        """Return what the person takes back to the client."""
-        page = self.ask(**changed)
+        """Allow the request, and return the parameters of the redirect to the client."""
+        page = self.authorize(**changed)
         form = page.context["form"]
         filled = {name: form.initial.get(name) or "" for name in form.fields}
         answer = self.browser.post(page.wsgi_request.get_full_path(), {**filled, "allow": "true"})
@@ -136,6 +137,7 @@ class Project:
         return parameters_of(answer)
 
     def exchange(self, code: str, **changed: Any) -> Any:
+        """Send a token request for a code without the parameters that are None."""
         usual = {
             "grant_type": "authorization_code",
             "client_id": "agent",
@@ -148,15 +150,20 @@ class Project:
         return self.make_browser(None).post("/o/token/", sent)
 
     def sign_in(self, **changed: Any) -> dict[str, Any]:
-        """Return the tokens that the client gets."""
+        """Consent, and return the tokens of the client."""
         answer = self.exchange(
             self.consent(**changed)["code"], resource=changed.get("resource", ENDPOINT)
         )
         assert answer.status_code == 200, answer.content
         return answer.json()
 
-    def give(self, resource: str | None = ENDPOINT, scope: str = "shop") -> str:
-        """Put a token into the database, and return it."""
+    def refresh(self, token: str, **changed: Any) -> dict[str, Any]:
+        """Send a refresh token, and return the body of the response."""
+        sent = {"grant_type": "refresh_token", "client_id": "agent", "refresh_token": token}
+        return json.loads(self.make_browser(None).post("/o/token/", {**sent, **changed}).content)
+
+    def create_token(self, resource: str | None = ENDPOINT, scope: str = "shop") -> str:
+        """Store an access token, and return its text."""
         token = get_access_token_model()(
             user=self.user,
             application=self.application,
@@ -170,7 +177,7 @@ class Project:
         return text
 
     def list_tools(self, token: str, address: str = "/mcp") -> int:
-        """Return the status with which the endpoint answers a token."""
+        """Return the status of a ``tools/list`` with a token."""
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         headers = {"authorization": f"Bearer {token}"}
         browser = self.make_browser(None)
@@ -188,7 +195,7 @@ def parameters_of(answer: Any) -> dict[str, str]:
 
 @pytest.fixture
 def configure(settings, expose) -> Callable[..., None]:
-    """Make the project; changes are those of ``OAUTH2_PROVIDER``."""
+    """Serve the project; the keyword arguments change ``OAUTH2_PROVIDER``."""
 
     def configure(*patterns: Any, **changed: Any) -> None:
         settings.ALLOWED_HOSTS = [HOST]
@@ -198,7 +205,7 @@ def configure(settings, expose) -> Callable[..., None]:
             **AGENTS,
             "SCOPES": SCOPES,
             "DEFAULT_SCOPES": ["shop"],
-            # The views keep what they have made of the settings.
+            # Otherwise the views keep the server of earlier settings.
             "ALWAYS_RELOAD_OAUTHLIB_CORE": True,
             **changed,
         }

@@ -1,4 +1,4 @@
-"""What is misconfigured is found by ``manage.py check``, with what mends it."""
+"""``manage.py check`` finds wrong settings of the authorization server."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.urls import include, path, re_path
 from django.views import View
 
 from drf_mcp.contrib.oauth.apps import OAuthConfig
+from drf_mcp.contrib.oauth.backends import AgentValidator
 from tests.contrib.oauth.apps import UncheckedOAuthConfig
 
 OAUTH = {"drf_mcp.E020", *(f"drf_mcp.W0{number}" for number in (18, 19, 20, 25, 26, 27, 28))}
@@ -17,12 +18,12 @@ OAUTH = {"drf_mcp.E020", *(f"drf_mcp.W0{number}" for number in (18, 19, 20, 25, 
 
 @pytest.fixture(autouse=True)
 def checked(monkeypatch) -> None:
-    """Check one test alone: the other tests have no authorization server."""
+    """Run the checks that ``UncheckedOAuthConfig`` switches off."""
     monkeypatch.setattr(UncheckedOAuthConfig, "mcp_checks", OAuthConfig.mcp_checks)
 
 
 def find(deploy: bool = False) -> list[Any]:
-    """Return what is found of OAuth."""
+    """Return the messages of the checks of OAuth."""
     every = run_checks(tags=["drf_mcp"], include_deployment_checks=deploy)
     return [message for message in every if message.id in OAUTH]
 
@@ -32,16 +33,16 @@ def ids(deploy: bool = False) -> list[str]:
 
 
 @pytest.fixture
-def mend(settings, configure, db):
+def configured(settings, configure, db):
     configure()
     return settings
 
 
-def test_the_defaults_are_right(mend):
+def test_the_defaults_pass(configured):
     assert ids() == []
 
 
-def test_the_defaults_are_right_behind_a_proxy(mend):
+def test_the_defaults_pass_behind_a_proxy(configured):
     assert not {"drf_mcp.W028", "drf_mcp.E020"} & set(ids(deploy=True))
 
 
@@ -59,94 +60,89 @@ def test_the_defaults_are_right_behind_a_proxy(mend):
         ("OAUTH2_VALIDATOR_CLASS", "oauth2_provider.oauth2_validators.OAuth2Validator"),
     ],
 )
-def test_a_setting_that_clients_cannot_do_without_is_an_error(configure, db, name, value):
+def test_a_setting_that_clients_need_is_an_error_when_changed(configure, db, name, value):
     configure(**{name: value})
     found = find()
     assert [message.id for message in found] == ["drf_mcp.E020"]
     assert name in found[0].msg
 
 
-def test_the_toolkits_own_look_at_tokens_is_found(configure, db):
+def test_the_backend_class_of_the_toolkit_is_found(configure, db):
     configure(OAUTH2_BACKEND_CLASS="oauth2_provider.oauth2_backends.OAuthLibCore")
     assert sorted(ids()) == ["drf_mcp.E020", "drf_mcp.W019"]
 
 
-def test_a_class_of_the_projects_own_is_as_good(configure, db):
+def test_a_subclass_of_the_validator_passes(configure, db):
     configure(OAUTH2_VALIDATOR_CLASS="tests.contrib.oauth.test_checks.OwnValidator")
     assert ids() == []
 
 
-def own_validator() -> Any:
-    from drf_mcp.contrib.oauth.backends import AgentValidator
-
-    return type("OwnValidator", (AgentValidator,), {})
-
-
-OwnValidator = own_validator()
+class OwnValidator(AgentValidator):
+    """A validator of the project."""
 
 
 class Everything(View):
-    """Takes every address."""
+    """A view that hides the patterns below it."""
 
 
 def serve(settings, *patterns: Any) -> None:
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(patterns)})
 
 
-def test_a_project_without_the_urls_is_warned(mend):
+def test_a_project_without_the_urls_is_warned(configured):
     login = path("api-auth/", include("rest_framework.urls"))
-    serve(mend, path("", include("drf_mcp.urls")), login)
+    serve(configured, path("", include("drf_mcp.urls")), login)
     assert "drf_mcp.W025" in ids()
 
 
-def test_the_toolkits_own_consent_page_is_found(mend):
+def test_the_consent_page_of_the_toolkit_is_found(configured):
     login = path("api-auth/", include("rest_framework.urls"))
     toolkit = path("o/", include("oauth2_provider.urls"))
     own = path("", include("drf_mcp.contrib.oauth.urls"))
-    serve(mend, path("", include("drf_mcp.urls")), toolkit, own, login)
+    serve(configured, path("", include("drf_mcp.urls")), toolkit, own, login)
     assert "drf_mcp.W025" in ids()
 
 
-def test_metadata_that_is_not_at_the_root_is_found(mend):
+def test_metadata_that_is_not_at_the_root_is_found(configured):
     login = path("api-auth/", include("rest_framework.urls"))
     own = path("shop/", include("drf_mcp.contrib.oauth.urls"))
-    serve(mend, path("", include("drf_mcp.urls")), own, login)
+    serve(configured, path("", include("drf_mcp.urls")), own, login)
     assert "drf_mcp.W025" in ids()
 
 
-def test_metadata_that_another_pattern_hides_is_found(mend):
+def test_metadata_that_another_pattern_hides_is_found(configured):
     login = path("api-auth/", include("rest_framework.urls"))
     hiding = re_path(r"^\.well-known/oauth-auth.*", Everything.as_view())
     own = path("", include("drf_mcp.contrib.oauth.urls"))
-    serve(mend, path("", include("drf_mcp.urls")), hiding, own, login)
+    serve(configured, path("", include("drf_mcp.urls")), hiding, own, login)
     assert "drf_mcp.W025" in ids()
 
 
-def test_an_endpoint_that_does_not_name_the_server_is_found(mend):
-    mend.DRF_MCP = {**mend.DRF_MCP, "AUTHORIZATION_SERVERS": []}
+def test_an_endpoint_that_does_not_name_the_server_is_found(configured):
+    configured.DRF_MCP = {**configured.DRF_MCP, "AUTHORIZATION_SERVERS": []}
     assert ids() == ["drf_mcp.W026"]
 
 
 @pytest.mark.parametrize("url", ["/accounts/login/", "no-such-name"])
-def test_a_login_page_that_does_not_exist_is_found(mend, url):
-    mend.LOGIN_URL = url
+def test_a_login_page_that_does_not_exist_is_found(configured, url):
+    configured.LOGIN_URL = url
     assert ids() == ["drf_mcp.W027"]
 
 
 @pytest.mark.parametrize("url", ["https://login.example/", "/api-auth/login/?agents=1"])
-def test_a_login_page_elsewhere_is_let_be(mend, url):
-    mend.LOGIN_URL = url
+def test_a_login_page_elsewhere_passes(configured, url):
+    configured.LOGIN_URL = url
     assert ids() == []
 
 
 @pytest.mark.slow
-def test_an_issuer_without_tls_is_found_before_others_reach_it(mend, configure):
+def test_an_issuer_without_tls_is_found_by_the_deployment_checks(configured, configure):
     configure(OIDC_ISS_ENDPOINT="http://shop.example/o")
     assert "drf_mcp.W028" in ids(deploy=True)
     configure(OIDC_ISS_ENDPOINT="https://shop.example/o")
     assert "drf_mcp.W028" not in ids(deploy=True)
     configure()
-    mend.SECURE_PROXY_SSL_HEADER = None
+    configured.SECURE_PROXY_SSL_HEADER = None
     assert "drf_mcp.W028" in ids(deploy=True)
-    mend.SECURE_SSL_REDIRECT = True
+    configured.SECURE_SSL_REDIRECT = True
     assert "drf_mcp.W028" not in ids(deploy=True)

@@ -1,4 +1,4 @@
-"""Clients that introduce themselves get tokens with a person's consent, and in no other way."""
+"""Clients that register themselves get tokens only with the consent of a person."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def register(project, **metadata: Any):
     return browser.post("/o/register/", json.dumps({**usual, **metadata}), "application/json")
 
 
-def test_nobody_registers_unless_it_is_switched_on(project):
+def test_registration_is_off_by_default(project):
     assert register(project).status_code == 404
 
 
-def test_strangers_register_where_anybody_may(project, configure):
+def test_anonymous_clients_register_where_the_permission_class_allows_it(project, configure):
     configure(DCR_ENABLED=True)
     assert register(project).status_code == 401
     configure(**OPEN)
@@ -56,7 +56,7 @@ def test_a_registered_client_gets_no_token_without_a_person(project, configure, 
                 assert "access_token" not in answer.json()
 
 
-def test_a_program_that_the_project_added_may_have_tokens_of_its_own(project):
+def test_an_application_that_the_project_added_may_use_client_credentials(project):
     application = project.register(
         registration_source="manual",
         client_type="confidential",
@@ -71,7 +71,7 @@ def test_a_program_that_the_project_added_may_have_tokens_of_its_own(project):
     assert "access_token" in project.make_browser(None).post("/o/token/", sent).json()
 
 
-def test_the_token_of_a_registration_opens_nothing(project, configure):
+def test_a_registration_access_token_opens_nothing(project, configure):
     configure(**OPEN)
     token = register(project).json()["registration_access_token"]
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -1,4 +1,4 @@
-"""A person is asked, with everything that the answer means."""
+"""The consent page, and the codes that a client gets by it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ def tools_of(page) -> set[str]:
 
 
 def test_a_stranger_logs_in_first(project):
-    answer = project.ask(project.make_browser(None))
+    answer = project.authorize(project.make_browser(None))
     assert answer.status_code == 302
     assert answer["Location"].startswith("/api-auth/login/?next=/o/authorize/")
 
 
 def test_the_page_names_client_person_scopes_and_hosts(project):
-    text = project.ask(scope="shop refunds").content.decode()
+    text = project.authorize(scope="shop refunds").content.decode()
     for said in ("Agent of Ada", "<strong>ada</strong>", "agent.example", "Pay money back"):
         assert said in text
 
 
 @pytest.mark.slow
 def test_the_page_names_the_tools_that_the_token_would_open(project):
-    page = project.ask()
+    page = project.authorize()
     assert tools_of(page) == {"notes_create", "orders_get", "orders_post", "orders_delete"}
     kinds = page.context["tools"]
     assert [t.name for t in kinds.reading] == ["orders_get"]
@@ -36,27 +36,27 @@ def test_the_page_names_the_tools_that_the_token_would_open(project):
 
 
 def test_tools_that_need_a_further_scope_are_named_with_that_scope_alone(project):
-    assert "refunds_post" not in tools_of(project.ask())
-    assert "refunds_post" in tools_of(project.ask(scope="shop refunds"))
+    assert "refunds_post" not in tools_of(project.authorize())
+    assert "refunds_post" in tools_of(project.authorize(scope="shop refunds"))
 
 
-def test_tools_of_others_are_not_named(project):
-    assert "staff_get" not in tools_of(project.ask())
+def test_tools_that_the_person_may_not_call_are_not_named(project):
+    assert "staff_get" not in tools_of(project.authorize())
     carol = User.objects.create_user("carol-of-staff", is_staff=True)
-    assert "staff_get" in tools_of(project.ask(project.make_browser(carol)))
+    assert "staff_get" in tools_of(project.authorize(project.make_browser(carol)))
 
 
 def test_a_token_without_the_scope_of_the_endpoint_opens_nothing(project):
-    page = project.ask(scope="refunds")
+    page = project.authorize(scope="refunds")
     assert tools_of(page) == set()
     assert "No tools" in page.content.decode()
 
 
-def test_what_the_page_names_is_what_the_token_lists(project):
-    named = tools_of(project.ask())
+def test_the_page_names_the_tools_that_the_token_lists(project):
+    named = tools_of(project.authorize())
     agent = project.agent(project.sign_in()["access_token"])
     listed = {tool["name"] for tool in agent.result("tools/list")["tools"]}
-    # Listed as well is what the client may ask for.
+    # The list also has the tools whose scope the client may request.
     assert named == listed - {"refunds_post"}
 
 
@@ -64,9 +64,9 @@ def test_what_the_page_names_is_what_the_token_lists(project):
     "name",
     ["<script>alert(1)</script>", "Ada\u202egnikrow", "Line\nbreak", "x" * 255, "", "\u200b"],
 )
-def test_the_name_of_a_client_is_text(project, name):
+def test_the_name_of_a_client_is_shown_as_plain_text(project, name):
     project.register(name=name)
-    page = project.ask()
+    page = project.authorize()
     shown = page.context["client"].name
     assert shown
     assert shown.isprintable()
@@ -74,41 +74,43 @@ def test_the_name_of_a_client_is_text(project, name):
     assert "<script>alert" not in page.content.decode()
 
 
-def test_a_client_that_introduced_itself_is_doubted(project):
+def test_the_page_doubts_the_name_of_a_client_that_registered_itself(project):
     doubt = "The name is what the program calls itself."
-    assert doubt not in project.ask().content.decode()
+    assert doubt not in project.authorize().content.decode()
     project.register()
-    assert doubt in project.ask().content.decode()
+    assert doubt in project.authorize().content.decode()
 
 
 def test_the_publisher_of_a_document_is_named(project):
     document = "https://claude.example/client.json"
     project.register(registration_source="cimd", client_id=document)
-    assert "<strong>claude.example</strong>" in project.ask(client_id=document).content.decode()
+    assert (
+        "<strong>claude.example</strong>" in project.authorize(client_id=document).content.decode()
+    )
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_a_program_on_the_persons_machine_may_listen_on_any_port(project, host):
     project.register(redirect_uris=f"http://{host}/callback")
-    page = project.ask(redirect_uri=f"http://{host}:41234/callback")
+    page = project.authorize(redirect_uri=f"http://{host}:41234/callback")
     assert page.status_code == 200
     assert "a program on this computer" in page.content.decode()
 
 
-def test_codes_are_not_sent_elsewhere_without_tls(project):
+def test_codes_are_not_sent_without_tls(project):
     project.register(redirect_uris="http://agent.example/callback")
-    answer = project.ask(redirect_uri="http://agent.example/callback")
+    answer = project.authorize(redirect_uri="http://agent.example/callback")
     assert answer.status_code == 400
     assert "Nothing was connected" in answer.content.decode()
 
 
 def test_codes_are_not_sent_to_addresses_that_were_not_registered(project):
-    answer = project.ask(redirect_uri="https://evil.example/callback")
+    answer = project.authorize(redirect_uri="https://evil.example/callback")
     assert (answer.status_code, "Location" in answer) == (400, False)
 
 
 def test_an_unknown_client_is_shown_a_page_and_sent_nowhere(project):
-    answer = project.ask(client_id="unknown")
+    answer = project.authorize(client_id="unknown")
     assert (answer.status_code, "Location" in answer) == (400, False)
     assert "is not known here" in answer.content.decode()
 
@@ -122,43 +124,35 @@ def test_an_unknown_client_is_shown_a_page_and_sent_nowhere(project):
     ],
 )
 def test_a_request_without_a_hashed_challenge_is_refused(project, changed):
-    answer = project.ask(**changed)
+    answer = project.authorize(**changed)
     assert answer.status_code == 302
     assert parameters_of(answer)["error"] == "invalid_request"
     assert "code" not in parameters_of(answer)
 
 
 @pytest.mark.parametrize("response_type", ["token", "id_token", "code token"])
-def test_no_token_comes_in_an_address(project, response_type):
+def test_no_token_is_sent_in_a_url(project, response_type):
     project.register(registration_source="manual", authorization_grant_type="implicit")
-    answer = project.ask(response_type=response_type)
+    answer = project.authorize(response_type=response_type)
     assert answer.status_code in (302, 400)
     assert "access_token" not in answer.get("Location", "")
 
 
-def test_no_token_is_asked_for_somebody_else(project):
-    answer = project.ask(resource="https://evil.example/mcp")
+def test_a_resource_of_another_server_is_refused(project):
+    answer = project.authorize(resource="https://evil.example/mcp")
     assert parameters_of(answer)["error"] == "invalid_target"
     assert parameters_of(answer)["state"] == "s"
 
 
-def test_a_changed_form_gets_no_token_for_somebody_else(project):
-    page = project.ask()
-    filled = {**page.context["form"].initial, "resource": "https://evil.example/mcp"}
-    sent = {name: value or "" for name, value in filled.items()}
-    answer = project.browser.post(page.wsgi_request.get_full_path(), {**sent, "allow": "true"})
-    assert parameters_of(answer)["error"] == "invalid_target"
-
-
-def test_a_person_is_asked_again_whatever_the_client_says(project):
+def test_a_person_is_asked_at_each_request(project):
     project.sign_in()
     for prompt in ("auto", "force", None):
-        assert project.ask(approval_prompt=prompt).status_code == 200
+        assert project.authorize(approval_prompt=prompt).status_code == 200
 
 
-def test_clients_that_the_project_trusts_are_let_through(project):
+def test_a_trusted_client_needs_no_consent(project):
     project.register(registration_source="manual", skip_authorization=True)
-    assert "code" in parameters_of(project.ask())
+    assert "code" in parameters_of(project.authorize())
 
 
 def test_the_answer_names_the_issuer(project):
@@ -166,20 +160,20 @@ def test_the_answer_names_the_issuer(project):
     assert (back["iss"], back["state"]) == ("https://shop.example/o", "s")
 
 
-def test_no_other_page_may_frame_the_question(project):
-    response = project.ask()
+def test_the_page_cannot_be_framed_and_runs_no_script(project):
+    response = project.authorize()
     policy = response["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in policy
     assert "script-src" not in policy
     assert "default-src 'none'" in policy
-    # A browser follows the form's answer to nowhere else.
+    # The form may redirect the browser only to the client.
     assert "form-action 'self' https://agent.example;" in policy
     assert response["X-Frame-Options"] == "DENY"
     assert "no-store" in response["Cache-Control"]
 
 
-def test_no_other_site_can_answer_for_the_person(project):
-    page = project.ask()
+def test_the_form_needs_a_csrf_token(project):
+    page = project.authorize()
     project.browser.handler.enforce_csrf_checks = True
     sent = {name: value or "" for name, value in page.context["form"].initial.items()}
     answer = project.browser.post(page.wsgi_request.get_full_path(), {**sent, "allow": "true"})
@@ -187,7 +181,7 @@ def test_no_other_site_can_answer_for_the_person(project):
 
 
 @pytest.mark.slow
-def test_a_code_is_good_for_whoever_asked_and_once(project):
+def test_a_code_needs_its_verifier_and_is_used_once(project):
     code = project.consent()["code"]
     assert project.exchange(code, code_verifier="w" * 64).json()["error"] == "invalid_grant"
     code = project.consent()["code"]
@@ -210,4 +204,4 @@ def test_the_scopes_are_those_that_the_person_saw(project):
     assert project.sign_in()["scope"] == "shop"
     assert project.sign_in(scope="shop refunds")["scope"] == "shop refunds"
     assert project.sign_in(scope=None)["scope"] == "shop"
-    assert parameters_of(project.ask(scope="shop unheard"))["error"] == "invalid_scope"
+    assert parameters_of(project.authorize(scope="shop unheard"))["error"] == "invalid_scope"

@@ -1,8 +1,8 @@
-"""Documents that clients publish are read from public addresses, in bounds, and nowhere else.
+"""Documents that clients publish are read only from public addresses and within limits.
 
-The reader is that of django-oauth-toolkit, with a limit of time around it. A server of the test's
-own stands for the internet: names lead to public addresses by a resolver of the test's, and
-connections that are made to these addresses arrive at the server.
+The reader is that of django-oauth-toolkit with a limit of time. A local server answers for every
+host: a resolver returns public addresses for the names of hosts, and the connections to these
+addresses go to the local server.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,10 +25,10 @@ from cryptography.x509.oid import NameOID
 from oauth2_provider import cimd
 from oauth2_provider.models import get_application_model
 
-from drf_mcp.contrib.oauth.documents import MOST_READERS, BoundedFetcher
+from drf_mcp.contrib.oauth.documents import BoundedFetcher
 
 HOST = "agent.example"
-# Also of the one certificate.
+# The certificate has these names as well.
 SLOW_HOSTS = "*.slow.example"
 DOCUMENT = f"https://{HOST}/client.json"
 CALLBACK = "https://agent.example/callback"
@@ -37,13 +36,13 @@ PUBLIC = "93.184.216.34"
 
 
 class Internet:
-    """What the names of hosts lead to, what the server answers, and who was asked."""
+    """The addresses of hosts, the document of the server, and the requests that it received."""
 
     def __init__(self) -> None:
         self.addresses: dict[str, list[str]] = {HOST: [PUBLIC]}
         self.resolved: list[str] = []
         self.connected: list[str] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.document: Any = {
             "client_id": DOCUMENT,
             "client_name": "Published agent",
@@ -102,14 +101,14 @@ def internet(certificate, monkeypatch) -> Iterator[Internet]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            internet.asked.append(f"{self.headers['Host']}{self.path}")
+            internet.requests.append(f"{self.headers['Host']}{self.path}")
             internet.answer(self)
 
         def log_message(self, *args: Any) -> None:
-            """Leave the output of the tests alone."""
+            """Log nothing."""
 
     class Server(ThreadingHTTPServer):
-        # Each connection begins in a thread of its own, so that a slow one keeps no other waiting.
+        # TLS begins in the thread of the connection, so a slow connection does not delay others.
         request_queue_size = 64
 
         def finish_request(self, request: Any, client_address: Any) -> None:
@@ -119,13 +118,13 @@ def internet(certificate, monkeypatch) -> Iterator[Internet]:
     chain, secret = certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain, secret)
-    # The server's certificate is the only one that is trusted.
+    # Only the certificate of the server is trusted.
     trusting = ssl.create_default_context(cafile=str(chain))
     monkeypatch.setattr("oauth2_provider.cimd.ssl.create_default_context", lambda: trusting)
     with Server(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads, server.block_on_close = True, False
         port = server.server_port
-        # What a client does that is refused by its own checks is no fault of the server.
+        # A client that ends the connection after its checks is no error of the server.
         server.handle_error = lambda *args: None  # type: ignore[method-assign]
 
         def resolve(host: str, port: int, *args: Any, **kwargs: Any) -> list[Any]:
@@ -138,7 +137,7 @@ def internet(certificate, monkeypatch) -> Iterator[Internet]:
         def connect(address: tuple[str, int], *args: Any, **kwargs: Any) -> socket.socket:
             internet.connected.append(address[0])
             assert address[0] not in internet.addresses, "the name was resolved a second time"
-            # Not create_connection, which would resolve.
+            # create_connection would resolve the name.
             connection = socket.socket()
             connection.settimeout(5)
             connection.connect(("127.0.0.1", port))
@@ -154,15 +153,15 @@ def internet(certificate, monkeypatch) -> Iterator[Internet]:
 
 
 @pytest.fixture
-def ask(project) -> Callable[..., Any]:
-    def ask(document: str = DOCUMENT) -> Any:
-        return project.ask(client_id=document, redirect_uri=CALLBACK)
+def authorize(project) -> Callable[..., Any]:
+    def authorize(document: str = DOCUMENT) -> Any:
+        return project.authorize(client_id=document, redirect_uri=CALLBACK)
 
-    return ask
+    return authorize
 
 
-def test_a_client_with_a_document_is_asked_for_and_signs_in(project, internet, ask):
-    page = ask()
+def test_a_client_with_a_document_signs_in(project, internet, authorize):
+    page = authorize()
     assert page.status_code == 200
     text = page.content.decode()
     assert "Published agent" in text
@@ -171,11 +170,11 @@ def test_a_client_with_a_document_is_asked_for_and_signs_in(project, internet, a
     assert project.exchange(code, client_id=DOCUMENT, redirect_uri=CALLBACK).status_code == 200
 
 
-def test_the_connection_goes_to_the_address_that_was_checked(internet, ask):
-    assert ask().status_code == 200
+def test_the_connection_goes_to_the_address_that_was_checked(internet, authorize):
+    assert authorize().status_code == 200
     assert internet.resolved == [HOST]
     assert internet.connected == [PUBLIC]
-    assert internet.asked == [f"{HOST}/client.json"]
+    assert internet.requests == [f"{HOST}/client.json"]
 
 
 @pytest.mark.parametrize(
@@ -186,10 +185,10 @@ def test_the_connection_goes_to_the_address_that_was_checked(internet, ask):
         *("64:ff9b::a9fe:a9fe", "2002:a00:8::1"),
     ],
 )
-def test_addresses_that_are_not_public_are_never_connected_to(internet, ask, address):
+def test_addresses_that_are_not_public_are_never_connected_to(internet, authorize, address):
     internet.addresses[HOST] = [PUBLIC, address]
-    assert ask().status_code == 400
-    assert (internet.connected, internet.asked) == ([], [])
+    assert authorize().status_code == 400
+    assert (internet.connected, internet.requests) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -201,8 +200,8 @@ def test_addresses_that_are_not_public_are_never_connected_to(internet, ask, add
         *("file:///etc/passwd", "https://unknown.example/client.json"),
     ],
 )
-def test_other_addresses_are_not_read(internet, ask, document):
-    assert ask(document).status_code == 400
+def test_a_document_at_an_invalid_address_is_not_read(internet, authorize, document):
+    assert authorize(document).status_code == 400
     assert internet.connected == []
 
 
@@ -238,54 +237,17 @@ def send_no_json(handler: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", [redirect, fail, send_html, send_much, send_no_json])
-def test_other_answers_are_no_documents(internet, ask, answer):
+def test_an_answer_that_is_no_document_is_refused(internet, authorize, answer):
     internet.answer = answer
-    assert ask().status_code == 400
-    # Nothing is asked of where a redirect leads.
-    assert len(internet.asked) == 1
+    assert authorize().status_code == 400
+    # The redirect is not followed.
+    assert len(internet.requests) == 1
 
 
-def drip_body(handler: Any) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.end_headers()
-    drip(handler, b" ")
-
-
-def drip_headers(handler: Any) -> None:
-    drip(handler, b"HTTP/1.1 200 OK\r\nX-Slow: ")
-
-
-def drip(handler: Any, data: bytes) -> None:
-    for _ in range(12):
-        handler.wfile.write(data)
-        handler.wfile.flush()
-        time.sleep(0.25)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("answer", [drip_body, drip_headers])
-def test_a_server_that_drips_is_left_in_time(configure, internet, ask, answer):
-    configure(CIMD_FETCH_TIMEOUT_SECONDS=1)
-    internet.answer = answer
-    began = time.monotonic()
-    assert ask().status_code == 400
-    assert time.monotonic() - began < 2.5
-    wait_for_readers()
-
-
-def wait_for_readers() -> None:
-    # The last reader ends after the answer.
-    for _ in range(MOST_READERS):
-        assert BoundedFetcher.readers.acquire(timeout=10)
-    for _ in range(MOST_READERS):
-        BoundedFetcher.readers.release()
-
-
-def test_readers_that_are_kept_waiting_are_few(internet, ask, monkeypatch):
+def test_a_document_is_not_read_while_all_readers_are_busy(internet, authorize, monkeypatch):
     monkeypatch.setattr(BoundedFetcher, "readers", threading.BoundedSemaphore(1))
     BoundedFetcher.readers.acquire()
-    assert ask().status_code == 400
+    assert authorize().status_code == 400
     assert internet.resolved == []
 
 
@@ -300,55 +262,57 @@ def test_readers_that_are_kept_waiting_are_few(internet, ask, monkeypatch):
         {"grant_types": ["client_credentials"]},
     ],
 )
-def test_a_document_that_claims_too_much_is_no_client(internet, ask, changed):
+def test_a_document_that_claims_too_much_is_no_client(internet, authorize, changed):
     internet.document.update(changed)
-    assert ask().status_code == 400
+    assert authorize().status_code == 400
     assert not get_application_model().objects.filter(client_id=DOCUMENT).exists()
 
 
-def test_a_server_with_another_certificate_is_not_believed(internet, ask):
+def test_a_certificate_of_another_host_is_refused(internet, authorize):
     other = DOCUMENT.replace(HOST, "other.example")
     internet.addresses["other.example"] = [PUBLIC]
     internet.document["client_id"] = other
-    assert ask(other).status_code == 400
-    assert internet.asked == []
+    assert authorize(other).status_code == 400
+    assert internet.requests == []
 
 
-def test_a_document_that_failed_is_let_be_for_a_while(internet, ask):
+def test_a_document_that_failed_is_not_read_again_at_once(internet, authorize):
     internet.answer = fail
-    assert [ask().status_code for _ in range(3)] == [400, 400, 400]
-    assert len(internet.asked) == 1
+    assert [authorize().status_code for _ in range(3)] == [400, 400, 400]
+    assert len(internet.requests) == 1
 
 
-def test_a_document_is_kept_and_not_read_on_every_request(internet, ask):
-    assert [ask().status_code for _ in range(3)] == [200, 200, 200]
-    assert len(internet.asked) == 1
+def test_a_document_is_read_once_for_several_requests(internet, authorize):
+    assert [authorize().status_code for _ in range(3)] == [200, 200, 200]
+    assert len(internet.requests) == 1
 
 
-def test_a_document_cannot_become_a_client_of_the_project(project, internet, ask):
+def test_a_document_does_not_replace_a_client_of_the_project(project, internet, authorize):
     project.register(registration_source="manual", client_id=DOCUMENT)
-    page = ask()
+    page = authorize()
     assert page.context["client"].name == "Agent of Ada"
-    assert internet.asked == []
+    assert internet.requests == []
 
 
-def test_only_hosts_that_are_named_are_asked(configure, project, internet, ask):
+def test_a_host_that_is_not_allowed_is_not_connected_to(configure, project, internet, authorize):
     permission = "oauth2_provider.cimd.HostAllowlistCIMDPermission"
     configure(CIMD_REGISTRATION_PERMISSION_CLASSES=[permission], CIMD_ALLOWED_HOSTS=["claude.ai"])
-    assert ask().status_code == 400
+    assert authorize().status_code == 400
     assert internet.resolved == []
 
 
-def test_documents_can_be_switched_off(configure, project, internet, ask):
+def test_documents_can_be_switched_off(configure, project, internet, authorize):
     configure(CIMD_ENABLED=False)
-    assert ask().status_code == 400
+    assert authorize().status_code == 400
     assert internet.resolved == []
 
 
-def test_at_most_so_many_documents_are_read_at_once(configure, project, internet, ask):
+def test_a_setting_limits_the_documents_that_are_read_at_once(
+    configure, project, internet, authorize
+):
     configure(CIMD_MAX_CONCURRENT_FETCHES=1)
     with cimd._fetch_slot() as taken:
         assert taken
-        assert ask().status_code == 400
-    assert internet.asked == []
-    assert ask().status_code == 200
+        assert authorize().status_code == 400
+    assert internet.requests == []
+    assert authorize().status_code == 200

@@ -1,9 +1,8 @@
-"""Users who are not active any more, and codes that come a second time."""
+"""Tokens of users who are not active any more, and codes that are used a second time."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from oauth2_provider.models import (
@@ -14,78 +13,72 @@ from oauth2_provider.models import (
 )
 
 from drf_mcp.contrib.oauth.backends import AgentValidator
-from tests.contrib.oauth.conftest import Project
-
-
-def refresh(project: Project, token: str) -> dict[str, Any]:
-    sent = {"grant_type": "refresh_token", "client_id": "agent", "refresh_token": token}
-    return json.loads(project.make_browser(None).post("/o/token/", sent).content)
 
 
 @pytest.fixture
-def leave(project):
-    def leave() -> None:
+def deactivate(project):
+    def deactivate() -> None:
         project.user.is_active = False
         project.user.save()
 
-    return leave
+    return deactivate
 
 
 @pytest.mark.slow
-def test_the_tokens_of_a_user_who_is_gone_neither_list_nor_call(project, leave):
+def test_the_tokens_of_an_inactive_user_neither_list_nor_call(project, deactivate):
     token = project.sign_in()["access_token"]
     assert project.list_tools(token) == 200
-    leave()
+    deactivate()
     assert project.list_tools(token) == 401
     message, headers = project.agent(token).frame("tools/call", {"name": "orders_get"})
     assert project.agent(token).post(message, headers).status_code == 401
 
 
-def test_a_user_who_is_gone_refreshes_nothing(project, leave):
+def test_an_inactive_user_cannot_refresh(project, deactivate):
     tokens = project.sign_in()
-    leave()
-    assert refresh(project, tokens["refresh_token"])["error"] == "invalid_grant"
+    deactivate()
+    assert project.refresh(tokens["refresh_token"])["error"] == "invalid_grant"
 
 
-def test_a_user_who_comes_back_goes_on(project, leave):
+def test_a_user_who_is_active_again_can_refresh(project, deactivate):
     tokens = project.sign_in()
-    leave()
-    refresh(project, tokens["refresh_token"])
+    deactivate()
+    project.refresh(tokens["refresh_token"])
     project.user.is_active = True
     project.user.save()
-    assert project.list_tools(refresh(project, tokens["refresh_token"])["access_token"]) == 200
+    assert project.list_tools(project.refresh(tokens["refresh_token"])["access_token"]) == 200
 
 
-def test_a_code_of_a_user_who_is_gone_gives_nothing(project, leave):
+def test_a_code_of_an_inactive_user_gives_no_token(project, deactivate):
     code = project.consent()["code"]
-    leave()
+    deactivate()
     assert json.loads(project.exchange(code).content)["error"] == "invalid_grant"
     assert not get_access_token_model().objects.exists()
 
 
-# --- Codes that were copied ---------------------------------------------------------------------
+# --- Codes that are used twice ------------------------------------------------------------------
 
 
-def test_the_tokens_of_a_code_die_when_it_comes_again(project):
+def test_the_second_use_of_a_code_revokes_its_tokens(project):
     code = project.consent()["code"]
     first = project.exchange(code).json()
     assert json.loads(project.exchange(code).content)["error"] == "invalid_grant"
     assert project.list_tools(first["access_token"]) == 401
-    assert refresh(project, first["refresh_token"])["error"] == "invalid_grant"
+    assert project.refresh(first["refresh_token"])["error"] == "invalid_grant"
 
 
 @pytest.mark.slow
-def test_tokens_that_were_refreshed_since_die_with_the_code(project):
+def test_the_second_use_of_a_code_revokes_refreshed_tokens(project):
     code = project.consent()["code"]
     first = project.exchange(code).json()
-    second = refresh(project, first["refresh_token"])
+    second = project.refresh(first["refresh_token"])
     project.exchange(code)
     assert project.list_tools(second["access_token"]) == 401
-    assert refresh(project, second["refresh_token"])["error"] == "invalid_grant"
+    assert project.refresh(second["refresh_token"])["error"] == "invalid_grant"
 
 
 @pytest.mark.slow
-def test_the_tokens_of_other_codes_live_on(project):
+def test_the_second_use_of_a_code_revokes_no_tokens_of_other_codes(project):
     other = project.sign_in()
     code = project.consent()["code"]
     assert [project.exchange(code).status_code for _ in range(2)] == [200, 400]
@@ -95,7 +88,7 @@ def test_the_tokens_of_other_codes_live_on(project):
     assert project.list_tools(other["access_token"]) == 200
 
 
-def test_a_code_of_another_client_ends_nothing(project):
+def test_a_code_sent_by_another_client_revokes_nothing(project):
     code = project.consent()["code"]
     first = project.exchange(code).json()
     own = get_application_model().objects.get()
@@ -105,8 +98,8 @@ def test_a_code_of_another_client_ends_nothing(project):
     assert project.list_tools(first["access_token"]) == 200
 
 
-def test_of_two_requests_with_one_code_neither_gets_tokens_that_last(project, monkeypatch):
-    """Both were found good before either was written."""
+def test_two_requests_at_once_with_one_code_leave_no_tokens(project, monkeypatch):
+    """Both requests find the code valid before either request spends it."""
     code, answers = project.consent()["code"], []
     spend = AgentValidator.invalidate_authorization_code
 
@@ -122,7 +115,7 @@ def test_of_two_requests_with_one_code_neither_gets_tokens_that_last(project, mo
     assert not get_access_token_model().objects.exists()
 
 
-def test_the_code_itself_is_not_kept(project):
+def test_the_code_itself_is_not_stored(project):
     code = project.consent()["code"]
     project.exchange(code)
     assert code not in get_grant_model().objects.get().code

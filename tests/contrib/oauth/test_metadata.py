@@ -1,4 +1,4 @@
-"""The metadata of the authorization server (RFC 8414) says what the server does."""
+"""The metadata of the authorization server (RFC 8414)."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_the_metadata_offers_codes_with_s256_and_nothing_else(project):
     assert "introspection_endpoint" not in document
 
 
-def test_registration_is_told_of_where_it_is_switched_on(project, configure):
+def test_the_metadata_names_the_registration_where_it_is_on(project, configure):
     assert "registration_endpoint" not in read(project).json()
     configure(DCR_ENABLED=True)
     assert read(project).json()["registration_endpoint"] == "https://shop.example/o/register/"
 
 
 @pytest.mark.parametrize("path", [f"{WELL_KNOWN}/other", f"{WELL_KNOWN}/o/deeper", WELL_KNOWN])
-def test_an_issuer_that_the_host_has_not_has_no_metadata(project, path):
+def test_an_unknown_issuer_has_no_metadata(project, path):
     assert read(project, path).status_code == 404
 
 
@@ -51,14 +51,14 @@ def test_pages_of_every_origin_may_read_the_metadata(project):
     assert preflight["Access-Control-Allow-Headers"] == "*"
 
 
-def test_the_issuer_that_the_settings_name_is_told(project, configure):
+def test_the_metadata_names_the_issuer_of_the_settings(project, configure):
     configure(OIDC_ISS_ENDPOINT="https://public.example/o")
     document = read(project).json()
     assert document["issuer"] == "https://public.example/o"
     assert document["token_endpoint"] == "https://public.example/o/token/"
 
 
-def test_the_endpoint_leads_to_the_metadata(project):
+def test_the_metadata_of_the_endpoint_names_the_server(project):
     document = read(project, "/.well-known/oauth-protected-resource/mcp").json()
     assert document["resource"] == "https://shop.example/mcp"
     assert document["authorization_servers"] == ["https://shop.example/o"]

@@ -1,4 +1,4 @@
-"""Documents of hosts that never end, and clients that nobody connects."""
+"""Hosts that never finish their answer, and clients without a connection."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def patience(project, configure) -> float:
 
 @pytest.fixture
 def hold(internet) -> Iterator[threading.Event]:
-    """Ends every answer that a test has not waited for."""
+    """Yield an event that ends the answers of the server, and set it after the test."""
     over = threading.Event()
     yield over
     over.set()
@@ -59,7 +59,7 @@ def hold(internet) -> Iterator[threading.Event]:
 
 @pytest.fixture
 def slow(internet, hold) -> Callable[[Callable[[Any], None]], None]:
-    """Have every host but that of the tests answer in one way."""
+    """Let every host but ``HOST`` answer by a function."""
 
     def slow(answer: Callable[[Any], None]) -> None:
         def choose(handler: Any) -> None:
@@ -100,7 +100,7 @@ ANSWERS = [drip_headers, drip_body, say_nothing]
 
 
 class Reader(threading.Thread):
-    """Reads a document for a person."""
+    """A thread that reads a document for a person."""
 
     def __init__(self, document: str, person: str = "ada") -> None:
         super().__init__(daemon=True)
@@ -124,26 +124,28 @@ def address(host: str, internet: Internet) -> str:
     return f"https://{host}/client.json"
 
 
-def running() -> int:
+def count_readers() -> int:
     """Return how many threads are reading."""
     return sum(thread.name.endswith("(read)") for thread in threading.enumerate())
 
 
 def wait_for_threads() -> None:
     for _ in range(30):
-        if not running():
+        if not count_readers():
             return
         time.sleep(0.1)
     raise AssertionError("A reader is still reading.")
 
 
-# --- Hosts that never end -----------------------------------------------------------------------
+# --- Hosts that never finish --------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_hosts_that_never_end_keep_nobody_waiting(patience, project, internet, slow, hold, answer):
-    """Twelve hosts, each asked for another person: all that are read at once."""
+def test_a_host_that_never_finishes_is_left_at_the_timeout(
+    patience, project, internet, slow, hold, answer
+):
+    """As many hosts as there are readers, each read for another person."""
     slow(answer(hold))
     hosts = [SLOW.format(number=number) for number in range(documents.MOST_READERS)]
     readers = [Reader(address(host, internet), host) for host in hosts]
@@ -151,39 +153,39 @@ def test_hosts_that_never_end_keep_nobody_waiting(patience, project, internet, s
         reader.join(10)
         assert isinstance(reader.found, CIMDError)
         assert reader.seconds < patience + 1.5
-    # At once, with every reader free and every thread ended.
-    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    # Every reader is free again.
+    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
     wait_for_threads()
 
 
 @pytest.mark.slow
-def test_one_person_keeps_no_other_waiting(patience, project, internet, slow, hold):
+def test_one_person_cannot_occupy_all_readers(patience, project, internet, slow, hold):
     slow(drip_headers(hold))
     readers = [Reader(address(SLOW.format(number=n), internet), "eve") for n in range(8)]
     for reader in readers[MOST_OF_PERSON:]:
         reader.join(0.7)
     assert sum(isinstance(r.found, NotNow) for r in readers) == len(readers) - MOST_OF_PERSON
     began = time.monotonic()
-    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
     assert time.monotonic() - began < patience
     for reader in readers:
         reader.join(10)
 
 
 @pytest.mark.slow
-def test_a_host_keeps_no_other_host_waiting(patience, project, internet, slow, hold):
+def test_one_host_cannot_occupy_all_readers(patience, project, internet, slow, hold):
     slow(drip_headers(hold))
     document = address("www.slow.example", internet)
     readers = [Reader(f"{document}?{number}", f"person {number}") for number in range(10)]
     time.sleep(0.3)
     assert sum(isinstance(r.found, NotNow) for r in readers) == len(readers) - MOST_OF_HOST
-    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
     for reader in readers:
         reader.join(10)
 
 
 @pytest.mark.slow
-def test_a_name_that_is_not_resolved_holds_no_reader(
+def test_a_name_that_never_resolves_is_left_at_the_timeout(
     patience, project, internet, monkeypatch, hold
 ):
     resolve = documents._resolve_and_validate
@@ -201,10 +203,10 @@ def test_a_name_that_is_not_resolved_holds_no_reader(
     for reader in readers:
         reader.join(10)
         assert reader.seconds < patience + 1.5
-    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
 
 
-def test_a_server_that_does_not_begin_with_tls_is_left_in_time(
+def test_a_server_that_never_begins_tls_is_left_at_the_timeout(
     patience, project, internet, monkeypatch
 ):
     connect = urllib3.util.connection.create_connection
@@ -224,66 +226,68 @@ def test_a_server_that_does_not_begin_with_tls_is_left_in_time(
         wait_for_threads()
 
 
-def test_who_has_to_wait_is_not_let_be_for_a_while(patience, project, internet, monkeypatch):
-    """Nothing is known against a document that was not read because of others."""
+def test_a_document_that_found_no_reader_is_read_at_the_next_request(
+    patience, project, internet, monkeypatch
+):
     monkeypatch.setattr(BoundedFetcher, "readers", threading.BoundedSemaphore(1))
     BoundedFetcher.readers.acquire()
-    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 400
+    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 400
     BoundedFetcher.readers.release()
-    assert project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
+    assert project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT).status_code == 200
 
 
-def test_a_document_that_failed_is_asked_for_again_soon(project, internet):
+def test_a_document_that_failed_may_be_read_again_within_ten_seconds(project):
     assert oauth2_settings.CIMD_FAILURE_BACKOFF_SECONDS <= 10
 
 
 @pytest.mark.slow
 def test_a_person_may_have_ten_documents_read_in_a_minute(project, internet):
-    asked = [
-        project.ask(client_id=f"{DOCUMENT}?{number}", redirect_uri=REDIRECT) for number in range(12)
+    pages = [
+        project.authorize(client_id=f"{DOCUMENT}?{number}", redirect_uri=REDIRECT)
+        for number in range(12)
     ]
-    assert {page.status_code for page in asked} == {400}
-    assert len(internet.asked) == 10
+    assert {page.status_code for page in pages} == {400}
+    assert len(internet.requests) == 10
 
 
-# --- Strangers ----------------------------------------------------------------------------------
+# --- Requests without a person ------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_strangers_leave_no_clients(project, internet):
+def test_anonymous_requests_read_no_document_and_leave_no_clients(project, internet):
     stranger = project.make_browser(None)
     for number in range(40):
         document = f"{DOCUMENT}?{number}"
         internet.document["client_id"] = document
-        project.ask(stranger, client_id=document, redirect_uri=REDIRECT, prompt="none")
+        project.authorize(stranger, client_id=document, redirect_uri=REDIRECT, prompt="none")
         project.exchange("code", client_id=document)
         sent = {"token": "token", "client_id": document}
         stranger.post("/o/revoke_token/", sent)
-    assert internet.asked == []
+    assert internet.requests == []
     assert not get_application_model().objects.filter(registration_source="cimd").exists()
 
 
-def test_no_header_makes_a_stranger_a_person(project, internet):
+def test_a_header_does_not_count_as_a_person(project, internet):
     stranger = project.make_browser(None)
     stranger.defaults["HTTP_DRF_MCP.PERSON"] = stranger.defaults["HTTP_DRF_MCP_PERSON"] = "1"
     stranger.post("/o/token/", {"grant_type": "refresh_token", "client_id": DOCUMENT})
-    assert internet.asked == []
+    assert internet.requests == []
 
 
 @pytest.mark.slow
-def test_a_client_whose_document_is_old_goes_on_without_a_person(project, internet):
+def test_an_expired_document_is_read_again_only_for_a_person(project, internet):
     code = project.consent(client_id=DOCUMENT, redirect_uri=REDIRECT)["code"]
     get_application_model().objects.filter(client_id=DOCUMENT).update(
         cimd_expires_at=timezone.now() - timedelta(days=1)
     )
     answer = project.exchange(code, client_id=DOCUMENT)
     assert answer.status_code == 200
-    assert len(internet.asked) == 1
-    project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
-    assert len(internet.asked) == 2
+    assert len(internet.requests) == 1
+    project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
+    assert len(internet.requests) == 2
 
 
-# --- Clients that nobody connected --------------------------------------------------------------
+# --- Clients without a connection ---------------------------------------------------------------
 
 
 def age(**fields: Any) -> None:
@@ -297,26 +301,26 @@ def expire() -> int:
     return json.loads(out.getvalue())["unused_clients"]
 
 
-def test_a_client_that_nobody_connected_is_deleted(project, internet):
-    project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+def test_a_client_without_a_connection_is_deleted(project, internet):
+    project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
     assert expire() == 0
     age(client_id=DOCUMENT)
     assert expire() == 1
     assert not get_application_model().objects.filter(client_id=DOCUMENT).exists()
 
 
-def test_the_next_document_takes_those_before_away(project, internet):
-    project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+def test_reading_a_document_deletes_old_clients_without_a_connection(project, internet):
+    project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
     age(client_id=DOCUMENT)
     internet.document["client_id"] = f"{DOCUMENT}?2"
-    project.ask(client_id=f"{DOCUMENT}?2", redirect_uri=REDIRECT)
+    project.authorize(client_id=f"{DOCUMENT}?2", redirect_uri=REDIRECT)
     kept = get_application_model().objects.filter(registration_source="cimd")
     assert [each.client_id for each in kept] == [f"{DOCUMENT}?2"]
 
 
 @pytest.mark.slow
-def test_a_person_who_reads_for_longer_is_asked_again(project, internet):
-    page = project.ask(client_id=DOCUMENT, redirect_uri=REDIRECT)
+def test_a_person_is_asked_again_where_the_client_was_deleted_meanwhile(project, internet):
+    page = project.authorize(client_id=DOCUMENT, redirect_uri=REDIRECT)
     sent = {name: value or "" for name, value in page.context["form"].initial.items()}
     age(client_id=DOCUMENT)
     expire()
@@ -344,7 +348,7 @@ def test_a_client_that_is_connected_is_kept(project, internet):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["manual", "dcr"])
-def test_other_clients_are_kept(project, source):
+def test_clients_without_a_document_are_kept(project, source):
     project.register(registration_source=source)
     age()
     assert expire() == 0
