@@ -1,4 +1,4 @@
-"""Wrong values of what the app declares: the tables of all options and settings hold them."""
+"""Wrong values of the options and settings of this app, for the tests of all apps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong values of what the app declares: the tables of all options and settings hold them."""
+"""Wrong values of the options and settings of this app, for the tests of all apps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("bulk", "each"),
     ("bulk_limit", 0),
 ]
-# Each with what the message has to hold besides the name of the setting.
+# Each with a text of the error message, which also names the setting.
 WRONG_SETTINGS: list[tuple[str, Any, str]] = [
     ("CONFIRM", "DELETE", "True or False"),
     ("IDEMPOTENCY_KEYS", "yes", "True or False"),
