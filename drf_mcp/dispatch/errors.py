@@ -6,16 +6,19 @@ that a project's own exception handler is respected whatever its bodies look lik
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
 from typing import Any, Protocol
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.db import IntegrityError
+from django.db.models import Model
+from django.db.models.deletion import ProtectedError, RestrictedError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 from rest_framework.exceptions import ErrorDetail
 
 from drf_mcp.codes import (
@@ -45,9 +48,8 @@ from drf_mcp.dispatch.error_texts import (
     WHOLE_REMEDIES,
     get_status_advice,
 )
-from drf_mcp.dispatch.violations import Blockers, find_violation
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
-from drf_mcp.introspection.text import translate
+from drf_mcp.introspection.text import get_plural_name, join_values, translate
 from drf_mcp.outcomes import MISSING, Failure, Problem
 
 # Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
@@ -55,6 +57,8 @@ PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 # Codes that say nothing: they leave the cause to the status.
 GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
+# The primary keys of the rows that keep others from being deleted, by model.
+Blockers = Mapping[type[Model], Collection[Any]]
 
 
 class ArgumentLocator(Protocol):
@@ -352,3 +356,78 @@ EXCEPTION_STATUSES: dict[type[BaseException], int] = {
 
 def get_exception_status(exc: BaseException) -> int:
     return next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
+
+
+# --- What a database refused ----------------------------------------------------------------------
+
+# What a driver's error code says was broken: the message, and what to do, in English.
+UNIQUE = (
+    gettext_noop("A value that has to be unique is taken."),
+    gettext_noop(
+        "Read which objects exist: use the one that has these values, or send other values."
+    ),
+)
+REFERENCE = (
+    gettext_noop("A reference between objects would be broken."),
+    gettext_noop(
+        "Check that every object that the arguments identify exists, and that nothing refers to"
+        " an object that would be deleted; then decide whether to call again."
+    ),
+)
+# PostgreSQL's unique violation; SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID, and what SQLite
+# says on Python 3.10, whose driver does not give the code; MySQL's ER_DUP_ENTRY; ORA-00001. Then
+# restrict and foreign key violations, rows that are referred to, and references to no row.
+BROKEN_RULES: Mapping[Any, tuple[str, str]] = {
+    **dict.fromkeys(("23505", 1555, 2067, 2579, 1062, 1), UNIQUE),
+    "UNIQUE constraint failed": UNIQUE,
+    **dict.fromkeys(("23001", "23503", 787, 1216, 1217, 1451, 1452, 2291, 2292), REFERENCE),
+    "FOREIGN KEY constraint failed": REFERENCE,
+}
+
+
+def find_broken_rule(exc: IntegrityError) -> tuple[str, str] | None:
+    cause: Any = exc.__cause__
+    code: Any = cause.args[0] if cause is not None and cause.args else None
+    if hasattr(code, "full_code"):
+        code = code.code
+    elif not isinstance(code, int):
+        names = ("sqlstate", "pgcode", "sqlite_errorcode")
+        known = next(filter(None, (getattr(cause, name, None) for name in names)), None)
+        is_old = known is None and type(cause).__module__ == "sqlite3"
+        code = str(code).partition(":")[0] if is_old else known
+    return BROKEN_RULES.get(code)
+
+
+def find_violation(
+    exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
+) -> Failure | None:
+    if isinstance(exc, (ProtectedError, RestrictedError)):
+        blockers = find_blockers(exc)
+        message = _("The deletion was refused: other objects depend on what would be deleted.")
+        remediation = _(
+            "Delete the other objects first or let them refer to something else, if that is wanted;"
+            " then call again."
+        )
+        if names := join_values(map(get_plural_name, blockers)):
+            message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
+                "rows": (name_blockers and name_blockers(blockers)) or names
+            }
+            remediation = _(
+                "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
+                " then call again."
+            ) % {"rows": names}
+    elif isinstance(exc, IntegrityError) and (rule := find_broken_rule(exc)):
+        message, remediation = map(_, rule)
+    else:
+        return None
+    return Failure("CONFLICT", Category.CONFLICT, message, remediation)
+
+
+def find_blockers(exc: ProtectedError | RestrictedError) -> Blockers:
+    objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
+    rows: dict[type[Model], list[Any]] = {}
+    # A view of the project's own may raise it with anything, such as a queryset not yet run.
+    for row in objects if isinstance(objects, Collection) else ():
+        if isinstance(row, Model):
+            rows.setdefault(type(row), []).append(row.pk)
+    return {model: tuple(rows[model]) for model in sorted(rows, key=lambda m: m._meta.label)}

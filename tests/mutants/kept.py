@@ -411,14 +411,14 @@ MUTANTS = (
     ),
     Mutant(
         "rows that were rendered are asked for by their keys",
-        "dispatch/rendered.py",
+        "dispatch/response.py",
         "        return ReturnList(rendered, serializer=data.serializer)",
         "        return rendered",
         ("archive/test_readable_rows.py",),
     ),
     Mutant(
         "rows that were rendered into something else are asked for by their keys",
-        "dispatch/rendered.py",
+        "dispatch/response.py",
         "        if len(places) == 1:",
         "        if False:",
         ("archive/test_readable_rows.py",),

@@ -32,7 +32,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.access.limits import APPROACHING
 from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
-from drf_mcp.dispatch.rendered import keep_serializers
+from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.interaction.call_context import call_context
