@@ -1,9 +1,12 @@
 """The caller: authenticated once, and admitted by the endpoint's permissions.
 
-Where a view authenticates as the endpoint does, only the view authenticates: REST framework sets
-``user`` and ``auth`` on the `ToolRequest`, which then asks the endpoint's permissions. Where a view
-with the same authentication classes has steps of its own before, `pre_authenticate`
-authenticates for it. Everywhere else the endpoint authenticates first, and the view again.
+A call of a tool is authenticated in one of three ways:
+
+- A view that authenticates as the endpoint does authenticates alone. REST framework then sets
+  ``user`` and ``auth`` on the `ToolRequest`, which calls `Caller.admit`.
+- A view with the same authentication classes, and code of its own before them, is authenticated by
+  `pre_authenticate` before that code runs.
+- For any other view the endpoint authenticates by `Caller.authenticate`, and the view again.
 """
 
 from __future__ import annotations
@@ -81,14 +84,30 @@ def resolve_authentication_classes(
 
 
 def copy_identity(request: Request, known: Request) -> None:
-    # Not by setting ``request.user``, which would set the user of the caller's request too.
+    # Not by setting ``request.user``, which would also set the user of the caller's request.
     request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
     request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
     request._request.__dict__["user"] = known.user
 
 
 class Caller:
-    """The sender of one HTTP request to the endpoint; classes are instantiated."""
+    """The sender of one HTTP request to the endpoint.
+
+    Attributes:
+        attributes: what middleware had set on the request before authentication.
+        refusal: the exception of an endpoint that refused the caller within a view.
+        admitted: whether the endpoint has let the caller in.
+        is_guess: whether the view alone knows which of several classes authenticated the caller.
+        view_request: the view's request, where `is_guess`.
+        in_batch: whether the message is part of a batch, whose messages share one HTTP status.
+        narrowings: what takes tools away; those of the credential are added by authentication.
+        channel: the way to the client while a call runs, None where there is none.
+
+    Args:
+        view: the endpoint's view, None for a caller of this process.
+        authenticators: of the endpoint, instances or classes.
+        permissions: of the endpoint, instances or classes.
+    """
 
     def __init__(
         self,
@@ -102,7 +121,6 @@ class Caller:
         self.authenticators = [a() if isinstance(a, type) else a for a in authenticators]
         self.authentication_classes = tuple(map(type, self.authenticators))
         self.permissions = [p() if callable(p) else p for p in permissions]
-        # What middleware set on the request, before authentication.
         self.attributes = dict(vars(request))
         # An exception that is being handled already is not one of authentication.
         self.handled = sys.exc_info()[1]
@@ -110,16 +128,11 @@ class Caller:
         self._authenticated: Request | None = None
         self.admitted = False
         self.is_guess = False
-        # One status answers all messages of a batch.
+        self.view_request: Request | None = None
         self.in_batch = False
-        # What takes tools away; those of the credential when the caller is known.
         reads = mcp_settings.READ_ONLY is True
         self.narrowings: tuple[Narrowing, ...] = (SERVER_READS,) if reads else ()
-        # The way to the client while a call runs, None where there is none.
         self.channel: Any = None
-        # The view's request, where its authentication was the only one: of several classes the
-        # endpoint does not know which it was.
-        self.answered: Request | None = None
 
     @property
     def permission_classes(self) -> tuple[Any, ...]:
@@ -132,12 +145,12 @@ class Caller:
     @property
     def successful_authenticator(self) -> BaseAuthentication | None:
         """The authenticator that found the user, None for an anonymous caller."""
-        request = self.answered if self.is_guess else self._authenticated
+        request = self.view_request if self.is_guess else self._authenticated
         return None if request is None else request.successful_authenticator  # type: ignore[return-value]
 
     @functools.cached_property
     def endpoint(self) -> ProtectedResource | None:
-        # None at a door of this process.
+        # None for a caller of this process.
         describe = getattr(self.view, "get_protected_resource", None)
         return describe(self.request.path_info) if describe else None
 
@@ -149,6 +162,7 @@ class Caller:
 
     @property
     def principal(self) -> str:
+        """A key of the authenticated caller, "" for an anonymous one."""
         known = self.authenticate()
         return get_caller_key(known.user, known.auth, self.request)
 
@@ -161,7 +175,7 @@ class Caller:
     def find_missing_scopes(
         self, view: Any, request: Request, permissions: Sequence[Any]
     ) -> tuple[str, ...]:
-        """Return the scopes that a refused request needs, () if it has another reason."""
+        """Return the scopes that a refused request lacks, () where scopes are not the reason."""
         if self.bearer is None or self.resource is None:
             return ()
         return contain(lambda: find_missing_scopes(view, request, permissions), lambda exc: ())
@@ -170,7 +184,11 @@ class Caller:
         return next((n for n in self.narrowings if not n.allows(tool)), None)
 
     def authenticate(self) -> Request:
-        """Authenticate here and ask the endpoint's permissions, once; raises an APIException."""
+        """Return the authenticated request; the endpoint's permissions are asked, too, once.
+
+        Raises:
+            APIException: if the endpoint refuses the caller.
+        """
         if self._authenticated is None:
             request = self.drf_request()
             request.user  # noqa: B018 - reading it authenticates
@@ -180,7 +198,10 @@ class Caller:
         return self._authenticated
 
     def admit(self, user: Any, auth: Any, tool: Any = None) -> None:
-        # The view turns an APIException into a response: `refusal` keeps it for the door.
+        """Ask the endpoint's permissions about the user whom a view's authentication found.
+
+        The view turns an APIException into a response, so `refusal` keeps it for the endpoint.
+        """
         failure = sys.exc_info()[1]
         try:
             if isinstance(failure, APIException) and failure is not self.handled:
@@ -197,14 +218,14 @@ class Caller:
         self._authenticated = self._authenticated or request
         self.admitted = True
         if self.narrowings and tool is not None and self.find_narrowing(tool):
-            # It stops the view; the guard says why.
+            # This ends the view; `find_narrowing_refusal` then makes the outcome.
             raise PermissionDenied()
 
     def renew(self) -> Caller:
-        """Return the sender of the same request, who is authenticated anew, narrowed as before."""
+        """Return the sender of the same request before authentication, with the same narrowings."""
         request = object.__new__(type(self.request))
         request.__dict__.update(vars(self.request))
-        # What middleware set is read anew, and what REST framework set is left out.
+        # The user whom middleware set is read anew; the one whom REST framework set is left out.
         user = request.__dict__.pop("user", None) and self.attributes.get("user")
         if isinstance(user, Model):
             row: Any = user._meta.model._base_manager.filter(pk=user.pk).first()
@@ -218,18 +239,20 @@ class Caller:
         steps = (frame.f_code for frame, _ in traceback.walk_tb(exc.__traceback__))
         return not self.admitted and not ADMISSION_CODE.isdisjoint(steps)
 
-    def is_known_to(self, callback: Callable[..., Any]) -> bool:
+    def is_authenticated_by(self, callback: Callable[..., Any]) -> bool:
+        """Return whether a view authenticates as the endpoint would, so that the view is enough."""
         return has_same_authentication(callback, self.authentication_classes) and self.is_plain
 
     def can_pre_authenticate(self, callback: Callable[..., Any]) -> bool:
+        """Return whether the endpoint can authenticate for a view, before any code of the view."""
         return has_same_authenticators(callback, self.authentication_classes) and self.is_plain
 
     @property
     def is_plain(self) -> bool:
-        """Whether the classes alone say how the endpoint authenticates, and with what effect."""
+        """Whether a view with the endpoint's authentication classes admits the same callers."""
         classes = self.authentication_classes
         if any(map(vars, self.authenticators)):
-            # An instance that was set up differs from what the view makes of the class.
+            # An instance with attributes differs from the one that the view makes of the class.
             return False
         if len(classes) > 1 and not USER_PERMISSIONS.issuperset(self.permission_classes):
             return False
@@ -242,10 +265,10 @@ class Caller:
         return Request(self.request, parsers=[UnreadBody()], authenticators=self.authenticators)
 
     def _ask_permissions(self, request: Request, auth: Any) -> None:
-        # Not every authentication class asks.
+        # Not every authentication class looks at ``is_active``.
         if is_gone(request.user):
             raise AuthenticationFailed(_(USER_GONE), "user_inactive")
-        # RFC 8707: a token says what it is for, in the way of django-oauth-toolkit's.
+        # RFC 8707: the resource that a token is for. django-oauth-toolkit has this method.
         allows_audience = getattr(auth, "allows_audience", None)
         if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
             raise AuthenticationFailed(_(OTHER_AUDIENCE), "invalid_token")
@@ -269,7 +292,7 @@ class Caller:
             self.narrowings += tuple(get_own_narrowings(request))
 
 
-# The code of the functions that authenticate the caller and ask the permissions.
+# The functions that authenticate the caller and ask the permissions, for `Caller.is_broken_by`.
 ADMISSION_CODE = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  # type: ignore[attr-defined]
 
 DEFAULT_CHALLENGE = f'{BEARER} realm="mcp"'
@@ -311,7 +334,7 @@ def describe_access_error(caller: Caller, exc: APIException) -> tuple[int, str, 
             error["error_description"] = force_str(exc.detail)
     bearer = next(filter(None, map(BearerChallenge.parse, own)), BearerChallenge())
     parameters = {**error, **bearer.parameters, **error, **resource.challenge().parameters}
-    # Clients of OAuth look at the first challenge alone.
+    # Clients of OAuth read only the first challenge.
     others = [own[0]] if own and BearerChallenge.parse(own[0]) is None else []
     challenge = ", ".join([str(BearerChallenge(parameters)), *others])
     return 400 if is_malformed else 401, challenge, advice
@@ -319,7 +342,7 @@ def describe_access_error(caller: Caller, exc: APIException) -> tuple[int, str, 
 
 def _get_scope_challenge(caller: Caller, scopes: tuple[str, ...]) -> BearerChallenge:
     assert caller.resource is not None
-    # A header has no letters of other languages.
+    # A header holds ASCII only.
     with override("en"):
         error = {"error": "insufficient_scope", "error_description": describe_scopes(scopes)}
     return BearerChallenge({**error, **caller.resource.challenge(*scopes).parameters})

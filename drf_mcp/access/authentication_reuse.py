@@ -30,10 +30,11 @@ REQUEST_IDENTITY = frozenset({"_user", "_auth", "_authenticator"})
 
 
 class SampleViewSet(ViewSet):
-    """Lends its callback; REST framework sets attributes on a viewset whose callback it makes."""
+    # Not `ViewSet` itself: `as_view` sets attributes on the class.
+    pass
 
 
-# The code of what `as_view` returns: a callback with other code is wrapped in a decorator.
+# The code of the functions that `as_view` returns: a callback with other code has a decorator.
 CALLBACKS: Any = (APIView.as_view(), SampleViewSet.as_view({"get": "list"}))
 OUTER_CODE = CALLBACKS[0].__code__
 INNER_CODES = frozenset(callback.__wrapped__.__code__ for callback in CALLBACKS)
@@ -41,7 +42,7 @@ INNER_CODES = frozenset(callback.__wrapped__.__code__ for callback in CALLBACKS)
 
 @functools.cache
 def has_same_authentication(callback: Callable[..., Any], classes: tuple[type, ...]) -> bool:
-    """Return whether REST framework's own steps, and no others, authenticate with these classes."""
+    """Return whether a view authenticates with these classes, by REST framework's steps alone."""
     view_class = callback.cls  # type: ignore[attr-defined]
     return (
         has_same_authenticators(callback, classes)
@@ -52,16 +53,16 @@ def has_same_authentication(callback: Callable[..., Any], classes: tuple[type, .
 
 @functools.cache
 def has_same_authenticators(callback: Callable[..., Any], classes: tuple[type, ...]) -> bool:
-    """Return whether a view authenticates with these classes, after steps of its own or not."""
+    """Return whether a view authenticates with these classes, maybe after steps of its own."""
     return (
         find_view_classes(callback, "authentication_classes") == classes
-        and is_bare(callback)
+        and is_undecorated(callback)
         and callback.cls.get_authenticators is APIView.get_authenticators  # type: ignore[attr-defined]
     )
 
 
 def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
-    """Return a list of classes that a view names, None where only an instance has the list."""
+    """Return the classes in an attribute of a view, None where only an instance has them."""
     own = getattr(callback, "initkwargs", {}).get(name)
     if own is None:
         # Not `getattr`, which would call a property of the view.
@@ -69,7 +70,8 @@ def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
     return tuple(own) if isinstance(own, (list, tuple, set, frozenset)) else None
 
 
-def is_bare(callback: Any) -> bool:
+def is_undecorated(callback: Any) -> bool:
+    """Return whether a callback is what ``as_view`` returns, without a decorator around it."""
     view = getattr(callback, "__wrapped__", None)
     outer, inner = getattr(callback, "__code__", None), getattr(view, "__code__", None)
     return outer is OUTER_CODE and inner in INNER_CODES
@@ -94,17 +96,24 @@ class UnreadBody(BaseParser):
 
 
 def pre_authenticate(request: Any) -> list[BaseAuthentication] | None:
-    """Authenticate the request of a view, before its code runs, and return what repeats that."""
-    # None where the view has to authenticate itself: an authenticator read the body, or set an
-    # attribute on REST framework's request.
+    """Authenticate the request of a view before the view's code runs.
+
+    Returns:
+        Authenticators for the view, which return what was found now. None where the view has to
+        authenticate itself: an authenticator read the body, or set an attribute on REST
+        framework's request.
+
+    Raises:
+        APIException: if the credential or the caller is refused.
+    """
     body = UnreadBody()
     authenticators = [each() for each in request.caller.authentication_classes]
     drf_request: Any = Request(request, parsers=[body], authenticators=authenticators)
     names = {*vars(drf_request), *REQUEST_IDENTITY}
     before = dict(vars(request))
     drf_request.user  # noqa: B018 - reading it authenticates
-    # Until it authenticates, the view sees the user that middleware set; and it may change
-    # ``META``, from which Django makes ``headers`` and ``GET`` again.
+    # Until the view authenticates, it sees the user that middleware set. The view may change
+    # ``META``, so ``headers`` and ``GET`` are made of ``META`` again.
     for name in ("user", "auth", "headers", "GET"):
         vars(request).pop(name, None)
         if name in before:

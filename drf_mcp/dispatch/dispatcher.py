@@ -1,7 +1,7 @@
-"""From the arguments of a tool to an outcome, through the view's own callback.
+"""Makes the outcome of a call, by the callback of the tool's route.
 
-Nothing of REST framework's lifecycle is copied: the router's callback gets the
-request that a client would have sent, and its response is read.
+`Dispatcher.dispatch` runs the guards around `Dispatcher.perform`, which gives the callback the
+request that an HTTP client would have sent, and `Dispatcher.read_outcome` reads the response.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from drf_mcp.dispatch.guards import (
     ThrottleGuard,
     TimeLimitGuard,
     Timer,
-    find_refusal,
+    find_narrowing_refusal,
     pass_guards,
 )
 from drf_mcp.dispatch.next_steps import add_hints, explain_empty_list, is_empty
-from drf_mcp.dispatch.probe import Found, Look, Probe
+from drf_mcp.dispatch.probe import Look, Probe
 from drf_mcp.dispatch.request import (
-    BareCallback,
-    CallPassage,
+    DirectView,
+    MiddlewareCall,
     ToolRequest,
     get_call_handler,
     get_named_object,
-    is_decorated,
     keep_thread_state,
+    needs_callback,
     prepare_callback,
 )
 from drf_mcp.dispatch.response import Recognizer, ViewResponse, build_outcome, new_request_id
@@ -55,9 +55,12 @@ from drf_mcp.tools.arguments.errors import ArgumentsRefused
 
 
 class Dispatcher(FailureOutcomes):
-    """Calls tools: every failure of a view becomes a value here."""
+    """Calls tools: every failure of a view becomes a value here.
 
-    # Reads the envelopes that views make themselves.
+    Attributes:
+        recognize: reads the outcome in the envelope of a view that makes its own.
+    """
+
     recognize: Recognizer | None = None
 
     def dispatch(self, call: CallState) -> Outcome:
@@ -93,9 +96,11 @@ class Dispatcher(FailureOutcomes):
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
-        # What a credential takes away is known only now, and has stopped the view.
-        outcome = find_refusal(call.tool, caller) or outcome if caller.narrowings else outcome
-        # Of a call that a guard answered the arguments may never have been bound.
+        if caller.narrowings:
+            # The narrowing of a credential was not known before authentication: `Caller.admit` has
+            # stopped the view.
+            outcome = find_narrowing_refusal(call.tool, caller) or outcome
+        # A guard may have answered before the arguments were bound.
         bound = vars(call).get("bound")
         sent = bound and {"kwargs": bound.kwargs, "query_string": bound.query_string}
         return outcome.changed(
@@ -121,7 +126,7 @@ class Dispatcher(FailureOutcomes):
         return guards
 
     def get_stored_answer(self, call: CallState) -> StoredAnswer:
-        """Return what says whether a caller may have the answer of a call later."""
+        """Return what decides whether the caller may read the answer of a call later."""
         return StoredAnswer(call.caller, call.tool, call=call.bound)
 
     def perform_requests(self, call: CallState) -> Outcome:
@@ -129,7 +134,7 @@ class Dispatcher(FailureOutcomes):
 
         def perform(bound: Call) -> Outcome:
             item = call.of_item(bound)
-            # The call was let in, and not yet each of its requests.
+            # A rerun has passed the guards of the call, but not those of each request.
             item.is_rerun = call.is_counted
             outcome = pass_guards(guards, item, self.perform)
             if call.caller.refusal is not None:
@@ -140,56 +145,57 @@ class Dispatcher(FailureOutcomes):
         batch = tool.arguments.items.make_batch(call) if call.bound.items else Batch(call)
         return batch.ask(perform)
 
-    def admit(self, call: CallState) -> Outcome | None:
-        """Return the outcome of a call that the view would not let in, None if it would.
+    def find_view_refusal(self, call: CallState) -> Outcome | None:
+        """Return the outcome of a call that the view refuses before its handler, else None.
 
-        The throttles count the call.
+        The view's throttles count the call.
         """
-        # Of several objects each has its own outcome.
-        if call.bound.is_batch or is_decorated(call.tool.endpoint.route.callback):
+        # A call about several objects has one outcome for each of them.
+        if call.bound.is_batch or needs_callback(call.tool.endpoint.route.callback):
             return None
         found = self.ask_view(call, lambda view, *args, **kwargs: get_named_object(view), True)
         return found if isinstance(found, Outcome) and found.failure is not None else None
 
-    def ask_view(self, call: CallState, look: Look[Found], is_counted: bool = False) -> Any:
-        """Return what is found in the place of a view's handler, by the request of a call.
+    def ask_view(self, call: CallState, look: Look[Any], is_counted: bool = False) -> Any:
+        """Run a view with the request of a call, and a function in the place of the handler.
 
-        The outcome of the call where the view does not come to its handler.
+        Returns:
+            What the function returns; the outcome of the call where the view refuses it before.
 
         Args:
-            is_counted: whether the throttles count it.
+            look: called with the view, REST framework's request and what the URL captured.
+            is_counted: whether the view's throttles count the request.
         """
-        found: list[Found] = []
         probe = Probe(call.caller, call.tool, call.bound)
         probe.is_counted = is_counted
-        outcome = self.perform(call, probe.answer_by(look, found))
-        return found[0] if found and outcome.failure is None else outcome
+        outcome = self.perform(call, probe.make_callback(look))
+        return probe.found[0] if probe.found and outcome.failure is None else outcome
 
     def perform(self, call: CallState, callback: Callable[..., Any] | None = None) -> Outcome:
         """Return the outcome of the request that a call makes, or of several.
 
         Args:
-            callback: answers in the place of the route's own.
+            callback: a callback of a `Probe`, which answers in the place of the route's own.
         """
         tool, caller, bound = call.tool, call.caller, call.bound
         if callback is None and (bound.many or bound.items):
             return add_hints(self.perform_requests(call), tool)
         route = tool.endpoint.route
-        own = callback or route.callback
-        if callback is not None:
+        # Who authenticates: the view alone, the endpoint in its place, or both one after the other.
+        answer = callback or route.callback
+        if callback is not None or call.is_rerun:
             caller.authenticate()
-        elif call.is_rerun:
-            # It was let in and counted before.
-            caller.authenticate()
-            if not is_decorated(own):
-                own = callback = Probe(caller, tool, bound).answer_by()
-        elif not caller.is_known_to(own):
-            bare = BareCallback.of(own) if caller.can_pre_authenticate(own) else None
-            if bare is None:
+            if callback is None and not needs_callback(answer):
+                # The view's throttles counted the call when it ran first.
+                answer = callback = Probe(caller, tool, bound).make_callback()
+        elif not caller.is_authenticated_by(answer):
+            direct = DirectView.of(answer) if caller.can_pre_authenticate(answer) else None
+            if direct is None:
                 caller.authenticate()
-            own = bare or own
-        if caller.narrowings and (refusal := find_refusal(tool, caller)):
+            answer = direct or answer
+        if caller.narrowings and (refusal := find_narrowing_refusal(tool, caller)):
             return refusal
+        # The path has to lead back to the route: an argument may hold a slash or "..".
         path = route.build(bound.kwargs)
         match = None if path is None else route.match(path, bound.kwargs, caller.request)
         if path is None or match is None:
@@ -199,35 +205,35 @@ class Dispatcher(FailureOutcomes):
         outcome: Outcome | None = None
         with catch() as caught:
             if mcp_settings.CALL_MIDDLEWARE:
-                outcome = self._pass_middleware(CallPassage(request, match, own), call)
+                outcome = self._run_middleware(MiddlewareCall(request, match, answer), call)
             else:
-                respond = callback or prepare_callback(own, call.deadline, call.channel)
+                respond = callback or prepare_callback(answer, call.deadline, call.channel)
                 response = respond(request, *match.args, **match.kwargs)
                 outcome = self.read_outcome(call, request, response)
         if outcome is None:
             outcome = self.get_exception_outcome(call, request, caught.exception)
         return outcome if outcome.failure is None else add_hints(outcome, tool)
 
-    def _pass_middleware(self, passage: CallPassage, call: CallState) -> Outcome:
-        request = passage.request
+    def _run_middleware(self, middleware_call: MiddlewareCall, call: CallState) -> Outcome:
+        request = middleware_call.request
         with keep_thread_state():
-            response = get_call_handler().answer(passage)
-            if passage.raised is not None:
-                if request.caller.is_broken_by(passage.raised):
-                    raise passage.raised
-                # Middleware answers in its place; error trackers still have to hear of it.
-                if passage.substitute and passage.substitute.status_code >= 500:
-                    self.report_crash(call, request, passage.raised)
+            response = get_call_handler().answer(middleware_call)
+            if middleware_call.raised is not None:
+                if request.caller.is_broken_by(middleware_call.raised):
+                    raise middleware_call.raised
+                # Error trackers get the exception, though middleware answers in its place.
+                if middleware_call.substitute and middleware_call.substitute.status_code >= 500:
+                    self.report_crash(call, request, middleware_call.raised)
             return self.read_outcome(call, request, response)
 
     def read_outcome(
         self, call: CallState, request: ToolRequest, response: HttpResponseBase
     ) -> Outcome:
-        """Return the outcome of a response, rendered or not."""
+        """Return the outcome of a view's response."""
         tool, bound, caller = call.tool, call.bound, request.caller
         answer = ViewResponse.read(response, request)
         if caller.is_guess and answer.view is not None:
-            caller.answered = answer.view.request
+            caller.view_request = answer.view.request
         outcome = build_outcome(
             answer,
             tool.name,
@@ -236,18 +242,20 @@ class Dispatcher(FailureOutcomes):
             self.recognize,
         )
         if tool.endpoint.standard_action == "list" and is_empty(outcome):
-            further = tuple(explain_empty_list(tool, bound))
-            outcome = outcome.changed(warnings=outcome.warnings + further)
+            outcome = outcome.changed(
+                warnings=(*outcome.warnings, *explain_empty_list(tool, bound))
+            )
         if answer.status == 403:
             view = answer.view
-            # A response of middleware names no view.
+            # A response that middleware made has no view.
             scopes = view and caller.find_missing_scopes(view, view.request, view.get_permissions())
             return outcome.changed(scopes=scopes or ())
         selection = tool.arguments.fields
         if bound.fields and selection is not None and outcome.failure is None:
             unanswered = selection.find_unanswered(bound.fields, outcome.data)
             outcome = outcome.changed(warnings=(*outcome.warnings, *unanswered))
-            # An answer that has none of the fields is given whole: its own fields are what to name.
+            # An answer that has none of the fields is given whole, so that the caller sees its
+            # fields.
             if len(unanswered) < len(bound.fields):
                 selected = FieldSelection(bound.fields).select(outcome.data)
                 outcome = outcome.changed(data=selected)

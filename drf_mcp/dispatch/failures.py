@@ -23,7 +23,7 @@ from drf_mcp.dispatch.errors import (
     ErrorMapper,
     get_exception_status,
 )
-from drf_mcp.dispatch.guards import find_refusal
+from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.dispatch.next_steps import name_missing_rows
 from drf_mcp.dispatch.probe import Probe, ask_about_rows
 from drf_mcp.dispatch.request import ToolRequest
@@ -123,7 +123,7 @@ class FailureOutcomes:
         """Return the outcome of a caller who may not call a tool, None for any other caller."""
         tool, arguments, caller = call.tool, call.arguments, call.caller
         if caller.find_narrowing(tool):
-            return find_refusal(tool, caller)
+            return find_narrowing_refusal(tool, caller)
         names = tool.arguments
         sent = names.use_own_names(arguments) if isinstance(arguments, Mapping) else {}
         # Of wrong arguments those in the path may be right.

@@ -28,10 +28,10 @@ class NarrowingGuard(Guard):
     order = 100
 
     def __call__(self, call: CallState, proceed: Proceed) -> Outcome:
-        return find_refusal(call.tool, call.caller) or proceed(call)
+        return find_narrowing_refusal(call.tool, call.caller) or proceed(call)
 
 
-def find_refusal(tool: Any, caller: Caller) -> Outcome | None:
+def find_narrowing_refusal(tool: Any, caller: Caller) -> Outcome | None:
     """Return the outcome of a call of a tool that the caller is not offered, None if they are."""
     narrowing = caller.find_narrowing(tool)
     if narrowing is None:

@@ -1,4 +1,4 @@
-"""The one way to ask a view something on behalf of a caller who did not call it."""
+"""The one way to ask a view something for a caller: permissions, rows, the object of a URL."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.dispatch.request import (
     NOTHING_SENT,
-    BareCallback,
-    CallPassage,
+    DirectView,
+    MiddlewareCall,
     ToolRequest,
     get_call_handler,
     is_asynchronous,
-    is_decorated,
     keep_thread_state,
+    needs_callback,
     prepare_callback,
     transactions,
 )
@@ -53,7 +53,7 @@ Look = Callable[..., Found]
 
 
 class Intercepted(APIException):
-    """A response came from middleware or from a step of the view, before the view's handler."""
+    """Middleware, or a step of the view before its handler, has answered."""
 
     def __init__(self, response: HttpResponseBase) -> None:
         super().__init__(getattr(response, "data", None))
@@ -93,27 +93,29 @@ class LazyRequest(Request):
 class Identities:
     """Authenticates a caller once for all views that have the same authentication classes.
 
+    Attributes:
+        known: an authenticated request by authentication classes.
+
     Raises:
-        APIException: if the caller is not let into the endpoint.
+        APIException: if the endpoint refuses the caller.
     """
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
+        self.known: dict[tuple[type, ...], Request] = {}
         own = caller.authenticate()
-        # Of several classes only the view that was called knows which one it was.
-        own = caller.answered or own if caller.is_guess else own
-        # An instance that was set up may find another user than the view's own does.
-        is_plain = not any(map(vars, caller.authenticators))
-        self.known: dict[tuple[type, ...], Request] = (
-            {caller.authentication_classes: own} if is_plain else {}
-        )
+        if caller.is_guess and caller.view_request is not None:
+            own = caller.view_request
+        # An instance with attributes may find another user than the view's own instance does.
+        if not any(map(vars, caller.authenticators)):
+            self.known[caller.authentication_classes] = own
 
     @cached_property
     def databases(self) -> list[str]:
         return find_written_databases()
 
-    def introduce(self, request: Request) -> None:
-        """Give a view's request the identity that its authenticators found before."""
+    def set_identity(self, request: Request) -> None:
+        """Set the user on a view's request, as authenticated for an earlier view."""
         classes = tuple(map(type, request.authenticators or ()))
         known = self.known.setdefault(classes, request)
         if known is not request:
@@ -121,24 +123,26 @@ class Identities:
 
 
 class Probe:
-    """Asks the view of a tool on behalf of a caller. Nothing that changes data is run.
+    """Asks the view of a tool for a caller, and runs nothing that changes data.
 
-    The view gets the request of the call, through CALL_MIDDLEWARE and by the same identity. No
-    throttle counts it. Where the view refuses the caller, questions raise what it raises: an
-    APIException, PermissionDenied or Http404.
+    The view gets the request of the call, through CALL_MIDDLEWARE and with the caller's identity.
+    No throttle counts the request. Where the view refuses the caller, the methods raise what the
+    view raises: an APIException, PermissionDenied or Http404.
 
     Args:
         call: the call whose request the view gets.
         identities: those of the caller, where several views are asked.
 
     Attributes:
-        request: the request that was answered last.
-        view: the instance that was asked last.
-        is_counted: True for a call whose throttles count, as they do over HTTP.
-        keeps_locks: True if what is written is not undone, so that locks of rows last.
+        request: the last request to the view.
+        view: the last instance of the view.
+        found: what ``look`` returned in the place of the view's handler, one item for each run.
+        raised: the exceptions that the view answered.
+        is_counted: True if the view's throttles count the request.
+        keeps_locks: True if what is written is not rolled back, so that locks of rows last.
 
     Raises:
-        APIException: if the caller is not let into the endpoint.
+        APIException: if the endpoint refuses the caller.
     """
 
     is_counted = False
@@ -156,6 +160,8 @@ class Probe:
         self.call = call
         self.identities = identities or Identities(caller)
         self.view: Any = None
+        self.found: list[Any] = []
+        self.raised: list[Exception] = []
 
     # --- Questions ------------------------------------------------------------------------------
 
@@ -174,7 +180,7 @@ class Probe:
             view.kwargs = kwargs
             view.request = request = LazyRequest(inner, authenticators=view.get_authenticators())
             request.__dict__["permission_view"] = view
-            self.identities.introduce(request)
+            self.identities.set_identity(request)
             if type(view).perform_authentication is not APIView.perform_authentication:
                 view.perform_authentication(request)
             if prepare is not None:
@@ -188,19 +194,17 @@ class Probe:
             raise Intercepted(response)
 
     def ask(self, look: Look[Found]) -> Found:
-        """Return what is found in the place of the view's handler."""
-        found: list[Found] = []
-        raised: list[Exception] = []
-
-        response = self.respond(self.answer_by(look, found, raised))
-        if found:
-            return found[0]
-        if raised and isinstance(raised[-1], REFUSALS):
-            raise raised[-1]
+        """Return what ``look`` returns in the place of the view's handler."""
+        self.found, self.raised = [], []
+        response = self.respond(self.make_callback(look))
+        if self.found:
+            return self.found[0]  # type: ignore[no-any-return]
+        if self.raised and isinstance(self.raised[-1], REFUSALS):
+            raise self.raised[-1]
         raise Intercepted(response)
 
     def ask_middleware(self, ask: Callable[[], Found]) -> Found | None:
-        """Return what is found within CALL_MIDDLEWARE, None where that refuses the path."""
+        """Return what ``ask`` returns within CALL_MIDDLEWARE, None where that refuses the path."""
         found: list[Found] = []
 
         def answer(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -211,7 +215,7 @@ class Probe:
         return found[0] if found else None
 
     def read(self) -> ViewResponse:
-        """Return the response of the view's handler, which has to be one of a safe method."""
+        """Return the response of the view's handler, which has to be that of a safe method."""
         with self.undoing():
             return ViewResponse.read(self.run(), self.request)
 
@@ -220,7 +224,7 @@ class Probe:
             raise MethodNotAllowed(self.endpoint.method)
         callback = self.endpoint.route.callback
         return self.respond(
-            prepare_callback(callback) if is_decorated(callback) else self.answer_by()
+            prepare_callback(callback) if needs_callback(callback) else self.make_callback()
         )
 
     # --- Rows of a list -------------------------------------------------------------------------
@@ -263,7 +267,7 @@ class Probe:
         return self.ask_middleware(lambda: take(rows))
 
     def ask_listed_rows(self, take: Callable[[QuerySet[Any]], Found]) -> Found | None:
-        # None where the filtered queryset does not say what the list shows.
+        # None where the list may show other rows than those of its filtered queryset.
         if not is_stock_list(self.endpoint):
             return None
 
@@ -278,16 +282,16 @@ class Probe:
             response = self.run()
         if response.status_code >= 300:
             raise Intercepted(response)
-        # Of what middleware wrote the rows are not known.
-        passage = self.request.passage
-        is_altered = passage is not None and passage.is_altered(response)
+        # Middleware may have written other rows.
+        middleware_call = self.request.middleware_call
+        is_altered = middleware_call is not None and middleware_call.is_altered(response)
         return ShownRows(None if is_altered else getattr(response, "data", None))
 
     # --- The way to the view --------------------------------------------------------------------
 
     @cached_property
     def path(self) -> str | None:
-        # None where the route takes no such kwargs: they are too few, too many or none of its.
+        # None where the kwargs are not those of the route.
         route, kwargs = self.endpoint.route, self.call.kwargs
         path: str | None = route.build(kwargs) if kwargs.keys() <= route.kwargs.keys() else None
         return path
@@ -303,21 +307,14 @@ class Probe:
 
     @property
     def is_routed(self) -> bool:
-        """Whether the route takes the kwargs; otherwise only the permissions can be asked."""
+        """Whether the kwargs lead to the route; otherwise only the permissions can be asked."""
         return self.match is not None
 
-    def answer_by(
-        self,
-        look: Look[Found] | None = None,
-        found: list[Found] | None = None,
-        raised: list[Exception] | None = None,
-    ) -> Callable[..., HttpResponseBase]:
-        """Return a callback that runs the view, and counts no throttle unless `is_counted`.
+    def make_callback(self, look: Look[Any] | None = None) -> Callable[..., HttpResponseBase]:
+        """Return a callback that runs the view, its throttles only if the probe `is_counted`.
 
         Args:
-            look: is called in the place of the view's handler; None for the handler itself.
-            found: gets what ``look`` returns.
-            raised: gets what the view answers with an error.
+            look: called in the place of the view's handler, for `found`; None for the handler.
         """
         callback, method = self.endpoint.route.callback, self.endpoint.method.lower()
 
@@ -326,11 +323,11 @@ class Probe:
             view.args, view.kwargs = args, kwargs
             if not self.is_counted:
                 view.check_throttles = lambda request: None
-            BareCallback(callback).bind(view, request, *args, **kwargs)
+            DirectView(callback).bind(view, request, *args, **kwargs)
             initial, handle_exception = view.initial, view.handle_exception
 
             def begin(request: Any, *args: Any, **kwargs: Any) -> Any:
-                self.identities.introduce(request)
+                self.identities.set_identity(request)
                 begun = initial(request, *args, **kwargs)
                 if look is not None:
                     # After the view's own steps, some of which wrap the handler.
@@ -339,30 +336,29 @@ class Probe:
                 return begun
 
             def handle(*args: Any, **kwargs: Any) -> Response:
-                if look is not None and found is not None:
-                    found.append(look(view, *args, **kwargs))
+                if look is not None:
+                    self.found.append(look(view, *args, **kwargs))
                 return Response(status=204)
 
             def keep(exc: Exception) -> Any:
-                if raised is not None:
-                    raised.append(exc)
+                self.raised.append(exc)
                 return handle_exception(exc)
 
             view.initial, view.handle_exception = begin, keep
             response: Any = view.dispatch(request, *args, **kwargs)
             return async_to_sync(wait_for)(response) if isawaitable(response) else response
 
-        # A queryset may lock its rows, which takes a transaction.
+        # A queryset that locks its rows needs a transaction.
         atomic: Callable[..., HttpResponseBase] = transactions.make_view_atomic(answer)
         return atomic
 
     def respond(
         self, callback: Callable[..., HttpResponseBase], *, with_kwargs: bool = True
     ) -> HttpResponseBase:
-        """Return what answers the request, with a callback in the place of the route's own.
+        """Return the response to the request of a callback in the place of the route's own.
 
         Args:
-            with_kwargs: False where the kwargs are not known: the path is that of any object.
+            with_kwargs: False where the kwargs are not known: the path then has placeholders.
 
         Raises:
             Http404: if the route takes no such kwargs.
@@ -384,20 +380,20 @@ class Probe:
                 return callback(request, *match.args, **match.kwargs)
             # Middleware may write, such as a trace of each request.
             with keep_thread_state(), self.undoing():
-                return get_call_handler().answer(CallPassage(request, match, callback))
+                return get_call_handler().answer(MiddlewareCall(request, match, callback))
         finally:
             # A view that authenticates in its own way leaves its user on the caller's request.
             outer.update(known)
 
     def undoing(self) -> AbstractContextManager[None]:
-        """Undo what is written meanwhile; a lock that is to last would be undone as well."""
+        """Roll back what is written meanwhile, unless locks are to last: they would end as well."""
         return nullcontext() if self.keeps_locks else undoing(self.identities.databases)
 
 
 def ask_about_rows(
     caller: Caller, tool: Any, kwargs: Mapping[str, Any], ask: Callable[[Probe], Found | None]
 ) -> Found | None:
-    """Return what a probe of a list is asked; None where the list refuses the caller, or fails."""
+    """Return what ``ask`` returns of a list's probe; None where the list refuses or fails."""
 
     def log_failure(exc: Exception) -> None:
         if not isinstance(exc, REFUSALS):

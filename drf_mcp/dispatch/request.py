@@ -1,7 +1,7 @@
-"""The request that a tool's view sees: the caller's own, for another resource.
+"""The request that a tool's view gets, and the callback that answers it.
 
-Around it runs ``CALL_MIDDLEWARE``, by Django's own handler: the middleware of each call, which
-sees the path of the tool.
+`ToolRequest` is the caller's request with the method, path, query and body of the tool.
+`CallHandler` runs CALL_MIDDLEWARE around it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.response import Response
 
-from drf_mcp.access.authentication_reuse import is_bare, pre_authenticate
+from drf_mcp.access.authentication_reuse import is_undecorated, pre_authenticate
 from drf_mcp.dispatch.errors import get_exception_status
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call, FilesBody
@@ -51,11 +51,11 @@ OUTER_ONLY = frozenset(
         "resolver_match",
     }
 )
-# Headers that speak of the outer message, of how to send the answer or of a cached copy of it.
+# Headers about the body of the MCP message, the encoding of its response, or a cached response.
 OUTER_HEADERS = frozenset(
     {
         "HTTP_ACCEPT_ENCODING",
-        # One message may hold several calls.
+        # A message may be a batch of several calls.
         "HTTP_IDEMPOTENCY_KEY",
         "HTTP_IF_MATCH",
         "HTTP_IF_NONE_MATCH",
@@ -75,7 +75,7 @@ NOTHING_SENT = Call({})
 
 
 def parse_accept() -> Any:
-    # As REST framework's negotiation keeps it for the time of a request, from 3.18 on.
+    # What REST framework's negotiation keeps on a request, since 3.18.
     parse = getattr(DefaultContentNegotiation(), "_get_parsed_accept_list", None)
     sample = HttpRequest()
     sample.META["HTTP_ACCEPT"] = ACCEPT
@@ -86,9 +86,9 @@ PARSED_ACCEPT = parse_accept()
 
 
 class MetaHeaders(HttpHeaders):
-    """The headers of a request, each read from ``META`` when it is asked for.
+    """The headers of a request, each read from ``META`` on access.
 
-    Making all of them takes longer than binding the arguments of a call.
+    Django's own class makes all of them at once, which takes longer than binding the arguments.
     """
 
     def __init__(self, meta: Mapping[str, str]) -> None:
@@ -101,12 +101,12 @@ class MetaHeaders(HttpHeaders):
     def __getitem__(self, key: str) -> str:
         name = key.replace("-", "_").upper()
         if name in self.UNPREFIXED_HEADERS:
-            # Some servers give them with a prefix as well.
+            # Some servers set them with the prefix as well.
             return super().__getitem__(key)
         return self.meta[f"HTTP_{name}"]
 
     def get(self, key: str, default: Any = None) -> Any:
-        # That of a mapping makes an exception of a header that was not sent.
+        # `Mapping.get` would raise and catch a KeyError for a header that was not sent.
         name = key.replace("-", "_").upper()
         if name in self.UNPREFIXED_HEADERS:
             return super().get(key, default)
@@ -116,13 +116,18 @@ class MetaHeaders(HttpHeaders):
 class ToolRequest(HttpRequest):
     """The request of a tool's view.
 
-    It carries everything that middleware put on the request to the endpoint, and
-    method, path, query and body of its own. ``is_mcp_request`` is True, ``caller`` the `Caller`.
+    It has the attributes that middleware set on the request to the endpoint, and the method, path,
+    query and body of the tool.
+
+    Attributes:
+        is_mcp_request: True, for code that behaves differently in a tool.
+        caller: the `Caller`.
+        mcp_call: the `CallState` of the call; None where a `Probe` asks the view.
+        middleware_call: the `MiddlewareCall` that runs CALL_MIDDLEWARE around the request.
     """
 
     is_mcp_request = True
-    # The way through CALL_MIDDLEWARE, while it is on it.
-    passage: Any = None
+    middleware_call: Any = None
 
     def __init__(
         self,
@@ -137,7 +142,6 @@ class ToolRequest(HttpRequest):
         for name in OUTER_ONLY & own.keys():
             del own[name]
         self.caller = caller
-        # The `CallState` that the view answers; None where it is asked something else.
         self.mcp_call = call
         self.method = method
         self.path_info = path_info
@@ -163,7 +167,7 @@ class ToolRequest(HttpRequest):
         if "environ" in own:
             self.environ = self.META
         if type(body) is FilesBody:
-            # As from a socket: to be read once.
+            # Like a socket, it can be read once.
             own.pop("_body", None)
             self._stream, self._read_started = body.open(), False
         else:
@@ -177,8 +181,8 @@ class ToolRequest(HttpRequest):
 
     @property
     def _parsed_accept_list(self) -> list[Any]:
-        # As REST framework's own negotiation reads the header. Parsing it for each call anew would
-        # be a tenth of what the call costs.
+        # REST framework's negotiation reads this. Parsing the header for each call would be a tenth
+        # of the call's cost.
         call, is_own = self.mcp_call, self.META.get("HTTP_ACCEPT") is ACCEPT
         if not is_own or call is None or not call.tool.endpoint.has_standard_negotiation:
             raise AttributeError("_parsed_accept_list")
@@ -210,7 +214,7 @@ class ToolRequest(HttpRequest):
 
     @property
     def user(self) -> Any:
-        # The session's, until authentication says otherwise.
+        # That of the session, until REST framework authenticates.
         try:
             return self.__dict__["user"]
         except KeyError:
@@ -230,24 +234,24 @@ class ToolRequest(HttpRequest):
 
     @auth.setter
     def auth(self, value: Any) -> None:
-        # REST framework sets the user first and this second: now both are known.
+        # REST framework sets the user first and ``auth`` second: now both are known.
         self.__dict__["auth"] = value
         self.caller.request.auth = value
         if not self.caller.admitted:
             self.caller.admit(self.user, value, self.mcp_call and self.mcp_call.tool)
 
 
-Link = Callable[[Any], Any]
+GetResponse = Callable[[Any], Any]
 
 
-class CallPassage:
-    """The way of one request through the middleware and back.
+class MiddlewareCall:
+    """One request on its way through CALL_MIDDLEWARE.
 
     Attributes:
-        raised: the last exception that a view or middleware let out.
-        substitute: the response that middleware further out was given for it.
-        response: REST framework's response as it left the innermost middleware.
-        rendered: its bytes then.
+        raised: the last exception that the view or a middleware raised.
+        substitute: the response that the outer middleware got in the place of the exception.
+        response: REST framework's response, as the innermost middleware got it.
+        rendered: the content of that response.
     """
 
     raised: Exception | None = None
@@ -262,50 +266,53 @@ class CallPassage:
         self.match = match
         self.callback = callback
         self.requested = self.resource
-        request.passage = self
-        # Django resolves within the middleware.
+        request.middleware_call = self
+        # Middleware sees no match before the URL is resolved, as over HTTP.
         request.resolver_match = None
 
     @property
     def resource(self) -> tuple[str, Any]:
+        """The path and the URLconf, which middleware may change."""
         return self.request.path_info, getattr(self.request, "urlconf", None)
 
     def is_altered(self, response: HttpResponseBase) -> bool:
+        """Return whether middleware has changed the view's response, or replaced it."""
         return response is not self.response or response.content != self.rendered
 
     def substitute_for(self, exc: Exception) -> HttpResponse:
-        # Middleware further out sees the status of Django's own page.
+        # The outer middleware sees the status that Django would answer.
         self.raised, self.substitute = exc, HttpResponse(status=get_exception_status(exc))
         return self.substitute
 
 
 class CallHandler(BaseHandler):
-    """Django's handler for calls."""
+    """Django's handler, with CALL_MIDDLEWARE in the place of MIDDLEWARE."""
 
     def __init__(self, middleware: Sequence[Any]) -> None:
         self._view_middleware: list[Any] = []
         self._template_response_middleware: list[Any] = []
         self._exception_middleware: list[Any] = []
-        chain: Link = self.contain_exceptions(self._get_response)
+        chain: GetResponse = self.contain_exceptions(self._get_response)
         for factory in reversed(middleware):
-            chain = self.wrap(factory, chain)
-        self._middleware_chain: Link = chain
+            chain = self.load(factory, chain)
+        self._middleware_chain: GetResponse = chain
 
-    def answer(self, passage: CallPassage) -> HttpResponseBase:
-        response: HttpResponseBase = self._middleware_chain(passage.request)
-        if passage.raised is not None and response is passage.substitute:
-            raise passage.raised
+    def answer(self, middleware_call: MiddlewareCall) -> HttpResponseBase:
+        response: HttpResponseBase = self._middleware_chain(middleware_call.request)
+        if middleware_call.raised is not None and response is middleware_call.substitute:
+            raise middleware_call.raised
         return response
 
-    def wrap(self, factory: Any, link: Link) -> Link:
-        # A call is synchronous: middleware is asynchronous only where it can be nothing else.
+    def load(self, factory: Any, get_response: GetResponse) -> GetResponse:
+        """Return the chain with one more middleware around it, as `BaseHandler.load_middleware`."""
+        # A call is synchronous: middleware is asynchronous only if it cannot be synchronous.
         is_async = not getattr(factory, "sync_capable", True)
         if is_async and not getattr(factory, "async_capable", False):
             raise ImproperlyConfigured(f"{factory!r} is neither sync_capable nor async_capable.")
         try:
-            middleware = factory(self.adapt_method_mode(is_async, link, False))
+            middleware = factory(self.adapt_method_mode(is_async, get_response, False))
         except MiddlewareNotUsed:
-            return link
+            return get_response
         if middleware is None:
             raise ImproperlyConfigured(f"Middleware factory {factory!r} returned None.")
         for name, hooks in (
@@ -319,30 +326,32 @@ class CallHandler(BaseHandler):
             self._view_middleware.insert(0, hook)
         return self.contain_exceptions(self.adapt_method_mode(False, middleware, is_async))
 
-    def contain_exceptions(self, link: Link) -> Link:
-        # As each link of Django's own chain does.
+    def contain_exceptions(self, get_response: GetResponse) -> GetResponse:
+        # As `convert_exception_to_response` around each middleware of Django's own chain.
 
         def respond(request: ToolRequest) -> Any:
-            return contain(functools.partial(link, request), request.passage.substitute_for)
+            with catch() as caught:
+                return get_response(request)
+            return request.middleware_call.substitute_for(caught.exception)
 
         return respond
 
     def _get_response(self, request: ToolRequest) -> HttpResponseBase:
         response: HttpResponseBase = super()._get_response(request)  # type: ignore[misc]
         if isinstance(response, Response) and response.is_rendered:
-            passage = request.passage
-            passage.response, passage.rendered = response, response.content
+            middleware_call = request.middleware_call
+            middleware_call.response, middleware_call.rendered = response, response.content
         return response
 
     def resolve_request(self, request: ToolRequest) -> tuple[Any, Any, Any]:  # type: ignore[override]
-        passage: CallPassage = request.passage
-        match = passage.match
-        if passage.resource != passage.requested:
+        call: MiddlewareCall = request.middleware_call
+        match = call.match
+        if call.resource != call.requested:
             match = super().resolve_request(request)
-            if (match.func, match.route) != (passage.match.func, passage.match.route):
+            if (match.func, match.route) != (call.match.func, call.match.route):
                 raise Http404("Middleware leads the request to another route.")
         request.resolver_match = match
-        return passage.callback, match.args, match.kwargs
+        return call.callback, match.args, match.kwargs
 
 
 lock = threading.Lock()
@@ -360,6 +369,7 @@ def get_call_handler() -> CallHandler:
 
 @contextmanager
 def keep_thread_state() -> Iterator[None]:
+    """Restore language, time zone and URLconf, which middleware may set for the thread."""
     urlconf = get_urlconf()
     with (
         translation.override(translation.get_language()),
@@ -372,7 +382,7 @@ def keep_thread_state() -> Iterator[None]:
 
 
 def forget_call_handlers(**kwargs: Any) -> None:
-    # Any setting that changed may be one that middleware reads when it is made.
+    # Middleware may read any setting when it is made.
     make_call_handler.cache_clear()
 
 
@@ -381,10 +391,10 @@ transactions = BaseHandler()
 
 
 def prepare_callback(callback: Callable[..., Any], *limits: Any) -> Callable[..., HttpResponseBase]:
-    """Return what answers a request as Django lets a route's callback answer it.
+    """Return a callback in the transaction that Django would open for it, and synchronous.
 
     Args:
-        limits: the deadline and the channel that end a coroutine, None for none.
+        limits: the deadline and the channel that end an asynchronous callback, None for none.
     """
     respond: Callable[..., Any] = transactions.make_view_atomic(callback)
     if not is_asynchronous(callback):
@@ -399,15 +409,18 @@ def is_asynchronous(callback: Callable[..., Any]) -> bool:
     return iscoroutinefunction(callback)
 
 
-def is_decorated(callback: Callable[..., Any]) -> bool:
-    """Return whether something around a view may refuse a call, which only the callback asks."""
-    return BareCallback.of(callback) is None
+def needs_callback(callback: Callable[..., Any]) -> bool:
+    """Return whether only the route's own callback can answer, and no `DirectView`.
+
+    A decorator around the view may refuse a call, and an asynchronous view runs in an event loop.
+    """
+    return DirectView.of(callback) is None
 
 
-class BareCallback:
-    """Answers for a callback as ``as_view`` makes it, which no decorator wraps.
+class DirectView:
+    """Does what the callback of an undecorated view does, and authenticates before the view.
 
-    It is called in its place where the endpoint authenticates for the view.
+    See `Caller.can_pre_authenticate`.
     """
 
     cls: Callable[..., Any]
@@ -415,21 +428,20 @@ class BareCallback:
     actions: dict[str, str] | None = None
 
     def __init__(self, callback: Callable[..., Any]) -> None:
-        # With what decorators said of it, such as the databases on which no transaction is wanted.
+        # Decorators such as `non_atomic_requests` set attributes on the callback.
         vars(self).update(vars(callback))
 
     @classmethod
     @functools.lru_cache(maxsize=4096)
-    def of(cls, callback: Callable[..., Any]) -> BareCallback | None:
-        """Return what answers for a callback, None where only the callback itself can."""
-        return None if is_asynchronous(callback) or not is_bare(callback) else cls(callback)
+    def of(cls, callback: Callable[..., Any]) -> DirectView | None:
+        """Return the direct view of a callback, None where only the callback can answer."""
+        return None if is_asynchronous(callback) or not is_undecorated(callback) else cls(callback)
 
     def __call__(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        # Before any code of the view runs.
         try:
             authenticators = pre_authenticate(request)
         except APIException as exc:
-            # The dispatcher knows why, and says it in the place of this response.
+            # `Caller.refusal` has the reason, and the dispatcher raises it.
             return HttpResponse(status=exc.status_code)
         view = self.cls(**self.initkwargs)
         if authenticators is not None:
@@ -443,7 +455,7 @@ class BareCallback:
         return response
 
     def bind(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> None:
-        """Give an instance of the view a request, and its handlers."""
+        """Set the request and the handlers on an instance of the view, as ``as_view`` does."""
         if self.actions is None:
             view.setup(request, *args, **kwargs)
             return
@@ -456,6 +468,7 @@ class BareCallback:
 
 
 def names_an_object(view: Any) -> bool:
+    """Return whether the URL of a view has the key of an object of its queryset."""
     if not isinstance(view, GenericAPIView):
         return False
     has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(

@@ -60,11 +60,11 @@ class ViewResponse:
     @classmethod
     def read(cls, response: HttpResponseBase, request: ToolRequest) -> ViewResponse:
         """Return a response as it is read: rendered where its data cannot be taken as they are."""
-        passage, shown = request.passage, cast("Any", response)
+        middleware_call, shown = request.middleware_call, cast("Any", response)
         is_rest = type(response) is Response or isinstance(response, Response)
         if is_rest and isinstance(response, BlockResponse):
             call_context(request).attach(*response.blocks)
-        is_altered = passage is not None and passage.is_altered(response)
+        is_altered = middleware_call is not None and middleware_call.is_altered(response)
         is_plain = is_rest and not is_altered and shown.status_code not in BODILESS
         if is_plain and (
             # Rendering an error loses its codes.

@@ -15,7 +15,7 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import ListSerializer
 from rest_framework.utils.serializer_helpers import ReturnList
 
-from drf_mcp.access.authentication_reuse import is_bare
+from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.introspection.source.members import (
     find_member,
     is_drf_code,
@@ -184,7 +184,7 @@ def find_obstacle(endpoint: Any) -> str:
     view_class = endpoint.view_class
     if not issubclass(view_class, ListModelMixin) or not issubclass(view_class, GenericAPIView):
         return "it is no generic list"
-    if not is_bare(endpoint.route.callback):
+    if not is_undecorated(endpoint.route.callback):
         return "its callback has a decorator, which would not be run"
     for name in dict.fromkeys((endpoint.handler_name, *STEPS)):
         if not is_stock_member(view_class, name):

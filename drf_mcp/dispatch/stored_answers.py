@@ -17,7 +17,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.access.authentication_reuse import is_bare
+from drf_mcp.access.authentication_reuse import is_undecorated
 from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe
 from drf_mcp.dispatch.request import is_asynchronous, names_an_object
@@ -73,9 +73,9 @@ def can_be_asked(endpoint: Any) -> bool:
     callback = endpoint.route.callback
     layers = [layer for layer, _ in unwrap_function(callback)]
     # Packages for asynchronous views make callbacks of their own.
-    if is_bare(callback) or (is_asynchronous(callback) and len(layers) == 1):
+    if is_undecorated(callback) or (is_asynchronous(callback) and len(layers) == 1):
         return True
-    modules = [str(layer.__globals__["__name__"]) for layer in layers if not is_bare(layer)]
+    modules = [str(layer.__globals__["__name__"]) for layer in layers if not is_undecorated(layer)]
     return bool(layers) and all(
         module.partition(".")[0] in PACKAGES and not module.startswith("django.contrib.auth")
         for module in modules

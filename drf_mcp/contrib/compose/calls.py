@@ -21,7 +21,7 @@ from drf_mcp.contrib.compose.tool import get_functions, get_mode
 from drf_mcp.dispatch.content import AnswerEncoder
 from drf_mcp.dispatch.error_texts import UNWRITABLE
 from drf_mcp.dispatch.failures import close_broken_connections
-from drf_mcp.dispatch.guards import find_refusal
+from drf_mcp.dispatch.guards import find_narrowing_refusal
 from drf_mcp.dispatch.response import PAGE_SIZE_LIMITED
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
@@ -200,7 +200,7 @@ class ProgramCalls:
         if tool is None:
             # The narrowing that takes the tool away says why, as for any call.
             taken = self.call.server.tools_capability.get_tools(self.context).get(name)
-            refused = find_refusal(taken, self.call.caller) if taken else None
+            refused = find_narrowing_refusal(taken, self.call.caller) if taken else None
         elif tool.reads or self.writes:
             return tool
         elif self.visibility.of([tool]):

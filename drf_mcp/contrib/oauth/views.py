@@ -265,7 +265,7 @@ class PreviewAuthentication(OAuth2Authentication):  # type: ignore[misc]
 class PreviewIdentities(Identities):
     """Sets the token, which is in no database yet, on the request of every view."""
 
-    def introduce(self, request: Request) -> None:
+    def set_identity(self, request: Request) -> None:
         copy_identity(request, self.caller.authenticate())
 
 

@@ -20,7 +20,7 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication_reuse import is_bare, lets_all_in
+from drf_mcp.access.authentication_reuse import is_undecorated, lets_all_in
 from drf_mcp.features import Safeguard
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.source.members import find_class_attribute
@@ -200,7 +200,7 @@ class ToolRisks:
             return True
         # A decorator, or a method of the view's own, may ask for something.
         is_stock = type(self.tool.view).check_permissions is APIView.check_permissions
-        is_known = is_stock and is_bare(self.tool.endpoint.route.callback)
+        is_known = is_stock and is_undecorated(self.tool.endpoint.route.callback)
         return None if permissions is None or not is_known else False
 
     def has_throttle(self, throttles: Sequence[Any]) -> bool:

@@ -33,7 +33,7 @@ from drf_mcp.contrib.writes.dry_run import Rollback, make_trial
 from drf_mcp.contrib.writes.previewer import preview
 from drf_mcp.dispatch.guards import CallRefused, pass_guards
 from drf_mcp.dispatch.probe import find_written_databases
-from drf_mcp.dispatch.request import is_decorated
+from drf_mcp.dispatch.request import needs_callback
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState, Guard, Proceed, Slot
 from drf_mcp.interaction.call_context import DEFERRAL
@@ -312,7 +312,7 @@ class Trial:
     def find_targets(self) -> Iterator[Any]:
         for place, bound in enumerate(self.call.bound.requests):
             each = self.call.of_item(bound)
-            if not is_decorated(each.tool.endpoint.route.callback):
+            if not needs_callback(each.tool.endpoint.route.callback):
                 target: Any = None
                 with locating_item(self.call, place):
                     target = CallValues(each).object

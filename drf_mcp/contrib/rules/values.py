@@ -32,7 +32,7 @@ from drf_mcp.contrib.rules.expressions import (
     convert,
     read_as,
 )
-from drf_mcp.dispatch.request import get_named_object, is_decorated
+from drf_mcp.dispatch.request import get_named_object, needs_callback
 from drf_mcp.features import CallState, Slot
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Problem
@@ -330,7 +330,7 @@ class CallValues(ToolNames):
         """
         if self.find_object is not None:
             return self.find_object()
-        if is_decorated(self.tool.endpoint.route.callback):
+        if needs_callback(self.tool.endpoint.route.callback):
             text = _("What is around the view of %s hides the object.")
             raise ExpressionError(text % self.tool.name)
         found = self.call.dispatcher.ask_view(

@@ -326,7 +326,7 @@ class DeferralGuard(Guard):
         is_own = call.tool.options.defers and not call.bound.is_batch
         if task is None or call.is_rerun or call.is_trial or is_own:
             return proceed(call)
-        refusal: Outcome | None = call.dispatcher.admit(call)
+        refusal: Outcome | None = call.dispatcher.find_view_refusal(call)
         if refusal is not None:
             return refusal
         try:

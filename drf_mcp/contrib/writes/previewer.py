@@ -19,7 +19,7 @@ from drf_mcp.contrib.writes.versions import CallTarget
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.errors import find_violation
 from drf_mcp.dispatch.failures import MOST_ROWS, Rows
-from drf_mcp.dispatch.request import get_named_object, is_decorated
+from drf_mcp.dispatch.request import get_named_object, needs_callback
 from drf_mcp.exceptions import contain
 from drf_mcp.features import CallState
 from drf_mcp.interaction.exchange import INPUT_REQUESTS, Asked
@@ -166,7 +166,7 @@ def preview(call: CallState) -> Preview | Outcome:
 def preview_one(call: CallState) -> Preview | Outcome:
     # The view runs as far as its handler, in whose place the object is looked at.
     tool = call.tool
-    if is_decorated(tool.endpoint.route.callback):
+    if needs_callback(tool.endpoint.route.callback):
         # A decorator may refuse the call, and does not run here: nothing is said of the object.
         return Preview()
 
