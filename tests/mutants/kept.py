@@ -140,8 +140,8 @@ MUTANTS = (
     Mutant(
         "401 before anything that guards say",
         "dispatch/dispatcher.py",
-        "        caller.authenticate()\n        # What a credential takes away",
-        "        # What a credential takes away",
+        "        caller.authenticate()\n        if caller.narrowings:\n",
+        "        if caller.narrowings:\n",
         ("dispatch/test_strangers.py",),
     ),
     Mutant(
@@ -693,9 +693,9 @@ MUTANTS = (
     Mutant(
         "a question to the view of a worker's call runs no handler",
         "dispatch/dispatcher.py",
-        "        own = callback or route.callback\n",
+        "        answer = callback or route.callback\n",
         "        callback = None if call.is_rerun else callback\n"
-        "        own = callback or route.callback\n",
+        "        answer = callback or route.callback\n",
         ("contrib/rules/test_workers.py",),
     ),
     Mutant(
