@@ -22,8 +22,10 @@ from drf_mcp.truncation.tokens import clip_text, count_tokens
 
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff]")
 NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-SPACES = re.compile(r"[^\S\n]+")
-LINE_EDGES = re.compile(r" ?\n ?")
+# Two expressions that match little: one for both would match each single space.
+OTHER_SPACE = re.compile(r"[^\S\n ]")
+SPACES = re.compile(r"  +")
+LINE_EDGES = re.compile(r" \n ?|\n ")
 MARKS = re.compile(r"[^\w\s]{65,}")
 BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -87,7 +89,7 @@ def canonical_text(text: str) -> str:
         pieces += [unicodedata.normalize("NFC", text[position : run.start()]), run[0]]
         position = run.end()
     text = "".join([*pieces, unicodedata.normalize("NFC", text[position:])])
-    text = LINE_EDGES.sub("\n", SPACES.sub(" ", text))
+    text = LINE_EDGES.sub("\n", SPACES.sub(" ", OTHER_SPACE.sub(" ", text)))
     return BLANK_LINES.sub("\n\n", text).strip()
 
 

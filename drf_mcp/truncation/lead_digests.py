@@ -160,12 +160,15 @@ class LeadDigester(Digester):
         # The last sentence, then those with the rarest words, with their headings.
         found = (part.replace("\n", " ").strip() for part in _SENTENCE_END.split("\n".join(lines)))
         sentences = [sentence for sentence in found if sentence]
-        words = [set(map(str.casefold, _WORD.findall(sentence))) for sentence in sentences]
+        words = [set(_WORD.findall(sentence.casefold())) for sentence in sentences]
         common = Counter(word for each in words for word in each)
+        rarities = {
+            word: math.log(len(words) / count) + 3 * word[0].isdigit()
+            for word, count in common.items()
+        }
         weighed = []
         for before, sentence, each in zip(["", *sentences], sentences, words, strict=False):
-            rarity = sum(math.log(len(words) / common[word]) for word in each)
-            rarity += 3 * sum(word[:1].isdigit() for word in each)
+            rarity = sum(rarities[word] for word in each)
             leads = is_heading(before) and not is_heading(sentence)
             text = clip_text(f"{before}: {sentence}" if leads else sentence, 240)
             weighed.append((rarity * (1.5 if leads else 1) / (len(text) + 30), text))

@@ -103,7 +103,7 @@ class Truncation:
         # The result may have a few more tokens than `measure` counts.
         self.limit = limit - limit // 200 - 2
         self._digests: dict[str, Mapping[str, object] | None] = {}
-        self._long_texts: dict[str, bool] = {}
+        self._text_tokens: dict[str, int] = {}
 
     def fit(self, outcome: Outcome) -> Outcome:
         """Return an outcome that fits.
@@ -175,10 +175,13 @@ class Truncation:
             return False
         if len(text) > CHARS_PER_TOKEN * LONG_TEXT_TOKENS:
             return True
-        if text not in self._long_texts:
-            size = self.count_tokens(encode_plain(text))
-            self._long_texts[text] = size > LONG_TEXT_TOKENS
-        return self._long_texts[text]
+        return self.count_text(text) > LONG_TEXT_TOKENS
+
+    def count_text(self, text: str) -> int:
+        """Return the tokens of a text of the answer as JSON, counted once for all attempts."""
+        if text not in self._text_tokens:
+            self._text_tokens[text] = self.count_tokens(encode_plain(text))
+        return self._text_tokens[text]
 
     def digest_text(self, text: str, room: int) -> str | None:
         """Return the digest of a text in so many tokens, None for its beginning instead."""
@@ -340,7 +343,7 @@ class Reducer:
         # Any number above `most` for a text that is surely longer.
         if len(text) > 4 * most:
             return len(text)
-        return self.truncation.count_tokens(encode_plain(text))
+        return self.truncation.count_text(text)
 
 
 def empty_answer(outcome: Outcome) -> Reduction:
