@@ -86,7 +86,9 @@ class TaskStore:
         """Raise Throttled if an owner has as many tasks as they may have."""
         kept = self.rows.filter(owner=owner, expires__gt=django_timezone.now())
         self.end_lapsed(kept)
-        unfinished = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).count()
+        # Those that no worker makes, such as of a call that waits for a person, have no request.
+        waiting = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).exclude(request={})
+        unfinished = waiting.count()
         if unfinished >= self.max_unfinished:
             text = _("%(count)d tasks of yours have not ended. Wait for one, or cancel one.")
             raise Throttled(detail=text % {"count": unfinished})

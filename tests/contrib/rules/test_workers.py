@@ -13,6 +13,7 @@ from rest_framework.generics import DestroyAPIView
 from drf_mcp import mcp_tool
 from drf_mcp.contrib.rules import Ruling, rule
 from drf_mcp.contrib.tasks import TASKS_EXTENSION
+from drf_mcp.contrib.tasks.task_store import TaskStore
 from tests.agents import Agent
 
 META = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
@@ -58,3 +59,23 @@ def test_the_rules_see_the_object_when_the_worker_makes_the_call(
     result = agent.result("tasks/get", taskId=task["taskId"], _meta=META)["result"]
     assert result.get("isError", False) is (name == "kept")
     assert Group.objects.exists() is (name == "kept")
+
+
+def test_a_task_that_waits_for_a_person_takes_no_place_of_those_that_run(agent, monkeypatch):
+    monkeypatch.setattr(TaskStore, "max_unfinished", 1)
+
+    @rule("groups_destroy")
+    def ask_for_some(call):
+        return Ruling.ask("People look at it.") if call.object.name == "kept" else None
+
+    groups = [Group.objects.create(name=name) for name in ("kept", "spare", "other")]
+
+    def destroy(group):
+        call = {"name": "groups_destroy", "arguments": {"pk": group.pk}}
+        return agent.result("tools/call", **call, _meta=META)
+
+    proposed = destroy(groups[0])["structuredContent"]["data"]["task"]
+    assert agent.result("tasks/get", taskId=proposed, _meta=META)["status"] == "working"
+    assert destroy(groups[1])["status"] == "working"
+    refused = destroy(groups[2])["structuredContent"]
+    assert refused["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
