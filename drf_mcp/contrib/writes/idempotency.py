@@ -10,14 +10,16 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
+from django.apps import apps
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, router, transaction
-from django.db.models import Count, Min, Sum
+from django.db.models import Count, Min, Model, Sum
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -29,6 +31,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
+from rest_framework.utils.serializer_helpers import ReturnDict
 
 from drf_mcp.access.limits import APPROACHING
 from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_rights_fingerprint
@@ -36,7 +39,7 @@ from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import Conflict, contain
 from drf_mcp.interaction.call_context import call_context
-from drf_mcp.interaction.exchange import Block
+from drf_mcp.interaction.exchange import Block, find_call
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Fidelity, Outcome, Pagination, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
@@ -361,6 +364,9 @@ class IdempotencyKeyMixin:
                 notes.telemetry.update(members["telemetry"])
                 notes.content_version, notes.content_hash = members["version"]
                 response = read_response(members)
+                # Only a call is told how to take it back, and the version of its object.
+                if find_call(request) is not None and isinstance(response, Response):
+                    response.data = name_object(response.data, members.get("object"))
             response["Idempotency-Replayed"] = "true"
             return response
 
@@ -415,14 +421,32 @@ def hash_received_file(value: Any) -> Any:
     return [value.name, digest.hexdigest()]
 
 
+def find_object(data: Any) -> Model | None:
+    row = getattr(getattr(data, "serializer", None), "instance", None)
+    return row if isinstance(row, Model) else None
+
+
+def name_object(data: Any, kept: Sequence[Any] | None) -> Any:
+    """Return data that comes again, which knows its object as the first answer's serializer did."""
+    if kept is None or not isinstance(data, dict):
+        return data
+    label, pk = kept
+    model = apps.get_model(label)
+    row = model._base_manager.using(router.db_for_write(model)).filter(pk=pk).first()
+    serializer: Any = SimpleNamespace(instance=row)
+    return ReturnDict(data, serializer=serializer)
+
+
 def write_response(response: Any, notes: Any) -> str:
     """Return the text of a response, and of the notes of its view."""
     body = {"data": response.data} if isinstance(response, Response) else {}
+    row = find_object(body.get("data"))
     if not body:
         body = {"content": base64.b64encode(response.getvalue()).decode()}
     return KeptEncoder().encode(
         {
             **body,
+            "object": None if row is None else [row._meta.label, row.pk],
             "status": response.status_code,
             "headers": dict(response.items()),
             "warnings": select_warnings(notes.warnings),

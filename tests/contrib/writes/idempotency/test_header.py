@@ -190,10 +190,12 @@ def test_the_object_of_a_view_that_takes_the_header_is_known(serve, payer):
         path("names/", HeaderNames.as_view(methods)),
         path("names/<int:pk>/", HeaderNames.as_view(one)),
     )
-    meta = payer.call("names_create", name="one", idempotency_key="monday").envelope["meta"]
-    pk = Group.objects.get(name="one").pk
-    assert meta["undo"] == {"tool": "names_destroy", "arguments": {"pk": pk}}
-    assert meta["if_match"] == pk
+    for is_replay in (False, True):
+        meta = payer.call("names_create", name="one", idempotency_key="monday").envelope["meta"]
+        pk = Group.objects.get(name="one").pk
+        assert meta.get("replayed", False) is is_replay
+        assert meta["undo"] == {"tool": "names_destroy", "arguments": {"pk": pk}}
+        assert meta["if_match"] == pk
 
 
 def test_a_call_is_a_replay_if_all_of_its_items_are(keeper):
