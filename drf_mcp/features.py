@@ -394,6 +394,17 @@ class Feature:
         """Return the result of a call, such as one with further members of ``_meta``."""
         return result
 
+    def check_stored_answer(self, answer: Any) -> None:
+        """Refuse an answer that is kept for its caller, such as the rest of a shortened result.
+
+        Args:
+            answer: a `drf_mcp.dispatch.stored_answers.StoredAnswer`, which has the `caller`, the
+                `tool`, and the `call` without the body of its request.
+
+        Raises:
+            APIException: if the caller may not have the answer today.
+        """
+
     def find_example(self, tool: Any, user: Any = None) -> Example | None:
         """Return a call of a tool for documentation, None for one made of the tool's schema.
 

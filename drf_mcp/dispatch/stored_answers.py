@@ -24,6 +24,7 @@ from drf_mcp.dispatch.request import is_asynchronous, names_an_object
 from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_every_key, find_keys
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_function
+from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 
@@ -276,6 +277,7 @@ class StoredAnswer:
         """Ask whether the caller may have an answer of these terms."""
         rights = self.find_rights() if terms["asked"] else self.note_rights()
         self.compare(StoredRows(rights), terms)
+        self.ask_features()
 
     def find_withheld(
         self, terms: Mapping[str, Any], rows: Sequence[Any], archived: Any = None
@@ -288,10 +290,13 @@ class StoredAnswer:
         """
         keys = find_every_key(rows)
         if self.many:
-            return self.find_withheld_objects(terms, keys, archived)
+            withheld = self.find_withheld_objects(terms, keys, archived)
+            self.ask_features()
+            return withheld
         question = RowsQuestion(terms["model"], keys, terms["object"], archived)
         finding = self.look(question)
         self.compare(finding, terms)
+        self.ask_features()
         return frozenset(keys - finding.keys)
 
     def find_withheld_objects(
@@ -313,6 +318,10 @@ class StoredAnswer:
         elif refusal and withheld == places:
             raise refusal
         return frozenset(withheld)
+
+    def ask_features(self) -> None:
+        for feature in features.hooks["check_stored_answer"]:
+            feature.check_stored_answer(self)
 
     def compare(self, finding: StoredRows, terms: Mapping[str, Any]) -> None:
         if finding.rights != terms.get("rights"):

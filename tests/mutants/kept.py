@@ -375,6 +375,27 @@ MUTANTS = (
     ),
     # --- Rules and approvals ---------------------------------------------------------------------
     Mutant(
+        "what is kept of a read is refused by a rule of today",
+        "contrib/rules/feature.py",
+        "        if answer.tool.reads and refuses_kept(answer):\n",
+        "        if not answer.tool.reads and refuses_kept(answer):\n",
+        ("contrib/rules/test_kept_answers.py",),
+    ),
+    Mutant(
+        "a rule is asked with the arguments of the call whose answer is kept",
+        "contrib/rules/ruling.py",
+        "        return decide_call(rules, call)[1].verdict != ALLOW\n",
+        "        return decide_call(rules, call)[1].verdict == APPROVE\n",
+        ("contrib/rules/test_kept_answers.py",),
+    ),
+    Mutant(
+        "features are asked about what is kept",
+        "dispatch/stored_answers.py",
+        "        self.ask_features()\n        return frozenset(keys - finding.keys)\n",
+        "        return frozenset(keys - finding.keys)\n",
+        ("contrib/rules/test_kept_answers.py",),
+    ),
+    Mutant(
         "a rule that crashes lets no call pass",
         "contrib/rules/ruling.py",
         "    raise CallCrashed(exc) from exc",

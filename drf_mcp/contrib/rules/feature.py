@@ -9,6 +9,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,7 +25,7 @@ from drf_mcp.contrib.rules.proposing import (
     UndecidedGuard,
     describe_proposal,
 )
-from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules
+from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules, refuses_kept
 from drf_mcp.contrib.rules.values import CallValues
 from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
@@ -108,6 +109,11 @@ class RulesFeature(Feature):
             return ()
         rules = find_rules(call.tool)
         return [RulesGuard(rules), UndecidedGuard()] if rules else ()
+
+    def check_stored_answer(self, answer: StoredAnswer) -> None:
+        # A change that was made is not taken back by a rule.
+        if answer.tool.reads and refuses_kept(answer):
+            raise PermissionDenied()
 
     def get_access_steps(self, tool: Any, caller: Any) -> Sequence[AccessStep]:
         values, steps = CallValues(CallState(tool, {}, caller)), []

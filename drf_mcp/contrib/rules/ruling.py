@@ -12,15 +12,18 @@ from typing import Any, TypeAlias
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db import router
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from drf_mcp.contrib.rules.expressions import UNKNOWN
 from drf_mcp.contrib.rules.values import CallValues, ViewRefused, locating_item
+from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.guards import CallCrashed
 from drf_mcp.dispatch.request import get_named_object
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import catch
 from drf_mcp.features import CallState
 from drf_mcp.option_types.kinds import read_pattern
@@ -243,6 +246,31 @@ def decide_call(rules: Iterable[Any], call: CallState) -> tuple[Any, Ruling, int
             return rule, Ruling.refuse(reason), place
         ruling = replace(ruling, group=next(iter(groups), ""))
     return rule, ruling, place
+
+
+def refuses_kept(answer: StoredAnswer) -> bool:
+    """Return whether the rules refuse today the call whose answer is kept.
+
+    Of a call with a body, which is not kept, a rule refuses that is about all calls of the caller.
+
+    Raises:
+        CallCrashed: as `decide`.
+    """
+    tool, rules = answer.tool, find_rules(answer.tool)
+    call = CallState(tool, {}, answer.caller)
+    if tool.endpoint.method not in SAFE_METHODS:
+        values = CallValues(call)
+        foreseen = ((each, each.foresee(values)) for each in rules)
+        first, holds = next((pair for pair in foreseen if pair[1] is not False), (None, UNKNOWN))
+        return holds is not UNKNOWN and getattr(first, "verdict", ALLOW) != ALLOW
+    query = QueryDict(answer.call.query_string)
+    sent = tool.arguments.from_request(answer.kwargs, query)
+    call.bound = replace(answer.call, arguments=sent, many=answer.many)
+    call.dispatcher = Dispatcher()
+    try:
+        return decide_call(rules, call)[1].verdict != ALLOW
+    except ViewRefused:
+        return True
 
 
 class FollowsRules(BasePermission):
