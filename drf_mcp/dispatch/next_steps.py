@@ -14,7 +14,7 @@ from drf_mcp.codes import HANDLING, Severity
 from drf_mcp.dispatch.error_texts import CODE_REMEDIES, PROBLEM_REMEDIES
 from drf_mcp.dispatch.errors import REFERENCE
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import join_values
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
@@ -82,8 +82,7 @@ def name_missing_rows(failure: Failure, tool: Any, content: bytes) -> Failure:
     if failure.message != _(REFERENCE[0]):
         return failure
     # The connection may be unusable, and a body need not be JSON.
-    none: tuple[Problem, ...] = ()
-    problems = attempt(tool.name, lambda: tuple(find_missing_rows(tool, content)), "", [], none)
+    problems = attempt(lambda: tuple(find_missing_rows(tool, content)), ())
     if not problems:
         return failure
     return replace(failure, problems=problems, remediation=problems[0].remediation)

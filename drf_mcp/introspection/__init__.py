@@ -12,8 +12,8 @@ from drf_mcp import import_on_use
 
 if TYPE_CHECKING:
     from drf_mcp.introspection.describer import Describer
+    from drf_mcp.introspection.findings import Finding
     from drf_mcp.introspection.inspection import Inspection
-    from drf_mcp.introspection.safe_call import Finding
     from drf_mcp.introspection.types import Body, EndpointSchema, Parameter, PathKwarg
 
 __all__ = [
@@ -31,7 +31,7 @@ __getattr__ = import_on_use(
         "Body": "types",
         "Describer": "describer",
         "EndpointSchema": "types",
-        "Finding": "safe_call",
+        "Finding": "findings",
         "Inspection": "inspection",
         "Parameter": "types",
         "PathKwarg": "types",

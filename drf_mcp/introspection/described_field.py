@@ -17,9 +17,9 @@ from rest_framework.validators import UniqueValidator
 from drf_mcp.introspection import serializer_fields
 from drf_mcp.introspection.field_schema import FieldSchema, Limit, explain, join_sentences
 from drf_mcp.introspection.fields import FieldDescriber
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import find_declared_schema
 from drf_mcp.introspection.names import translate_pattern
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import (
@@ -79,8 +79,7 @@ class DescribedField:
         if self.converts_as_described:
             return self.described_class_schema
         # A field that needs a caller to be described is no loss here, where it would be a hint.
-        unknown = FieldSchema()
-        return attempt("", lambda: self.intend(self.described_class_schema), "", None, unknown)
+        return attempt(lambda: self.intend(self.described_class_schema), FieldSchema())
 
     @property
     def represented_schema(self) -> FieldSchema:

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.serializers import ListSerializer, Serializer
 
+from drf_mcp.introspection.findings import attempt, make_finding
 from drf_mcp.introspection.forms import find_sendable
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 
@@ -89,14 +89,15 @@ class InputSerializer:
             lambda: view.get_serializer_class()(context=self.context),
             lambda: view.serializer_class(context=self.context),
         )
-        failures: list[Finding] = []
-        remedy = _("%(advice)s Or: %(other)s") % {"advice": _(GUARD), "other": _(DECLARE)}
+        failures: list[Exception] = []
         for way in ways:
-            serializer = attempt(self.inspection.place, way, remedy, failures, None)
+            serializer = attempt(way, None, failures.append)
             if serializer is not None:
                 return serializer
         # The first way is the one that the project uses.
-        self.inspection.findings += failures[:1]
+        for exc in failures[:1]:
+            remedy = _("%(advice)s Or: %(other)s") % {"advice": _(GUARD), "other": _(DECLARE)}
+            self.inspection.findings.append(make_finding(self.inspection.place, exc, remedy))
         return None
 
     def get_row_serializer(self, serializer: Any) -> Any:
@@ -112,7 +113,7 @@ class InputSerializer:
         if call is not None and (call.serializer_class is not None or call.many):
             return None
         # A view that makes serializers in a way of its own may look at what was sent.
-        rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
+        rows = attempt(lambda: own(data=[]), None)
         return rows if isinstance(rows, ListSerializer) else None
 
     def construct(self, call: SerializerCall, *, many: bool = False) -> Any:
@@ -130,4 +131,4 @@ class InputSerializer:
         if not hasattr(self.view, "get_serializer_context"):
             return stock
         # One that needs a caller leaves REST framework's own, which most fields can do with.
-        return self.inspection.called_quietly(self.view.get_serializer_context) or stock
+        return attempt(self.view.get_serializer_context, None) or stock

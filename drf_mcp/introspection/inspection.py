@@ -24,7 +24,7 @@ from rest_framework.schemas import DefaultSchema
 from rest_framework.settings import api_settings
 from rest_framework.viewsets import ViewSetMixin
 
-from drf_mcp.introspection.safe_call import Finding, attempt
+from drf_mcp.introspection.findings import Finding, attempt, make_finding
 from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
 from drf_mcp.introspection.source.members import (
     find_class_attribute,
@@ -134,7 +134,7 @@ class Inspection:
         known = len(self.findings)
         found = self.find_queryset()
         if found is None:
-            found = self.called_quietly(self.find_rows)
+            found = attempt(self.find_rows, None)
         if found is not None:
             del self.findings[known:]
         return found
@@ -149,7 +149,7 @@ class Inspection:
             found = self.attempt(view.get_queryset, GUARD, None)
             # A view may refuse an anonymous caller.
             if not hasattr(found, "model"):
-                found = self.called_quietly(lambda: self.privileged.view.get_queryset())
+                found = attempt(lambda: self.privileged.view.get_queryset(), None)
         return found if hasattr(found, "model") else None
 
     def find_rows(self) -> Any:
@@ -168,16 +168,15 @@ class Inspection:
     @property
     def chosen_class(self) -> Any:
         view: Any = self.view
-        return self.called_quietly(lambda: view.get_serializer_class())
-
-    def called_quietly(self, step: Callable[[], Any]) -> Any:
-        # A step that may fail without a loss leaves no finding.
-        with contextlib.suppress(Exception):
-            return step()
-        return None
+        return attempt(lambda: view.get_serializer_class(), None)
 
     def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
-        return attempt(self.place, step, remedy, self.findings, default)
+        """Return what a step returns, the default and a finding if it raises an exception."""
+
+        def report(exc: Exception) -> None:
+            self.findings.append(make_finding(self.place, exc, remedy))
+
+        return attempt(step, default, report)
 
     def find(self, message: str, remedy: str) -> None:
         self.findings.append(Finding(self.place, message, gettext(remedy)))
@@ -192,9 +191,7 @@ class AddedContext(Mapping[str, Any]):
 
     @cached_property
     def members(self) -> Mapping[str, Any]:
-        with contextlib.suppress(Exception):  # it may need a caller
-            return self.find()
-        return {}
+        return attempt(self.find, {})  # it may need a caller
 
     def __getitem__(self, name: str) -> Any:
         return self.members[name]
@@ -227,11 +224,7 @@ def noted_queries() -> Iterator[list[str]]:
 
     def note(execute: Any, sql: str, *args: Any) -> Any:
         queries.append(sql)
-        try:
-            return execute(sql, *args)
-        except RefusedQuery:
-            queries.pop()
-            raise
+        return execute(sql, *args)
 
     with wrapped_queries(note):
         yield queries
@@ -277,14 +270,11 @@ def make_sample_request(method: str, path: str, user: Any = None) -> Request:
 def negotiate(view: Any) -> None:
     # A version that only a real request would name is None.
     request = view.request
-    place = type(view).__qualname__
-    default: tuple[Any, Any] = (JSONRenderer(), JSON)
-    unknown: tuple[Any, Any] = (None, None)
     request.accepted_renderer, request.accepted_media_type = attempt(
-        place, lambda: view.perform_content_negotiation(request, force=True), "", [], default
+        lambda: view.perform_content_negotiation(request, force=True), (JSONRenderer(), JSON)
     )
     request.version, request.versioning_scheme = attempt(
-        place, lambda: view.determine_version(request, *view.args, **view.kwargs), "", [], unknown
+        lambda: view.determine_version(request, *view.args, **view.kwargs), (None, None)
     )
 
 

@@ -10,7 +10,7 @@ from django.db import models
 from rest_framework.serializers import ALL_FIELDS, HyperlinkedModelSerializer, ModelSerializer
 
 from drf_mcp.introspection.field_schema import FieldSchema, make_text
-from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.types import Schema
 
@@ -118,4 +118,4 @@ def find_row_serializer(view: Any) -> Any:
         # An action may have a serializer of its own.
         vars(view).pop("serializer_class", None)
     declared = getattr(view, "serializer_class", None)
-    return attempt("", lambda: view.get_serializer_class(), "", None, declared)
+    return attempt(lambda: view.get_serializer_class(), declared)

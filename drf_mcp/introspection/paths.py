@@ -18,11 +18,11 @@ from rest_framework.versioning import (
 )
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import GUARD, Inspection, find_declared_model
 from drf_mcp.introspection.model_fields import describe_input, find_model_field, find_shown_name
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name
@@ -129,14 +129,13 @@ def describe_version(versioning: Any) -> Schema:
 
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
-    nothing: Any = None
-    model = attempt("", lambda: find_declared_model(view), "", None, nothing)
+    model = attempt(lambda: find_declared_model(view), None)
     named = {name: NamedKwarg(view, kwarg, model) for name, kwarg in kwargs.items()}
     return {
-        name: attempt(name, kwarg.get_placeholder, "", None, ZERO)
+        name: attempt(kwarg.get_placeholder, ZERO)
         for name, kwarg in named.items()
         # Without a version the default one counts.
-        if not attempt(name, partial(getattr, kwarg, "is_version"), "", None, False)
+        if not attempt(partial(getattr, kwarg, "is_version"), False)
     }
 
 

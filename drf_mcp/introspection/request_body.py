@@ -14,13 +14,13 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.forms import find_faults, find_sendable
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
@@ -111,10 +111,7 @@ class RequestBody:
         if declared is UNDECLARED:
             return body
         own = RequestBody(inspection.again(), keeps_keys=True)
-        undeclared = attempt(
-            inspection.place, lambda: own.describe_renamed(UNDECLARED), "", None, NONE
-        )
-        return complete_body(body, undeclared)
+        return complete_body(body, attempt(lambda: own.describe_renamed(UNDECLARED), NONE))
 
     def describe_renamed(self, declared: Any) -> Body:
         body = add_form_fields(self.inspection, self.describe(declared))
@@ -216,8 +213,7 @@ class RequestBody:
         privileged = self.inspection.privileged
         if privileged is self.inspection:
             return body
-        describe = RequestBody(privileged).get_undeclared_body
-        other = self.inspection.called_quietly(describe)
+        other = attempt(RequestBody(privileged).get_undeclared_body, None)
         if other is not None and body.kind == other.kind == "object":
             return body.join(other)
         words = _("%(serializer)s is described for an anonymous caller.")
@@ -249,7 +245,7 @@ class RequestBody:
             inspection.find(words, PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that cannot be asked is found again when it is asked what it renames.
-        refusal = inspection.called_quietly(lambda: parsers.get_refusal(body))
+        refusal = attempt(lambda: parsers.get_refusal(body), None)
         if not refusal:
             return body
         words = _("The view's parser reads documents of its own: %(refusal)s")

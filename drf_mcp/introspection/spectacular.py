@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_spectacular.drainage import get_override, has_override
@@ -28,9 +28,9 @@ from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.openapi import to_json_schema
 from drf_mcp.introspection.portable import resolve_references
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 
 DECORATORS = "drf_spectacular.utils"
@@ -90,22 +90,18 @@ class SpectacularAnnotations:
         self.schema.view, self.schema.method, self.schema.registry = self.view, method, REGISTRY
         self.schema.path = self.schema.path_regex = self.schema.path_prefix = "/"
 
-    def ask(self, step: Callable[[], Any]) -> Any:
-        nothing: Any = None
-        return attempt(type(self.schema).__qualname__, step, "", None, nothing)
-
     @property
     def is_deprecated(self) -> bool:
-        return bool(self.ask(self.schema.is_deprecated))
+        return bool(attempt(self.schema.is_deprecated, None))
 
     @property
     def summary(self) -> str:
-        return str(self.ask(self.schema.get_summary) or "")
+        return str(attempt(self.schema.get_summary, None) or "")
 
     @property
     def description(self) -> str:
-        own = self.ask(self.schema.get_description)
-        generated = self.ask(lambda: AutoSchema.get_description(self.schema))
+        own = attempt(self.schema.get_description, None)
+        generated = attempt(lambda: AutoSchema.get_description(self.schema), None)
         return str(own) if own and own != generated else ""
 
     def parameters(self) -> dict[tuple[str, str], Any]:
@@ -133,7 +129,7 @@ class SpectacularAnnotations:
         is_own = any(home.partition(".")[0] != "drf_spectacular" for home in homes)
         if is_own and hasattr(view, "get_serializer"):
             # A schema class of the project's may make another serializer of the view's.
-            own = attempt(type(view).__qualname__, view.get_serializer, "", None, UNDECLARED)
+            own = attempt(view.get_serializer, UNDECLARED)
         schema._get_serializer = lambda: own
         declared = schema.get_request_serializer()
         if isinstance(declared, dict) and any("/" in str(name) for name in declared):
@@ -162,10 +158,10 @@ class SpectacularAnnotations:
 
     def request_examples(self) -> list[Any]:
         # Bodies of requests: those at the endpoint, else those at its serializer.
-        examples = self.ask(self.schema.get_examples)
+        examples = attempt(self.schema.get_examples, None)
         # Of a view that names no serializer, drf-spectacular would complain to standard error.
         if not examples and any(hasattr(self.view, name) for name in SERIALIZER_NAMES):
-            request = self.ask(self.schema.get_request_serializer)
+            request = attempt(self.schema.get_request_serializer, None)
             if isinstance(request, OpenApiRequest):
                 request, examples = request.request, request.examples
             target = getattr(request, "child", request)
@@ -180,7 +176,7 @@ class SpectacularAnnotations:
 
     def parameter_examples(self) -> dict[tuple[str, str], Any]:
         # Of parameters that were declared, and of those that were found, by (name, location).
-        examples = self.ask(self.schema.get_examples) or ()
+        examples = attempt(self.schema.get_examples, None) or ()
         return {e.parameter_only: e.value for e in reversed(examples) if e.parameter_only}
 
     def field_schema(self, field: AnyField) -> Schema | None:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.findings import Finding
 
 if TYPE_CHECKING:
     from rest_framework.fields import Field

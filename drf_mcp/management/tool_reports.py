@@ -20,6 +20,7 @@ from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.visibility import find_operands
 from drf_mcp.features import Example
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.json_text import to_bytes
 from drf_mcp.management.screen import Screen, UsageError
@@ -56,7 +57,7 @@ def name_permissions(tool: Tool) -> list[str]:
     """
     view = tool.view
     if type(view).get_permissions is not APIView.get_permissions:
-        chosen = tool.endpoint.attempt(view.get_permissions, [])
+        chosen = attempt(view.get_permissions, [])
         return [*map(name_permission, chosen), CHOSEN_BY_VIEW]
     classes = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     return [CHOSEN_BY_VIEW] if classes is None else [*map(name_permission, classes)]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.paths import NamedKwarg
 from drf_mcp.introspection.text import clean_text, get_model_name, get_names, get_plural_name
@@ -238,7 +239,7 @@ class Docstrings:
     def get_view_description(self) -> str:
         """Return the text of the view, "" for none."""
         endpoint = self.endpoint
-        own = endpoint.attempt(lambda: str(getattr(self.view, "description", None) or ""), "")
+        own = attempt(lambda: str(getattr(self.view, "description", None) or ""), "")
         return inspect.cleandoc(own) or endpoint.find_docstring(endpoint.view_class)
 
     def get_about(self, nouns: Collection[str]) -> str:

@@ -11,6 +11,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import (
     STANDARD,
     Inspection,
@@ -21,7 +22,6 @@ from drf_mcp.introspection.inspection import (
     negotiate,
 )
 from drf_mcp.introspection.paths import make_placeholders
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.members import find_class_attribute, get_synchronous_name
 from drf_mcp.option_types.kinds import read_pattern
 from drf_mcp.tools.options import ToolOptions
@@ -195,12 +195,9 @@ class Endpoint:
     def place(self) -> str:
         return f"{locate_view(self.view_class)}.{self.handler_name}"
 
-    def attempt(self, step: Callable[[], Any], default: Any) -> Any:
-        return attempt(self.place, step, "", [], default)
-
     def view(self, request: Any = None) -> APIView:
         """Return an instance of the view as DRF would make it for this method."""
-        view: Any = self.attempt(lambda: self.view_class(**self.route.initkwargs), None)
+        view: Any = attempt(lambda: self.view_class(**self.route.initkwargs), None)
         if view is None:
             # The view's __init__ fails without a real request.
             view = object.__new__(self.view_class)
@@ -219,7 +216,7 @@ class Endpoint:
         if (model := getattr(declared, "model", None)) is not None:
             return model
         # Every tool that names this one reads the model, and a queryset may be costly to make.
-        return self.attempt(lambda: Inspection(self.introspected_view(), self.method).model, None)
+        return attempt(lambda: Inspection(self.introspected_view(), self.method).model, None)
 
     def find_annotations(self, view: APIView | None = None) -> Any:
         def find() -> Any:
@@ -230,7 +227,7 @@ class Endpoint:
                 view or self.introspected_view(), self.handler_name, self.method
             )
 
-        return self.attempt(find, None)
+        return attempt(find, None)
 
     def introspected_view(self) -> APIView:
         view = self.view(make_sample_request(self.method, self.route.path))

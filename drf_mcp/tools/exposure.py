@@ -11,7 +11,7 @@ from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import find_view_classes
-from drf_mcp.introspection.safe_call import Finding, attempt
+from drf_mcp.introspection.findings import attempt, make_finding
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
@@ -204,13 +204,13 @@ class Exposure:
         annotations = endpoint.find_annotations()
         if annotations is None:
             return ""
-        findings: list[Finding] = []
+        failures: list[Exception] = []
         # Where the annotation cannot be read, the endpoint is not exposed.
-        if attempt(endpoint.place, annotations.schema.is_excluded, "", findings, True):
-            if not findings:
+        if attempt(annotations.schema.is_excluded, True, failures.append):
+            if not failures:
                 return _("@extend_schema(exclude=True) leaves it out")
             text = _(
                 "@extend_schema(exclude=True) leaves it out, as far as can be seen: %(failure)s"
             )
-            return text % {"failure": findings[0].message}
+            return text % {"failure": make_finding(endpoint.place, failures[0], "").message}
         return ""

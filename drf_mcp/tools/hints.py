@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.field_schema import make_example_arguments
-from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.findings import Finding
 from drf_mcp.json_text import JSONPointer, encode_plain
 
 # The most characters of an example of @extend_schema: each costs tokens.

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
+from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import write_portable
-from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
 from drf_mcp.option_types.spelling import join_alternatives
@@ -170,7 +170,7 @@ class Tool:
     @override_language()
     def description(self) -> str:
         own = str(self.options.description or "")
-        made = own or self.endpoint.attempt(self.compose_description, self.title)
+        made = own or attempt(self.compose_description, self.title)
         return self.hints.add_to_description(made)
 
     def compose_description(self) -> str:
@@ -179,7 +179,7 @@ class Tool:
     @functools.cached_property
     @override_language()
     def title(self) -> str:
-        title = str(self.options.title or "") or self.endpoint.attempt(self.compose_title, "")
+        title = str(self.options.title or "") or attempt(self.compose_title, "")
         return title or self.name.replace("_", " ").capitalize()
 
     def compose_title(self) -> str:

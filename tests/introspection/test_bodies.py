@@ -266,6 +266,20 @@ def test_fields_that_need_the_context_of_rest_framework_alone_have_it():
     assert [field.name for field in described(Own, "POST").body.fields] == ["own"]
 
 
+def test_a_member_of_a_context_that_needs_a_caller_is_missing():
+    class Contextual(serializers.Serializer):
+        def get_fields(self):
+            return {self.context.get("tenant", "anyone"): serializers.CharField()}
+
+    class Own(Create):
+        serializer_class = Contextual
+
+        def get_serializer_context(self):
+            return {**super().get_serializer_context(), "tenant": self.request.tenant}
+
+    assert [field.name for field in described(Own, "POST").body.fields] == ["anyone"]
+
+
 def test_a_serializer_whose_arguments_need_a_caller_is_made_of_its_class():
     class Own(Create):
         def get_serializer(self, *args, **kwargs):

@@ -23,9 +23,9 @@ from drf_mcp.contrib.aggregates.listing import (
 )
 from drf_mcp.dispatch.shown_rows import find_queryset_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
+from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.inspection import GUARD, Inspection, locate_view
 from drf_mcp.introspection.renaming import rename_schema
-from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
 from drf_mcp.tools.arguments.call import Call
@@ -99,8 +99,8 @@ class Declaration:
         """Return what a step gives for the view without a caller, and as a superuser sees it."""
         inspection = self.inspection
         found = (
-            inspection.called_quietly(lambda: step(inspection.view)),
-            inspection.called_quietly(lambda: step(inspection.privileged.view)),
+            attempt(lambda: step(inspection.view), None),
+            attempt(lambda: step(inspection.privileged.view), None),
         )
         return [each for each in found if each is not None]
 

@@ -22,6 +22,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication_reuse import is_undecorated, lets_all_in
 from drf_mcp.features import Safeguard
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import locate_view
 from drf_mcp.introspection.source.members import find_class_attribute
 from drf_mcp.management.screen import Screen
@@ -189,10 +190,9 @@ class ToolRisks:
         return *grave, -len(self.lacking), self.tool.name
 
     @cached_property
-    def permissions(self) -> list[Any] | None:
+    def permissions(self) -> Sequence[Any] | None:
         """The view's permissions, None where they cannot be asked for without a caller."""
-        found: list[Any] | None = self.tool.endpoint.attempt(self.tool.view.get_permissions, None)
-        return found
+        return attempt(self.tool.view.get_permissions, None)
 
     def has_permissions(self) -> bool | None:
         permissions = self.permissions
@@ -205,7 +205,7 @@ class ToolRisks:
 
     def has_throttle(self, throttles: Sequence[Any]) -> bool:
         view, scope = self.tool.view, self.tool.options.throttle_scope
-        own: list[Any] = self.tool.endpoint.attempt(view.get_throttles, [])
+        own: list[Any] = attempt(view.get_throttles, [])
         for throttle, chosen in [*((t, None) for t in own), *((t, scope) for t in throttles)]:
             # REST framework's throttles without a rate or a scope let everything pass.
             if isinstance(throttle, ScopedRateThrottle):

@@ -21,7 +21,7 @@ from drf_mcp.contrib.operators.tool_costs import (
 )
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.findings import Finding
 from drf_mcp.introspection.source.members import asks_who_calls, unwrap_function
 from drf_mcp.introspection.types import LostFilters, find_uploads
 from drf_mcp.json_text import encode_plain

@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.exceptions import contain
+from drf_mcp.introspection.findings import attempt, is_project_file, write_line
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import Inspection, locate_view
-from drf_mcp.introspection.safe_call import is_project_file, write_line
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.endpoints import Endpoint
@@ -156,7 +156,7 @@ class EndpointLines:
 
     @property
     def function(self) -> str:
-        handler: Any = self.endpoint.attempt(lambda: self.endpoint.handler, None)
+        handler: Any = attempt(lambda: self.endpoint.handler, None)
         codes = [function.__code__ for function, _ in unwrap_function(handler)]
         own = [code for code in codes if is_project_file(code.co_filename)]
         return write_line(own[-1].co_filename, own[-1].co_firstlineno) if own else ""

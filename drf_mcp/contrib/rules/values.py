@@ -34,6 +34,7 @@ from drf_mcp.contrib.rules.expressions import (
 )
 from drf_mcp.dispatch.request import get_named_object, needs_callback
 from drf_mcp.features import CallState, Slot
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 from drf_mcp.outcomes import Outcome, Problem
 from drf_mcp.tools.arguments.call import BODY
@@ -177,7 +178,7 @@ class ToolNames:
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """The fields of the serializer that reads the body, by their names."""
-        fields: Mapping[str, Any] = self.tool.endpoint.attempt(
+        fields: Mapping[str, Any] = attempt(
             lambda: dict(self.tool.view.get_serializer().fields), {}
         )
         return fields

@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.search.words import GUESS, READ, SearchLanguage, get_language
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.text import get_names
 from drf_mcp.tools.descriptions import SENTENCES
 from drf_mcp.tools.summaries import Signature
@@ -38,7 +39,7 @@ def describe_for_search(tool: Tool, language: SearchLanguage) -> dict[str, Any]:
     """Return what `FieldRanking` takes of a tool: more than its definition says."""
     endpoint, name, keywords = tool.endpoint, tool.name, tool.options.keywords or ()
     action = endpoint.standard_action or ""
-    model = endpoint.attempt(lambda: endpoint.model, None)
+    model = attempt(lambda: endpoint.model, None)
     # What the tool is about, without what its path begins with.
     noun = name.removesuffix(f"_{action}").rpartition("_")[2]
     nouns = [*(get_names(model) if model else [noun])]

@@ -13,9 +13,9 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.findings import attempt, make_finding
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters
-from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
     find_class_attribute,
@@ -80,13 +80,12 @@ class FilterBackends:
         return kind(self.inspection, backend).get_parameters()
 
     def guard(self, prefix: str, step: Any, default: Any) -> Any:
-        failures: list[Finding] = []
-        found = attempt(self.inspection.place, step, GUARD, failures, default)
-        self.inspection.findings += [
-            LostFilters(failure.place, f"{prefix}{failure.message}", failure.remedy, failure.source)
-            for failure in failures
-        ]
-        return found
+        def report(exc: Exception) -> None:
+            found = make_finding(self.inspection.place, exc, GUARD)
+            lost = LostFilters(found.place, f"{prefix}{found.message}", found.remedy, found.source)
+            self.inspection.findings.append(lost)
+
+        return attempt(step, default, report)
 
 
 class BackendParameters:
@@ -178,13 +177,13 @@ class FilterSetParameters(BackendParameters):
     def describe_filter(self, name: str, item: Any, remedy: str) -> Parameters:
         is_lenient = not getattr(self.backend, "raise_exception", True)
         described = import_string(FILTER)(name, item, is_lenient=is_lenient)
-        findings: list[Finding] = []
-        none: Parameters = ()
-        place = self.inspection.place
-        found: Parameters = attempt(place, described.get_parameters, remedy, findings, none)
+        failures: list[Exception] = []
+        found: Parameters = attempt(described.get_parameters, (), failures.append)
         found = found or described.get_related_rows()
-        if not found:
-            self.inspection.findings += findings
+        if not found and failures:
+            self.inspection.findings.append(
+                make_finding(self.inspection.place, failures[0], remedy)
+            )
         return found or (Parameter(name, {"type": "string"}),)
 
     def get_filters(self) -> dict[str, Any]:

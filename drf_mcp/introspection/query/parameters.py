@@ -14,6 +14,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.described_field import DescribedField
+from drf_mcp.introspection.findings import attempt
 from drf_mcp.introspection.inspection import GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.paths import find_version_parameters
@@ -37,10 +38,10 @@ class QueryParameters:
         self.view: Any = inspection.view
 
     def get_parameters(self) -> Parameters:
-        attempt, view = self.inspection.attempt, self.view
-        undeclared = attempt(self.get_undeclared, PLAINLY, NONE)
+        inspection, view = self.inspection, self.view
+        undeclared = inspection.attempt(self.get_undeclared, PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
-        versions = attempt(lambda: find_version_parameters(view), GUARD, NONE)
+        versions = inspection.attempt(lambda: find_version_parameters(view), GUARD, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
         # Of several parameters under one name the view reads the one that filters.
@@ -146,17 +147,16 @@ class QueryParameters:
 
     def get_serializers(self) -> list[type]:
         # The view may give another class to another caller.
-        ask, inspection = self.inspection.called_quietly, self.inspection
-        found = [ask(lambda: self.view.get_serializer_class())]
+        inspection = self.inspection
+        found = [attempt(lambda: self.view.get_serializer_class(), None)]
         if any(find_own(type(self.view), "get_serializer_class")):
-            found.append(ask(lambda: inspection.privileged.view.get_serializer_class()))
+            found.append(attempt(lambda: inspection.privileged.view.get_serializer_class(), None))
         return [chosen for chosen in found if isinstance(chosen, type)]
 
     def read_filters(self) -> list[QueryReading]:
-        ask = self.inspection.called_quietly
-        backends = ask(lambda: tuple(self.view.filter_backends)) or ()
+        backends = attempt(lambda: tuple(self.view.filter_backends), ())
         readings = [self.read_members(backend, "filter_queryset") for backend in backends]
-        filterset_class = ask(lambda: self.view.filterset_class)
+        filterset_class = attempt(lambda: self.view.filterset_class, None)
         if isinstance(filterset_class, type):
             items = getattr(filterset_class, "base_filters", {}).values()
             classes = dict.fromkeys((filterset_class, *map(type, items)))

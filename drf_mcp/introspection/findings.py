@@ -1,4 +1,4 @@
-"""Steps of a project's own code that may fail, and what is found if they do."""
+"""Findings: what of an endpoint could not be described, and where the project's code failed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import TypeVar
 from django.utils.translation import gettext
 
 Value = TypeVar("Value")
+Default = TypeVar("Default")
 PACKAGE = str(Path(__file__).parents[1])
-# The folders of what is installed. A project may be next to its environment, or above it.
+# The folders of installed packages. A project may be next to its environment, or above it.
 INSTALLED = tuple(
     sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
@@ -39,27 +40,33 @@ class Finding:
 
 
 def attempt(
-    place: str,
     step: Callable[[], Value],
-    remedy: str,
-    findings: list[Finding] | None,
-    default: Value,
-) -> Value:
+    default: Default,
+    report: Callable[[Exception], object] | None = None,
+) -> Value | Default:
+    """Return what a step of a project's own code returns, the default if it raises an exception.
+
+    Args:
+        report: called with the exception.
+    """
     try:
         return step()
-    # Views written for a live request fail in any way when inspected without one, and
-    # no endpoint may take the list of tools down with it.
+    # Views that are written for a live request fail in any way without one, and no endpoint may
+    # take the list of tools down with it.
     except Exception as exc:  # noqa: BLE001
-        if findings is None:
-            return default
-        # The project's own code is what its author can mend.
-        frames = [(f.f_code, number) for f, number in traceback.walk_tb(exc.__traceback__)]
-        own = [each for each in frames if is_project_file(each[0].co_filename)]
-        (code, number), line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
-        message = f"{type(exc).__name__}: {line} ({code.co_filename}:{number} in {code.co_name})"
-        source = write_line(code.co_filename, number or 1) if own else ""
-        findings.append(Finding(place, message, gettext(remedy), source))
+        if report is not None:
+            report(exc)
         return default
+
+
+def make_finding(place: str, exc: Exception, remedy: str) -> Finding:
+    """Return the finding of an exception, with the last line of the project's own code."""
+    frames = [(f.f_code, number) for f, number in traceback.walk_tb(exc.__traceback__)]
+    own = [each for each in frames if is_project_file(each[0].co_filename)]
+    (code, number), line = (own or frames)[-1], next(iter(str(exc).strip().splitlines()), "")
+    message = f"{type(exc).__name__}: {line} ({code.co_filename}:{number} in {code.co_name})"
+    source = write_line(code.co_filename, number or 1) if own else ""
+    return Finding(place, message, gettext(remedy), source)
 
 
 def is_project_file(path: str) -> bool:
@@ -70,6 +77,6 @@ def is_project_file(path: str) -> bool:
 
 
 def write_line(path: str, line: int) -> str:
-    """Return a place as people click on it: relative to the working directory, if below it."""
+    """Return ``path:line``, the path relative to the working directory where it is below it."""
     relative = os.path.relpath(path)
     return f"{path if relative.startswith(os.pardir) else relative}:{line}"
