@@ -12,7 +12,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.inspection import CURRENT, GUARD, STANDARD, Inspection
+from drf_mcp.introspection.inspection import CURRENT, RETURN_EARLY, STANDARD, Inspection
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
@@ -99,11 +99,11 @@ class Describer:
         if annotations is None:
             return parameters
         written: dict[tuple[str, str], Any] = {}
-        written = self.inspection.attempt(annotations.parameter_examples, GUARD, written)
+        written = self.inspection.attempt(annotations.parameter_examples, RETURN_EARLY, written)
         return tuple(
             replace(
                 parameter,
-                schema=self.inspection.shaped(
+                schema=self.inspection.write_schema(
                     FieldSchema.of(parameter.schema).with_example(written[parameter.name, location])
                 ),
             )
@@ -123,7 +123,7 @@ class Describer:
     def guard(self, hook: str, default: Part) -> Part:
         # What fails in a hook of the project's is no fault of the view.
         own = type(self)
-        remedy = GUARD
+        remedy = RETURN_EARLY
         if getattr(own, hook) is not getattr(Describer, hook):
             facts = {"hook": hook, "class": f"{own.__module__}.{own.__qualname__}"}
             remedy = _("Mend %(hook)s() of %(class)s.") % facts
@@ -160,7 +160,7 @@ class ResponseSchema:
         def describe_renamed() -> Schema:
             return renaming.rename_response(describe())
 
-        return inspection.attempt(describe_renamed if renames else describe, GUARD, {})
+        return inspection.attempt(describe_renamed if renames else describe, RETURN_EARLY, {})
 
     def has_one_serializer(self) -> bool:
         # A get_serializer_class that looks at the request may answer the next caller by another

@@ -12,7 +12,7 @@ from rest_framework.serializers import ListSerializer, Serializer
 
 from drf_mcp.introspection.findings import attempt, make_finding
 from drf_mcp.introspection.forms import find_sendable
-from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 
@@ -70,10 +70,10 @@ class InputSerializer:
     def get_serializer(self) -> Any:
         call, inspection = self.call, self.inspection
         if call is not None and (call.serializer_class is not None or call.many):
-            return inspection.attempt(lambda: self.construct(call), GUARD, None)
+            return inspection.attempt(lambda: self.construct(call), RETURN_EARLY, None)
         if call is None and not self.is_inherited:
             if self.reading is None or not self.reading.ignores_body:
-                inspection.find(_(UNKNOWN), DECLARE)
+                inspection.add_finding(_(UNKNOWN), DECLARE)
             return None
         serializer = self.get_view_serializer()
         # A body that the handler reads as a whole may hold more than a serializer without fields.
@@ -96,7 +96,10 @@ class InputSerializer:
                 return serializer
         # The first way is the one that the project uses.
         for exc in failures[:1]:
-            remedy = _("%(advice)s Or: %(other)s") % {"advice": _(GUARD), "other": _(DECLARE)}
+            remedy = _("%(advice)s Or: %(other)s") % {
+                "advice": _(RETURN_EARLY),
+                "other": _(DECLARE),
+            }
             self.inspection.findings.append(make_finding(self.inspection.place, exc, remedy))
         return None
 
@@ -106,7 +109,7 @@ class InputSerializer:
         if isinstance(serializer, ListSerializer) or inspection.method != "POST":
             return None
         if call is not None and call.many is None:
-            return inspection.attempt(lambda: self.construct(call, many=True), GUARD, None)
+            return inspection.attempt(lambda: self.construct(call, many=True), RETURN_EARLY, None)
         own = getattr(self.view, "get_serializer", None)
         if own is None or is_drf_code(type(self.view), "get_serializer"):
             return None

@@ -34,15 +34,19 @@ from drf_mcp.introspection.source.members import (
 from drf_mcp.introspection.types import Schema
 
 Value = TypeVar("Value")
-GUARD = gettext_noop(
+RETURN_EARLY = gettext_noop(
     "Return early from what needs a caller or a URL when"
     " getattr(self, 'swagger_fake_view', False) is true."
 )
-ANNOTATE = gettext_noop("Check what @extend_schema says of the handler.")
-PLAINLY = gettext_noop("Write the handler as a plain method.")
+CHECK_ANNOTATION = gettext_noop("Check what @extend_schema says of the handler.")
+WRITE_PLAINLY = gettext_noop("Write the handler as a plain method.")
 JSON = "application/json"
 # The actions of REST framework's mixins; a partial update is an update as well.
 STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
+
+
+def keep_schema(schema: Schema) -> Schema:
+    return schema
 
 
 class Inspection:
@@ -51,61 +55,73 @@ class Inspection:
     Attributes:
         view: the view instance.
         method: the HTTP method in upper case.
-        write: writes schemas for input in the portable subset; None for all of JSON Schema.
+        write_schema: writes the schema of an argument in the portable subset, unless the tool takes
+            all of JSON Schema.
         handler_name: the name of the method that answers: an action, or an HTTP method.
         findings: what could not be described, and how to mend it.
     """
 
     def __init__(
-        self, view: Any, method: str, *, write: Callable[[Schema], Schema] | None = None
+        self,
+        view: Any,
+        method: str,
+        *,
+        write_schema: Callable[[Schema], Schema] = keep_schema,
     ) -> None:
         self.view = view
-        # Views remember on themselves what they chose for whom.
-        self.untouched = copy.copy(view)
+        # A view may keep on itself what it chose for one caller: others start with this copy.
+        self.new_view = copy.copy(view)
         own = inspect.getattr_static(type(view), "get_serializer_context", None)
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
             added: Any = AddedContext(view.get_serializer_context)
             stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
             view.get_serializer_context = lambda: ChainMap({**stock, "view": view}, added)
         self.method = method.upper()
-        self.write = write
+        self.write_schema = write_schema
         self.findings: list[Finding] = []
         self.place = locate_view(type(view))
-        self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
+        self.handler_name = str(getattr(view, "action", None) or self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
 
-    def again(self, view: Any = None) -> Inspection:
-        view = copy.copy(self.untouched) if view is None else view
-        return Inspection(view, self.method, write=self.write)
+    def start_over(self, user: Any = None) -> Inspection:
+        """Return an inspection of the view before it was asked anything, without findings.
 
-    def find_handler(self) -> str:
-        method = self.method.lower()
-        action_map = getattr(self.view, "action_map", None) or {}
-        return str(getattr(self.view, "action", None) or action_map.get(method, method))
+        Args:
+            user: the user of the request; an anonymous one by default.
+        """
+        view = copy.copy(self.new_view)
+        if user is not None:
+            view.request = make_sample_request(self.method, view.request.path, user)
+            negotiate(view)
+        return Inspection(view, self.method, write_schema=self.write_schema)
 
     @cached_property
     def reading(self) -> HandlerReading | None:
-        return self.attempt(lambda: read_handler(type(self.view), self.handler_name), PLAINLY, None)
+        return self.attempt(
+            lambda: read_handler(type(self.view), self.handler_name), WRITE_PLAINLY, None
+        )
 
     @property
     def calls(self) -> set[str]:
+        """The methods of the view that the handler calls."""
         return self.reading.calls if self.reading is not None else set()
 
     @cached_property
     def annotations(self) -> Any:
+        """The `SpectacularAnnotations` of the handler, None without drf-spectacular's schema."""
         return self.attempt(
-            lambda: find_annotations(self.view, self.handler_name, self.method), ANNOTATE, None
+            lambda: find_annotations(self.view, self.handler_name, self.method),
+            CHECK_ANNOTATION,
+            None,
         )
 
     def get_declared_parameters(self, location: str) -> dict[str, Any]:
+        # By name, None for a parameter that @extend_schema takes out.
         if self.annotations is None:
             return {}
         none: dict[tuple[str, str], Any] = {}
-        parameters = self.attempt(self.annotations.parameters, ANNOTATE, none)
+        parameters = self.attempt(self.annotations.parameters, CHECK_ANNOTATION, none)
         return {name: parameters[name, at] for name, at in parameters if at == location}
-
-    def shaped(self, schema: Schema) -> Schema:
-        return schema if self.write is None else self.write(schema)
 
     @property
     def is_extra_action(self) -> bool:
@@ -117,10 +133,8 @@ class Inspection:
 
     @cached_property
     def privileged(self) -> Inspection:
-        view = copy.copy(self.untouched)
-        view.request = make_sample_request(self.method, view.request.path, make_superuser())
-        negotiate(view)
-        privileged = self.again(view)
+        """The inspection of the same view for a superuser."""
+        privileged = self.start_over(make_superuser())
         vars(privileged)["privileged"] = privileged
         return privileged
 
@@ -131,11 +145,13 @@ class Inspection:
 
     @cached_property
     def queryset(self) -> Any:
+        """The view's queryset, else all rows of its model, None without a model."""
         known = len(self.findings)
         found = self.find_queryset()
         if found is None:
             found = attempt(self.find_rows, None)
         if found is not None:
+            # Why get_queryset() failed is of no interest then.
             del self.findings[known:]
         return found
 
@@ -146,7 +162,7 @@ class Inspection:
         if getattr(view, "queryset", None) is None and is_drf_code(type(view), "get_queryset"):
             return None
         with refused_queries():
-            found = self.attempt(view.get_queryset, GUARD, None)
+            found = self.attempt(view.get_queryset, RETURN_EARLY, None)
             # A view may refuse an anonymous caller.
             if not hasattr(found, "model"):
                 found = attempt(lambda: self.privileged.view.get_queryset(), None)
@@ -161,7 +177,7 @@ class Inspection:
 
     @cached_property
     def serializer_class(self) -> Any:
-        # A view may choose its serializer for some callers alone.
+        # A view may give a serializer class to some callers only.
         found = self.chosen_class or self.privileged.chosen_class
         return getattr(self.view, "serializer_class", None) if found is None else found
 
@@ -178,13 +194,13 @@ class Inspection:
 
         return attempt(step, default, report)
 
-    def find(self, message: str, remedy: str) -> None:
+    def add_finding(self, message: str, remedy: str) -> None:
         self.findings.append(Finding(self.place, message, gettext(remedy)))
 
 
 class AddedContext(Mapping[str, Any]):
-    # What a view adds to REST framework's own context may cost a query: it is asked for once a
-    # serializer reads one of the members that the view adds, which few do while they are described.
+    # The members that a view adds to the context of its serializers. To find them may cost a query,
+    # and few serializers read one while they are described: the view is asked at the first read.
 
     def __init__(self, find: Callable[[], Mapping[str, Any]]) -> None:
         self.find = find
@@ -204,13 +220,13 @@ class AddedContext(Mapping[str, Any]):
 
 
 class RefusedQuery(DatabaseError):
-    """A query that no database was asked."""
+    """A query that was not sent to the database."""
 
 
 @contextlib.contextmanager
 def refused_queries() -> Iterator[None]:
-    # A queryset that is made with queries, such as those for a caller's own rows, finds nothing
-    # for the placeholders of a URL.
+    # A get_queryset() that asks the database, such as for the parent that the URL names, would find
+    # no row: the URL has placeholders.
     def raise_refusal(*args: Any) -> Any:
         raise RefusedQuery("Nothing is asked of a database while querysets are described.")
 
@@ -280,7 +296,8 @@ def negotiate(view: Any) -> None:
 
 # drf-spectacular is optional: its classes are imported once a view carries one of them.
 ANNOTATIONS = "drf_mcp.introspection.spectacular.SpectacularAnnotations"
-# The Annotations of the endpoint being described: fields know no endpoint.
+# The SpectacularAnnotations of the endpoint that is being described, for the describers of fields,
+# which know no endpoint.
 CURRENT: ContextVar[Any] = ContextVar("drf_mcp_annotations", default=None)
 
 
@@ -303,7 +320,7 @@ def find_annotations(view: Any, handler_name: str, method: str) -> Any:
 
 
 def find_carried(view_class: type, handler_name: str) -> list[type]:
-    """Return the schema classes of drf-spectacular that a view carries, the nearest first."""
+    """Return drf-spectacular's schema classes of a handler and of its view, in this order."""
     handler = getattr(view_class, handler_name, None)
     own = find_class_attribute(view_class, "schema")
     if isinstance(own, DefaultSchema):  # the class that the settings name replaces it

@@ -19,7 +19,7 @@ from rest_framework.versioning import (
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.inspection import GUARD, Inspection, find_declared_model
+from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, find_declared_model
 from drf_mcp.introspection.model_fields import describe_input, find_model_field, find_shown_name
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
@@ -172,10 +172,10 @@ class PathParameters:
             parameters.append(
                 Parameter(
                     name,
-                    attempt(schema, GUARD, dict(STRING)),
+                    attempt(schema, RETURN_EARLY, dict(STRING)),
                     required=True,
-                    value_info=attempt(partial(self.get_value_info, named), GUARD, {}),
-                    shown_as=attempt(partial(self.get_shown_name, named), GUARD, ""),
+                    value_info=attempt(partial(self.get_value_info, named), RETURN_EARLY, {}),
+                    shown_as=attempt(partial(self.get_shown_name, named), RETURN_EARLY, ""),
                 )
             )
         return tuple(parameters)
@@ -183,9 +183,9 @@ class PathParameters:
     def get_schema(self, named: NamedKwarg, declared: Any) -> Schema:
         view = self.inspection.view
         if declared is not None:
-            return self.inspection.shaped(read_openapi_parameter(declared).schema)
+            return self.inspection.write_schema(read_openapi_parameter(declared).schema)
         if named.is_version:
-            return self.inspection.shaped(describe_version(view.versioning_class))
+            return self.inspection.write_schema(describe_version(view.versioning_class))
         by_route, by_model = describe_route(named.kwarg), self.describe_field(named)
         words = by_model.pop("description", "")
         # A route that takes digits only, or a model whose key is a number, settles the type.
@@ -195,7 +195,7 @@ class PathParameters:
             schema = by_model
         else:
             schema = FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}
-        return self.inspection.shaped(explain(schema, words))
+        return self.inspection.write_schema(explain(schema, words))
 
     def get_value_info(self, named: NamedKwarg) -> ValueInfos:
         relation = named.parent_relation

@@ -17,7 +17,7 @@ from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.forms import find_faults, find_sendable
 from drf_mcp.introspection.input_serializer import InputSerializer
-from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.introspection.inspection import CHECK_ANNOTATION, RETURN_EARLY, Inspection
 from drf_mcp.introspection.parsers import ViewParsers
 from drf_mcp.introspection.portable import combine
 from drf_mcp.introspection.renaming import Renaming
@@ -106,11 +106,13 @@ class RequestBody:
             return add_form_fields(self.inspection, NONE)
         inspection, declared = self.inspection, UNDECLARED
         if inspection.annotations is not None:
-            declared = inspection.attempt(inspection.annotations.request, ANNOTATE, UNDECLARED)
+            declared = inspection.attempt(
+                inspection.annotations.request, CHECK_ANNOTATION, UNDECLARED
+            )
         body = self.describe_renamed(declared)
         if declared is UNDECLARED:
             return body
-        own = RequestBody(inspection.again(), keeps_keys=True)
+        own = RequestBody(inspection.start_over(), keeps_keys=True)
         return complete_body(body, attempt(lambda: own.describe_renamed(UNDECLARED), NONE))
 
     def describe_renamed(self, declared: Any) -> Body:
@@ -195,7 +197,7 @@ class RequestBody:
                 part.partial = True
                 part = part.child if isinstance(part, ListSerializer) else None
         body = SerializerBody(self.inspection, serializer)
-        return self.inspection.attempt(body.get_body, GUARD, OPEN)
+        return self.inspection.attempt(body.get_body, RETURN_EARLY, OPEN)
 
     def asks_who_calls(self, serializer: Any) -> bool:
         call, hooks = self.serializer.call, set[tuple[Any, str]]()
@@ -218,7 +220,7 @@ class RequestBody:
             return body.join(other)
         words = _("%(serializer)s is described for an anonymous caller.")
         name = type(getattr(serializer, "child", serializer)).__name__
-        self.inspection.find(words % {"serializer": name}, OTHERS)
+        self.inspection.add_finding(words % {"serializer": name}, OTHERS)
         return body
 
     def get_whole_file(self) -> Body:
@@ -229,7 +231,9 @@ class RequestBody:
         # What is sent in place of a file that no parser reads is refused as over HTTP.
         if body.is_file or self.parsers.reads_files or not find_uploads(body.all_value_info):
             return body
-        self.inspection.find(_("The view takes files but has no parser for them."), PARSE_FILES)
+        self.inspection.add_finding(
+            _("The view takes files but has no parser for them."), PARSE_FILES
+        )
 
         def without_files(known: ValueInfos) -> ValueInfos:
             return keep_uploads(known, lambda place, upload: False)
@@ -242,14 +246,14 @@ class RequestBody:
         text = None if body.is_file else parsers.text
         if text is not None and body.kind != "none":
             words = _("The view reads no JSON, but %(type)s.") % {"type": text.media_type}
-            inspection.find(words, PARSE_JSON)
+            inspection.add_finding(words, PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that cannot be asked is found again when it is asked what it renames.
         refusal = attempt(lambda: parsers.get_refusal(body), None)
         if not refusal:
             return body
         words = _("The view's parser reads documents of its own: %(refusal)s")
-        inspection.find(words % {"refusal": refusal}, DOCUMENT)
+        inspection.add_finding(words % {"refusal": refusal}, DOCUMENT)
         return parsers.get_document(parsers.json, body)
 
 
@@ -270,7 +274,7 @@ class SerializerBody:
         carried = () if inspection.annotations is None else inspection.annotations.carried
         bases = (base for owner in carried[:1] for base in owner.__mro__)
         annotated = next((b for b in bases if b.__module__ != "drf_spectacular.utils"), None)
-        around = annotated, inspection.write, self.serializer.partial, self.takes_json
+        around = annotated, inspection.write_schema, self.serializer.partial, self.takes_json
         body, further, found = describe_once(self.serializer, around, self.describe_alone)
         inspection.findings += [replace(finding, place=inspection.place) for finding in found]
         if body.kind != "object":
@@ -286,23 +290,27 @@ class SerializerBody:
         for name, field in find_sendable(self.serializer).items():
             if not is_drf_code(type(field), "get_value"):
                 words = _("The field '%(name)s' may read other members of the body, too.")
-                self.inspection.find(words % {"name": name}, NAME_MEMBERS)
+                self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
         find = partial(find_further_keys, self.serializer)
-        return body, self.inspection.attempt(find, GUARD, none)
+        return body, self.inspection.attempt(find, RETURN_EARLY, none)
 
     def describe_fields(self) -> Body:
         serializer, inspection = self.serializer, self.inspection
         if isinstance(serializer, ListSerializer):
-            schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})
+            schema = inspection.write_schema(
+                {"type": "array", **DescribedField(serializer).input_schema}
+            )
             return Body("list", schema=schema, value_info=self.get_value_info(serializer))
         if not isinstance(serializer, Serializer):
             words = _("The serializer declares no fields.")
-            inspection.find(words, gettext_noop("Derive it from Serializer."))
+            inspection.add_finding(words, gettext_noop("Derive it from Serializer."))
             return OPEN
         is_closed = converts_like_drf(serializer)
         if not is_closed:
             facts = {"serializer": type(serializer).__name__}
-            inspection.find(_("%(serializer)s reads its input itself.") % facts, HANDED_ON_ADVICE)
+            inspection.add_finding(
+                _("%(serializer)s reads its input itself.") % facts, HANDED_ON_ADVICE
+            )
             if not self.is_built_on_fields():
                 return OPEN
         return Body("object", fields=tuple(self.get_fields(is_closed=is_closed)))
@@ -320,14 +328,16 @@ class SerializerBody:
     def get_fields(self, *, is_closed: bool) -> Iterator[Parameter]:
         inspection, rules = self.inspection, dict[str, str]()
         if is_closed:
-            rules = inspection.attempt(lambda: describe_uniqueness(self.serializer), GUARD, rules)
+            rules = inspection.attempt(
+                lambda: describe_uniqueness(self.serializer), RETURN_EARLY, rules
+            )
         listed = find_listed(self.serializer)
         for name, field in find_sendable(self.serializer).items():
             describe = partial(self.describe_field, field, rules.get(name, ""), is_closed)
             let = _("Let the field '%(name)s' be built without a caller.") % {"name": name}
             yield Parameter(
                 name,
-                inspection.attempt(describe, f"{let} {_(GUARD)}", {}),
+                inspection.attempt(describe, f"{let} {_(RETURN_EARLY)}", {}),
                 is_closed and is_required(field),
                 value_info=self.get_value_info(field),
                 listed=name in listed,
@@ -340,11 +350,11 @@ class SerializerBody:
             # The serializer may take other values, and may do without any of the fields.
             needed = _("Meant to be required") if is_required(field) else ""
             schema = explain(DescribedField(field).intended_schema, needed)
-        return self.inspection.shaped(schema)
+        return self.inspection.write_schema(schema)
 
     def get_value_info(self, field: AnyField) -> ValueInfos:
         find = partial(find_value_info, field, takes_json=self.takes_json)
-        return self.inspection.attempt(find, GUARD, {})
+        return self.inspection.attempt(find, RETURN_EARLY, {})
 
     def describe_alone(self) -> Described:
         findings = self.inspection.findings
@@ -370,13 +380,13 @@ def add_form_fields(inspection: Inspection, body: Body) -> Body:
     if reading is None or not reading.asked:
         return body
     if reading.writes_before_asking:
-        inspection.find(_("The view writes before it asks."), ASK_FIRST)
+        inspection.add_finding(_("The view writes before it asks."), ASK_FIRST)
     further: list[Parameter] = []
     for serializer_class in reading.asked:
         serializer: Serializer[Any] = serializer_class(partial=True)
         for fault in find_faults(serializer):
-            inspection.find(fault, FLAT)
-        further += SerializerBody(inspection.again(), serializer).get_body().fields
+            inspection.add_finding(fault, FLAT)
+        further += SerializerBody(inspection.start_over(), serializer).get_body().fields
     known = {parameter.name for parameter in body.fields}
     optional = [replace(each, required=False) for each in further if each.name not in known]
     if body.kind == "list" or not optional:
@@ -395,20 +405,20 @@ def describe_declared(inspection: Inspection, schema: Schema) -> Body:
     if len(choices) == 1:
         return describe_declared(inspection, choices[0])
     if choices:
-        inspection.find(_("The body is declared as one of several schemas."), NAME_MEMBERS)
+        inspection.add_finding(_("The body is declared as one of several schemas."), NAME_MEMBERS)
         value_info = reduce(join_value_info, map(read_value_info, choices))
-        return Body("open", schema=inspection.shaped(schema), value_info=value_info)
+        return Body("open", schema=inspection.write_schema(schema), value_info=value_info)
     if schema.get("type") == "array":
         value_info = read_value_info(schema)
-        return Body("list", schema=inspection.shaped(schema), value_info=value_info)
+        return Body("list", schema=inspection.write_schema(schema), value_info=value_info)
     if not schema.get("properties"):
         value_info = {(): ValueInfo(Upload())} if schema.get("format") == "binary" else {}
-        return Body("open", schema=inspection.shaped(schema), value_info=value_info)
+        return Body("open", schema=inspection.write_schema(schema), value_info=value_info)
     required = () if inspection.method == "PATCH" else schema.get("required", ())
     fields = (
         Parameter(
             name,
-            inspection.shaped(member),
+            inspection.write_schema(member),
             name in required,
             value_info=read_value_info(member),
         )

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.findings import Finding, attempt
-from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.inspection import Inspection, keep_schema
 from drf_mcp.introspection.portable import write_portable
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.option_types.installed import features
@@ -97,8 +97,8 @@ class Tool:
         # Fewer tools around it do not change what the view says.
         if self.origin is not None:
             return self.origin.view_schema
-        write = write_portable if self.is_portable else None
-        inspection = Inspection(self.view, self.endpoint.method, write=write)
+        write = write_portable if self.is_portable else keep_schema
+        inspection = Inspection(self.view, self.endpoint.method, write_schema=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
         schema: EndpointSchema = describer.describe()
         return schema

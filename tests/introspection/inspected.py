@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
 from drf_mcp.introspection.field_schema import PATTERNS
-from drf_mcp.introspection.inspection import make_sample_request, negotiate
+from drf_mcp.introspection.inspection import keep_schema, make_sample_request, negotiate
 from drf_mcp.introspection.portable import write_portable
 from tests.introspection.portability import assert_portable
 
@@ -39,7 +39,7 @@ def describe(
     view: Any, method: str, path_kwargs: dict[str, PathKwarg], *, portable: bool = True
 ) -> EndpointSchema:
     """Describe one method of a view instance."""
-    inspection = Inspection(view, method, write=write_portable if portable else None)
+    inspection = Inspection(view, method, write_schema=write_portable if portable else keep_schema)
     return Describer(inspection, path_kwargs).describe()
 
 

@@ -24,7 +24,7 @@ from drf_mcp.contrib.aggregates.listing import (
 from drf_mcp.dispatch.shown_rows import find_queryset_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.findings import Finding, attempt
-from drf_mcp.introspection.inspection import GUARD, Inspection, locate_view
+from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, locate_view
 from drf_mcp.introspection.renaming import rename_schema
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
@@ -122,7 +122,7 @@ class Declaration:
         place = self.inspection.place
         if not self.is_known:
             unknown = _("The model and serializer of the list are not known without a caller.")
-            return [Finding(place, unknown, _(GUARD))]
+            return [Finding(place, unknown, _(RETURN_EARLY))]
         return [Finding(place, f"{fault}.", _(REMEDY)) for fault in self.find_faults()]
 
     def find_faults(self) -> Iterator[str]:

@@ -14,7 +14,7 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import attempt, make_finding
-from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
@@ -63,7 +63,7 @@ class FilterBackends:
             found += self.guard(f"{backend_class.__name__}: ", step, ())
         view_class: Any = type(self.view)
         if any(asks_who_calls(view_class, name) for name in VIEW_HOOKS):
-            self.inspection.find(_("The filters are those of an anonymous caller."), OTHERS)
+            self.inspection.add_finding(_("The filters are those of an anonymous caller."), OTHERS)
         return tuple(found)
 
     def get_backend_parameters(self, backend_class: Any) -> Parameters:
@@ -81,7 +81,7 @@ class FilterBackends:
 
     def guard(self, prefix: str, step: Any, default: Any) -> Any:
         def report(exc: Exception) -> None:
-            found = make_finding(self.inspection.place, exc, GUARD)
+            found = make_finding(self.inspection.place, exc, RETURN_EARLY)
             lost = LostFilters(found.place, f"{prefix}{found.message}", found.remedy, found.source)
             self.inspection.findings.append(lost)
 
@@ -119,7 +119,7 @@ class OrderingParameters(BackendParameters):
         closed: OrderingTerms | None = None
         names: list[str] | None = None
         if is_drf_code(type(self.backend), "get_ordering", "remove_invalid_fields"):
-            names = self.inspection.attempt(self.get_names, GUARD, None)
+            names = self.inspection.attempt(self.get_names, RETURN_EARLY, None)
             if names == []:
                 return ()
             if names is not None:
@@ -163,10 +163,10 @@ class FilterSetParameters(BackendParameters):
         filterset_class = self.backend.get_filterset_class(self.view, queryset)
         if filterset_class is None:
             if queryset is None and getattr(self.view, "filterset_fields", None):
-                lost = LostFilters(inspection.place, _(NO_MODEL), _(GUARD))
+                lost = LostFilters(inspection.place, _(NO_MODEL), _(RETURN_EARLY))
                 inspection.findings.append(lost)
             return ()
-        items = inspection.attempt(self.get_filters, GUARD, filterset_class.base_filters)
+        items = inspection.attempt(self.get_filters, RETURN_EARLY, filterset_class.base_filters)
         found: list[Parameter] = []
         for name, item in items.items():
             facts = {"filter": name, "class": filterset_class.__qualname__}

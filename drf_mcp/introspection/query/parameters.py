@@ -15,7 +15,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.inspection import GUARD, PLAINLY, Inspection
+from drf_mcp.introspection.inspection import RETURN_EARLY, WRITE_PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
@@ -39,9 +39,9 @@ class QueryParameters:
 
     def get_parameters(self) -> Parameters:
         inspection, view = self.inspection, self.view
-        undeclared = inspection.attempt(self.get_undeclared, PLAINLY, NONE)
+        undeclared = inspection.attempt(self.get_undeclared, WRITE_PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
-        versions = inspection.attempt(lambda: find_version_parameters(view), GUARD, NONE)
+        versions = inspection.attempt(lambda: find_version_parameters(view), RETURN_EARLY, NONE)
         others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
         # Of several parameters under one name the view reads the one that filters.
@@ -51,12 +51,12 @@ class QueryParameters:
             described = found.pop(name, None)
             if declared is not None:
                 found[name] = read_openapi_parameter(declared).known_as(described)
-        shaped = self.inspection.shaped
-        return tuple(replace(p, schema=shaped(p.schema)) for p in found.values())
+        write = self.inspection.write_schema
+        return tuple(replace(p, schema=write(p.schema)) for p in found.values())
 
     def get_lost_filters(self) -> list[LostFilters]:
         inspection = self.inspection
-        if inspection.attempt(lambda: self.is_filtered, GUARD, False):
+        if inspection.attempt(lambda: self.is_filtered, RETURN_EARLY, False):
             FilterBackends(inspection).get_parameters()
         others = [f.message for f in inspection.findings if not isinstance(f, LostFilters)]
         return [
@@ -81,7 +81,7 @@ class QueryParameters:
     def pages(self) -> Parameters:
         if not self.is_called("paginate_queryset"):
             return ()
-        return self.inspection.attempt(self.get_page_parameters, GUARD, NONE)
+        return self.inspection.attempt(self.get_page_parameters, RETURN_EARLY, NONE)
 
     def get_page_parameters(self) -> Parameters:
         paginator = self.view.paginator
@@ -108,7 +108,7 @@ class QueryParameters:
     @cached_property
     def reading(self) -> QueryReading:
         unknown = QueryReading(is_open=True)
-        return self.inspection.attempt(self.read_code, PLAINLY, unknown)
+        return self.inspection.attempt(self.read_code, WRITE_PLAINLY, unknown)
 
     def get_undeclared(self) -> Parameters:
         found = [
