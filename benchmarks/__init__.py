@@ -1,1 +1,1 @@
-"""What a tool call costs beside the same plain HTTP request: ``python -m benchmarks``."""
+"""The cost of a tool call compared with the same plain HTTP request: ``python -m benchmarks``."""

@@ -12,7 +12,7 @@ import django
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure in a database in memory, which is made, seeded and thrown away."""
+    """Measure in a database in memory, which is created, filled and dropped."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help="only what these shell patterns match")
     parser.add_argument("--rounds", type=int, default=100, help="turns, each of three requests")
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def seed() -> None:
-    """Make the database and fill it."""
+    """Create the database and fill it."""
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
@@ -33,7 +33,7 @@ def seed() -> None:
 
 
 def show(names: Sequence[str], rounds: int, tool_counts: Sequence[int]) -> None:
-    """Print the table, each row when it is measured."""
+    """Print each row of the table as soon as it is measured."""
     from benchmarks import cases, report, stages
     from benchmarks.requests import Client, Server
 
@@ -49,7 +49,7 @@ def show(names: Sequence[str], rounds: int, tool_counts: Sequence[int]) -> None:
     write(
         "\n".join(
             [
-                "\nFunction calls beside the plain request's, by stage:\n",
+                "\nFunction calls that the plain request does not make, by stage:\n",
                 *report.profile(profiles, stages.ROWS),
             ]
         )
@@ -57,7 +57,7 @@ def show(names: Sequence[str], rounds: int, tool_counts: Sequence[int]) -> None:
 
 
 def write(line: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -2,6 +2,6 @@ from drf_mcp.contrib.audit.apps import AuditConfig
 
 
 class SilentAuditConfig(AuditConfig):
-    """Has its table, and records nothing but in the case that measures what records cost."""
+    """Has its table, but records nothing except in the case that measures the cost of records."""
 
     auditor_class = ""

@@ -1,4 +1,4 @@
-"""What is compared: the requests of everyday work, and the costs that grow with it."""
+"""The comparisons: requests of everyday work, and costs that grow with the project."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CUSTOMER = {"name": "Benchmark", "email": "benchmark@example.com", "country": "S
 
 
 def cases(server: Server, tool_counts: Sequence[int]) -> Iterator[Comparison]:
-    """Yield all comparisons, each made when it is reached.
+    """Yield all comparisons; each is made when it is reached.
 
     Args:
-        server: the server, whose database is seeded.
-        tool_counts: how many tools the generated projects have.
+        server: the server, whose database has rows.
+        tool_counts: the numbers of tools of the generated projects.
     """
     alice = Client.of("alice")
     yield from everyday(alice)
@@ -47,7 +47,7 @@ def cases(server: Server, tool_counts: Sequence[int]) -> Iterator[Comparison]:
 
 
 def everyday(alice: Client) -> Iterator[Comparison]:
-    """Yield tool calls against the same plain requests."""
+    """Yield tool calls, each with the plain request that does the same."""
     pk = Customer.objects.filter(owner__username="alice").values_list("pk", flat=True)[0]
     page, customers = {"page_size": 20}, "/api/customers/"
     yield Comparison(
@@ -77,7 +77,7 @@ def everyday(alice: Client) -> Iterator[Comparison]:
 
 
 def page_over_budget(alice: Client) -> Comparison:
-    """Return a page whose last rows have no room, against the same plain request."""
+    """Return a page whose last rows exceed the budget, with the same plain request."""
     page = {"page_size": 100}
     return Comparison(
         "orders_list, 100 rows, over the budget",
@@ -87,7 +87,7 @@ def page_over_budget(alice: Client) -> Comparison:
 
 
 def lists(alice: Client, tool_counts: Sequence[int]) -> Iterator[Comparison]:
-    """Yield ``tools/list`` against a view that does nothing."""
+    """Yield ``tools/list``, compared with a view that does nothing."""
     plain = alice.plain("GET", "/nothing/")
     yield Comparison("tools/list", plain, alice.listing())
     for count in tool_counts:
@@ -99,7 +99,7 @@ def lists(alice: Client, tool_counts: Sequence[int]) -> Iterator[Comparison]:
 
 
 def budgets(alice: Client) -> Iterator[Comparison]:
-    """Yield results within the budget against no budget at all, and a result over it."""
+    """Yield results within the budget, compared with no budget, and a result over it."""
     for name, arguments in (
         ("customers_list", {"page_size": 20}),
         ("orders_list", {"page_size": 5}),
@@ -118,7 +118,7 @@ def budgets(alice: Client) -> Iterator[Comparison]:
 
 
 class WaitingAuditor(Auditor):
-    """Leaves rows to a thread although a measurement is a transaction, in which it cannot write."""
+    """Keeps rows for a thread that never writes: a measurement is a transaction of this thread."""
 
     def keep(self, record: Any) -> None:
         if mcp_settings.AUDIT_STRICT:
@@ -131,14 +131,14 @@ class WaitingAuditor(Auditor):
 
     @cached_property
     def batch(self) -> RecordBatch:
-        # A thread that is started now and then is no cost of each call.
+        # The cost of starting a thread now and then is not part of each call.
         batch = RecordBatch(self.write)
         batch.thread = threading.current_thread()
         return batch
 
 
 def audits(alice: Client) -> Iterator[Comparison]:
-    """Yield calls that are recorded against the same calls that are not."""
+    """Yield calls with audit, compared with the same calls without it."""
     config = apps.get_app_config("drf_mcp_audit")
 
     def switch(recording: bool) -> Callable[[], None]:
@@ -160,7 +160,7 @@ def audits(alice: Client) -> Iterator[Comparison]:
 
 
 def long_answers(alice: Client) -> Iterator[Comparison]:
-    """Yield answers of megabytes, shortened, against the same answers sent whole over HTTP."""
+    """Yield shortened answers of megabytes, compared with the same whole answers over HTTP."""
     served = {"DRF_MCP": {**settings.DRF_MCP, "EXPOSE": "urlconf", "INCLUDE": ["/long/*"]}}
     for kind in LONG_ANSWERS:
         yield Comparison(
@@ -172,8 +172,8 @@ def long_answers(alice: Client) -> Iterator[Comparison]:
 
 
 def retrieval(server: Server, alice: Client) -> Comparison:
-    """Return ``content_retrieve`` against the same view over plain HTTP."""
-    # What is kept stays kept: nothing is rolled back.
+    """Return ``content_retrieve``, compared with the same view over plain HTTP."""
+    # Not rolled back, because the archived content has to stay.
     _, content = server.answer(alice.call("documents_texts", LONG_PAGE).environment())
     (archive_id,) = json.loads(content)["result"]["structuredContent"]["meta"][
         "content_archive_hashes"
@@ -192,7 +192,7 @@ def budget(limit: int | None) -> dict[str, Any]:
 
 
 def project(tools: int) -> ModuleType:
-    """Return the URLconf of a project with that many tools, a multiple of ten."""
+    """Return the URLconf of a project with this many tools, a multiple of ten."""
     router = SimpleRouter()
     for number in range(tools // TOOLS_PER_VIEWSET):
         orders = number % 2 == 0

@@ -1,4 +1,4 @@
-"""Two requests side by side: function calls, statements and time."""
+"""Two requests compared: function calls, SQL statements and time."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from django.test.utils import CaptureQueriesContext
 
 from benchmarks.requests import Request, Server
 
-# Requests sent before anything is counted, so that every cache is warm.
+# Requests that fill every cache before the measurement.
 WARMING = 3
 # Requests of one kind sent in a row.
 IN_A_ROW = 3
-# Requests that are counted, of which the least counts: one of 16 that store an answer also deletes
-# expired answers.
+# Requests that are counted. The least counts, because one of 16 requests that store an answer also
+# deletes expired answers.
 COUNTED = 5
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A request, and the one that it is measured against.
+    """A request, and the request that it is compared with.
 
     Attributes:
-        name: what is compared.
-        plain: what counts as 1.
-        measured: what is measured.
-        rounds: how often at most; None for any number.
+        name: the name of the comparison.
+        plain: the request that counts as 1.
+        measured: the request that is measured.
+        rounds: the most rounds; None for any number.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Comparison:
     rounds: int | None = None
 
     def run(self, server: Server, rounds: int) -> Figures:
-        """Measure both, in turns, this often."""
+        """Measure both requests in turns."""
         rounds = min(rounds, self.rounds or rounds)
         plain, measured = Cost(), Cost()
         pairs = [(self.plain, plain), (self.measured, measured)]
@@ -56,7 +56,8 @@ class Comparison:
                 cost.calls = least(server, request, function_calls)
                 cost.statements = least(server, request, statements)
         for turn in range(rounds):
-            # Whoever comes first finds the caches of the processor as the other left them.
+            # The first request of a turn runs with the processor's caches as the other request left
+            # them.
             for request, cost in pairs if turn % 2 else reversed(pairs):
                 with warm(server, request):
                     cost.seconds += [server.measured(request, seconds) for _ in range(IN_A_ROW)]
@@ -65,12 +66,12 @@ class Comparison:
 
 @dataclass
 class Cost:
-    """What a request costs.
+    """The cost of a request.
 
     Attributes:
         calls: function calls, of Python and of C.
         statements: SQL statements.
-        seconds: how long each took.
+        seconds: the duration of each request.
     """
 
     calls: int = 0
@@ -80,10 +81,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes:
-        name: what was compared.
+        name: the name of the comparison.
         plain: the cost that counts as 1.
         measured: the cost that was measured.
     """
@@ -119,14 +120,14 @@ class Figures:
 
 
 def succeeds(server: Server, request: Request) -> bool:
-    """Return whether a request is answered with a success, of HTTP and of MCP."""
+    """Return whether both HTTP status and MCP result are a success."""
     status, content = server.send(request)
     return status < 400 and b'"isError":true' not in content
 
 
 @contextmanager
 def warm(server: Server, request: Request) -> Iterator[None]:
-    """Send a request until every cache is warm; its settings hold within the block."""
+    """Send a request until every cache is filled; its settings apply within the block."""
     with override_settings(**request.settings):
         for _ in range(WARMING):
             server.measured(request, lambda answer: answer())
@@ -139,7 +140,7 @@ def least(server: Server, request: Request, count: Callable[[Callable[[], Any]],
 
 
 def function_calls(answer: Callable[[], Any]) -> int:
-    """Return how many functions are called, those of C included, none of them by the collector."""
+    """Return the number of function calls, those of C included, without garbage collection."""
     profile = cProfile.Profile()
     with uncollected():
         profile.runcall(answer)
@@ -147,14 +148,14 @@ def function_calls(answer: Callable[[], Any]) -> int:
 
 
 def statements(answer: Callable[[], Any]) -> int:
-    """Return how many SQL statements run."""
+    """Return the number of SQL statements."""
     with CaptureQueriesContext(connection) as captured:
         answer()
     return len(captured)
 
 
 def kilobytes(answer: Callable[[], Any]) -> int:
-    """Return the most that Python has in use at once for an answer."""
+    """Return the most kilobytes that Python uses at once for an answer."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -165,7 +166,7 @@ def kilobytes(answer: Callable[[], Any]) -> int:
 
 
 def seconds(answer: Callable[[], Any]) -> float:
-    """Return how long an answer takes, no garbage collected meanwhile."""
+    """Return the duration of an answer, without garbage collection."""
     with uncollected():
         started = time.perf_counter()
         answer()
@@ -174,7 +175,7 @@ def seconds(answer: Callable[[], Any]) -> float:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Collect no garbage within the block, and leave none from before."""
+    """Collect garbage before the block and none within it."""
     gc.collect()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.cpu``: processor time of calls, as multiples of another request's.
+"""``python -m benchmarks.cpu``: processor time of calls, as multiples of a plain request's.
 
-Both requests are sent in turns in one process, many times: what disturbs the machine disturbs both.
-A figure over its bar is measured again, and fails only where it stays above.
+One process sends both requests in turns, many times, so that other load slows down both. A figure
+over its bar is measured again, and fails only if it stays over the bar.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 # Turns of one measurement, and how often a figure over its bar is measured.
 ROUNDS, LEAST_ROUNDS, ATTEMPTS = 60, 10, 4
-# After so many turns, the processor seconds of a measurement.
+# Processor seconds of a measurement; it ends after its turns or after these.
 SECONDS = 4.0
 ROWS = 32_000
-# Of processor time, as a multiple of that of the other request: what the design asks for, and the
-# most that passes, where that is more.
+# Processor time as a multiple of the plain request's: the aim of the design, and the most that
+# passes.
 BARS: dict[str, tuple[float, float]] = {
     "customers_list, 20 rows": (1.08, 1.15),
     "customers_create, refused": (1.10, 1.35),
@@ -40,7 +40,7 @@ BARS: dict[str, tuple[float, float]] = {
 
 
 def main() -> int:
-    """Measure in a database in memory; return 1 where a figure stays over its bar."""
+    """Measure in a database in memory; return 1 if a figure stays over its bar."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     django.setup()
     seed()
@@ -52,10 +52,10 @@ def main() -> int:
 
 
 def hold(server: Server, names: Collection[str] = frozenset(BARS)) -> tuple[list[str], bool]:
-    """Return a table of the figures beside their bars, and whether one stays above.
+    """Return a table of the figures and their bars, and whether one stays over its bar.
 
     Args:
-        names: of `BARS`, those that are measured.
+        names: the names in `BARS` that are measured.
     """
     lines, fails = ["| processor time | ratio | aim | bar | ms | of |"], False
     lines.append("|---|--:|--:|--:|--:|--:|")
@@ -71,7 +71,7 @@ def hold(server: Server, names: Collection[str] = frozenset(BARS)) -> tuple[list
 
 
 def find_comparisons(server: Server) -> Iterator[Comparison]:
-    """Yield what is measured, each made when it is reached."""
+    """Yield the comparisons; each is made when it is reached."""
     from django.contrib.auth.models import Group
 
     from benchmarks import cases
@@ -89,8 +89,8 @@ def find_comparisons(server: Server) -> Iterator[Comparison]:
 
 
 def make_slice(server: Server, client: Client, tool: str) -> Request:
-    """Return the request for a slice from the middle of what an answer of many rows left out."""
-    # What is kept stays kept: nothing is rolled back.
+    """Return the request for a slice from the middle of the rows that an answer left out."""
+    # Not rolled back, because the archived rows have to stay.
     _, content = server.answer(client.call(tool, {}).environment())
     meta = json.loads(content)["result"]["structuredContent"]["meta"]
     (archive_id,) = meta["content_archive_hashes"]
@@ -98,7 +98,7 @@ def make_slice(server: Server, client: Client, tool: str) -> Request:
 
 
 def measure(server: Server, comparison: Comparison, bar: float) -> tuple[float, float]:
-    """Return the processor seconds of both requests, of the best attempt."""
+    """Return the processor seconds of both requests in the best attempt."""
     best = (0.0, 0.0)
     for _ in range(ATTEMPTS):
         found = measure_once(server, comparison)
@@ -123,7 +123,8 @@ def measure_once(server: Server, comparison: Comparison) -> tuple[float, float]:
             for turn in range(ROUNDS):
                 if turn >= LEAST_ROUNDS and time.process_time() - started > SECONDS:
                     break
-                # Whoever comes first finds the caches of the processor as the other left them.
+                # The first request of a turn runs with the processor's caches as the other request
+                # left them.
                 for which in (0, 1) if turn % 2 else (1, 0):
                     for _ in range(2):
                         seconds = server.measured(requests[which], processor_seconds)
@@ -136,7 +137,7 @@ def measure_once(server: Server, comparison: Comparison) -> tuple[float, float]:
 
 
 def processor_seconds(answer: Callable[[], Any]) -> float:
-    """Return the processor time of this thread that an answer takes."""
+    """Return the processor time that this thread takes for an answer."""
     started = time.thread_time()
     answer()
     return time.thread_time() - started

@@ -1,9 +1,9 @@
-"""``python -m benchmarks.gate``: what is counted, held against what was recorded.
+"""``python -m benchmarks.gate``: compares counts with recorded ones.
 
-Function calls and SQL statements that the plain request does not make, the bytes of lists, and
-memory: no time, which another machine would tell otherwise. Exits with 1 where a figure is worse
-than recorded, beyond its tolerance, or where only one of the two is there. Whatever was recorded,
-calls stay below `MOST_CALLS`, and processor time below the bars of `benchmarks.cpu`.
+It counts the function calls and SQL statements that the plain request does not make, the bytes of
+lists, and memory, but no time, which differs between machines. Exits with 1 if a figure is worse
+than recorded by more than its tolerance, is missing, or is not recorded, if a call makes more calls
+than `MOST_CALLS`, or if processor time stays over the bars of `benchmarks.cpu`.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ FEW, MANY = 20, 100
 CALLERS = 2
 UPLOAD = 2_000_000
 PACKAGES = ("Django", "djangorestframework")
-# Statements have none.
+# Statements have no tolerance.
 TOLERANCES = {
-    # A key or an id of some digits.
+    # Bytes differ by the digits of a key or an id.
     "bytes": Tolerance(part=0.001, much=8),
     "calls": Tolerance(part=0.01, much=5),
     "kilobytes": Tolerance(part=0.05),
 }
-# With another Python, Django or REST framework than those of the record.
+# Tolerance where Python, Django or REST framework differ from those of the record.
 ELSEWHERE = {
     "calls": Tolerance(part=0.2, much=100),
     "kilobytes": Tolerance(part=0.2),
     "bytes": Tolerance(part=0.01),
 }
-# Of everyday calls, beside the plain request's.
+# The most extra function calls of everyday calls.
 MOST_CALLS = {
     "customers_retrieve": 280,
     "customers_list, 20 rows": 340,
@@ -55,7 +55,7 @@ Figures = Mapping[str, Mapping[str, int]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure in a database in memory; return 1 where a figure became worse than recorded."""
+    """Measure in a database in memory; return 1 if a figure is worse than recorded."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gate", description=__doc__)
     parser.add_argument("--record", action="store_true", help="record the figures of today")
     asked = parser.parse_args(arguments)
@@ -74,18 +74,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def find_versions() -> dict[str, str]:
-    """Return what function calls depend on, each to its second number."""
+    """Return the versions that function calls depend on, without patch numbers."""
     found = {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
     return {name: ".".join(number.split(".")[:2]) for name, number in found.items()}
 
 
 def hold(record: Record, found: Figures, versions: Mapping[str, str]) -> tuple[list[str], bool]:
-    """Return the lines of a table of what moved, and whether any of it fails.
+    """Return the lines of a table of the figures that moved, and whether one of them fails.
 
     Args:
         record: the recorded figures.
         found: today's figures by subject and name.
-        versions: with what they were found.
+        versions: the versions that today's figures were measured with.
     """
     recorded: Figures = record.content.get("figures", {})
     is_elsewhere = record.content.get("versions") != versions
@@ -102,7 +102,7 @@ def hold(record: Record, found: Figures, versions: Mapping[str, str]) -> tuple[l
     if is_elsewhere:
         lines.append(f"Recorded with {record.content.get('versions')}: calls and bytes may differ.")
     if moves:
-        lines.append("Where that is meant: python -m benchmarks.gate --record")
+        lines.append("If that is intended: python -m benchmarks.gate --record")
     return lines, bool(failing)
 
 
@@ -144,7 +144,7 @@ def measure() -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def measure_lists() -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield what a list costs beside its bytes, and what it grows by with tools."""
+    """Yield the cost of a list beyond its bytes, and its growth with the number of tools."""
     from benchmarks.listing.projects import PERMISSIONS, Project
 
     for name in PERMISSIONS:
@@ -178,7 +178,7 @@ def sum_first(first: Sequence[Cost]) -> dict[str, int]:
 
 
 def measure_memory(server: Server, client: Client, kind: str) -> int:
-    """Return the most that a call with so much content has in use, in kilobytes."""
+    """Return the most kilobytes in use during a call with this much content."""
     from django.test import override_settings
 
     from benchmarks.comparing import kilobytes, warm

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.instructions``: everyday requests in instructions of the processor.
+"""``python -m benchmarks.instructions``: processor instructions of everyday requests.
 
-Valgrind counts them, so they are the same on a busy machine. The process starts itself under
-callgrind, which counts nothing until the requests are warm; that takes some minutes.
+Valgrind counts them, so other load on the machine does not change them. The process starts itself
+under callgrind, which counts nothing until every cache is filled; that takes some minutes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any
 
 import django
 
-# Requests of each kind that are counted. The least is taken: now and then a thread writes what many
-# calls left to be audited, and Valgrind makes each call as long as a hundred.
+# Requests of each kind that are counted. The least counts: now and then a thread writes the audit
+# records of many calls, and Valgrind prolongs each call a hundredfold.
 COUNTED = 5
 FOLDER = "DRF_MCP_INSTRUCTIONS"
 TOTALS = re.compile(r"^totals: (\d+)", re.MULTILINE)
 
 
 def main() -> None:
-    """Print a table; needs Valgrind."""
+    """Print the table; needs Valgrind."""
     if folder := os.environ.get(FOLDER):
         run(Counter(Path(folder)))
     elif shutil.which("valgrind") is None:
@@ -42,13 +42,13 @@ def start() -> None:
             f"--callgrind-out-file={folder}/out",
             *(sys.executable, "-m", "benchmarks.instructions"),
         ]
-        # Sets and dicts are walked in the same order each time.
+        # A fixed hash seed, so that sets are iterated in the same order each time.
         environment = {**os.environ, FOLDER: folder, "PYTHONHASHSEED": "0"}
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
 
 class Counter:
-    """Counts the instructions of this process, which callgrind runs.
+    """Counts the instructions of this process, which runs under callgrind.
 
     Args:
         folder: where callgrind writes.
@@ -62,7 +62,7 @@ class Counter:
         subprocess.run(command, check=True, capture_output=True)
 
     def count(self, answer: Callable[[], Any]) -> int:
-        """Return how many instructions an answer takes."""
+        """Return the number of instructions that an answer takes."""
         self.control("--instr=on")
         answer()
         self.control("--instr=off")

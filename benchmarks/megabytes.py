@@ -1,7 +1,7 @@
-"""``python -m benchmarks.megabytes``: what long answers and files cost beside plain HTTP.
+"""``python -m benchmarks.megabytes``: long answers and files, compared with plain HTTP.
 
-Each request runs in a process of its own, whose memory tells the most that was in use. The answers
-are shortened to the budget, and archived.
+Each request runs in a process of its own, so that the memory of the process shows the peak. The
+answers are shortened to the budget, and archived.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REFUSED = (b'"isError":true', b'"error":{"code":-')
 
 @dataclass
 class Passes:
-    """The characters of JSON that were written and read."""
+    """Counts the characters of JSON that are written and read."""
 
     written: int = 0
     read: int = 0
@@ -46,7 +46,7 @@ class Passes:
 
     @contextlib.contextmanager
     def counted(self) -> Iterator[None]:
-        """Count what is written and read within the block."""
+        """Count within the block."""
         encode, decode = json.JSONEncoder.encode, json.JSONDecoder.decode
 
         def counting_encode(encoder: json.JSONEncoder, value: Any) -> str:
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def compare(kind: str, size: int, envelopes: list[str]) -> Iterator[str]:
-    """Yield the lines of one kind of content, an envelope each, then that of a slice."""
+    """Yield the lines of one kind of content: one for each envelope, then one for a slice."""
     plain = run(kind, "http", envelopes[0], size)
     pairs = [(envelope, "mcp") for envelope in envelopes[: 1 if kind == "upload" else None]]
     if kind != "upload":
@@ -106,7 +106,7 @@ def run(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
     """Return the figures of one request, measured in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.megabytes", "--one"]
     command += [kind, door, envelope, str(size)]
-    # Else the GNU C library keeps what was freed, so that more than what is in use is counted.
+    # Without this the GNU C library keeps freed memory, and the peak is higher than what is in use.
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(MILLION)}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -114,7 +114,7 @@ def run(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
 
 
 def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
-    """Send one request in this process, once small, then as long as asked."""
+    """Send one request in this process: first a small one, then one of this size."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
     django.setup()
     from django.conf import settings
@@ -126,7 +126,7 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
     seed()
     server, client, passes = Server(), Client.of("alice"), Passes()
     if door == "slice":
-        # What is kept stays kept: the slice is a request of its own.
+        # Not rolled back: the slice of the archived content is a request of its own.
         answer = server.answer(make_request(client, kind, "mcp", size).environment())
         request = make_slice(client, answer[1])
     else:
@@ -134,7 +134,7 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
         request = make_request(client, kind, door, size)
     environment = request.environment()
     del request
-    # What the preparation took is taken off: memory that it left is not used again in full.
+    # The memory before the request is subtracted, although the request may use some of it again.
     trim_memory()
     before, started = read_memory("VmRSS"), time.process_time()
     with passes.counted():
@@ -147,7 +147,7 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
 
 
 def make_settings(envelope: str, size: int) -> dict[str, Any]:
-    """Return the settings that serve, and take, so many bytes."""
+    """Return settings that allow answers and uploads of this size."""
     from django.conf import settings
 
     limit = 3 * size + MILLION
@@ -164,7 +164,7 @@ def make_settings(envelope: str, size: int) -> dict[str, Any]:
 
 
 def make_request(client: Any, kind: str, door: str, size: int) -> Any:
-    """Return the request for, or with, so many bytes."""
+    """Return the request for, or with, this many bytes."""
     if kind != "upload":
         if door == "http":
             return client.plain("GET", f"/megabytes/{kind}/{size}/")
@@ -184,7 +184,7 @@ def make_slice(client: Any, content: bytes) -> Any:
 
 
 class MultiPart:
-    """A file as a browser sends it."""
+    """A file upload as a browser sends it."""
 
     def __init__(self, client: Any, content: bytes) -> None:
         self.plain, self.content = client.plain("POST", "/uploads/", body={}), content
@@ -205,7 +205,7 @@ class MultiPart:
 
 
 def trim_memory() -> None:
-    """Give free memory back, and count the most in use from now on, where the system can."""
+    """Return free memory to the system, and reset the peak where the system can."""
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -213,7 +213,7 @@ def trim_memory() -> None:
 
 
 def read_memory(name: str) -> float:
-    """Return megabytes in use (VmRSS), or the most that were (VmHWM)."""
+    """Return the megabytes in use (VmRSS) or at the peak (VmHWM)."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024

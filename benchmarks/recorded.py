@@ -1,4 +1,4 @@
-"""Figures that were recorded, and what of them moved."""
+"""Recorded figures, and those that moved."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a figure may be from the recorded one: a part of it, and so much.
+    """How far a figure may be from the recorded one: a fraction of it plus a number.
 
     Attributes:
-        part: the part, 0.01 for one in a hundred.
-        much: how much beside it.
+        part: the fraction, 0.01 for one per cent.
+        much: the number.
     """
 
     part: float = 0
     much: float = 0
 
     def covers(self, recorded: float, found: float) -> bool:
-        """Return whether a figure is as good as recorded."""
+        """Return whether a figure is within the tolerance."""
         return abs(found - recorded) <= abs(recorded) * self.part + self.much
 
 
 @dataclass(frozen=True)
 class Move:
-    """A figure that is not as recorded.
+    """A figure that differs from the recorded one.
 
     Attributes:
         name: its name.
-        recorded: what was recorded, None for nothing.
-        found: what was found, None for nothing.
+        recorded: the recorded figure, None for none.
+        found: today's figure, None for none.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Move:
 
     @property
     def verdict(self) -> str:
-        """What became of it."""
+        """What happened to the figure."""
         if self.recorded is None:
             return "not recorded"
         if self.found is None:
@@ -51,7 +51,7 @@ class Move:
 
     @property
     def fails(self) -> bool:
-        """Whether it has to be mended or recorded anew."""
+        """Whether the figure has to be improved or recorded again."""
         return self.verdict != "better"
 
     @property
@@ -68,8 +68,8 @@ def find_moves(
 
     Args:
         recorded: the recorded figures.
-        found: those of today.
-        tolerances: by the first word of a figure's name; any difference counts for others.
+        found: today's figures.
+        tolerances: by the first word of a figure's name; other figures have no tolerance.
     """
     for name in dict.fromkeys((*recorded, *found)):
         move = Move(name, recorded.get(name), found.get(name))
@@ -87,7 +87,7 @@ class Record:
     """A JSON file with recorded figures.
 
     Attributes:
-        content: what it holds.
+        content: its content.
     """
 
     def __init__(self, path: Path) -> None:
@@ -95,6 +95,6 @@ class Record:
         self.content: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
 
     def write(self, content: Mapping[str, Any]) -> None:
-        """Replace the members of the same names."""
+        """Replace the given members."""
         self.content.update(content)
         self.path.write_text(json.dumps(self.content, indent=2, ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.recording``: make many calls at once, and count the rows of the audit.
+"""``python -m benchmarks.recording``: make many calls at once, and count the audit records.
 
-In a SQLite file that is thrown away, or on the PostgreSQL of ``.ci/with_services``. Exits with 1
-if a row is missing or differs from what its caller was answered.
+Uses a temporary SQLite file, or the PostgreSQL of ``.ci/with_services``. Exits with 1 if a record
+is missing or differs from the answer to its caller.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def get_database(folder: Path) -> dict[str, Any]:
-    """Return the database: PostgreSQL where its folder of sockets is named."""
+    """Return the database: PostgreSQL if the environment names its folder of sockets."""
     if sockets := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
         return {
             "ENGINE": "django.db.backends.postgresql",
@@ -59,7 +59,7 @@ def get_database(folder: Path) -> dict[str, Any]:
 
 
 def measure(count: int) -> int:
-    """Send the calls, compare, print, and return the exit code."""
+    """Send the calls, compare the records, print the counts, and return the exit code."""
     from django.apps import apps
     from django.db import connection
 
@@ -124,7 +124,7 @@ def make_requests(count: int) -> Iterator[Any]:
 
 
 def describe(status: int, answer: Any) -> str:
-    """Return the verdict and the code that the row of an answer should have."""
+    """Return the verdict and the code that the record of an answer should have."""
     if status == 401:
         return "denied UNAUTHORIZED"
     if "error" in answer:

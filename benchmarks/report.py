@@ -1,4 +1,4 @@
-"""The table of what was found, as Markdown."""
+"""The table of the results, as Markdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADINGS = (
 
 
 def heading() -> Iterator[str]:
-    """Yield the first lines: on what it was measured, and what the columns hold."""
+    """Yield the first lines: the machine, and the columns."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("Django", "djangorestframework"))
     yield f"{processor()}, Python {platform.python_version()}, {packages}\n"
     yield row(name for name, _ in HEADINGS)
@@ -48,7 +48,7 @@ def line(figures: Figures) -> str:
 
 
 def profile(columns: Mapping[str, Mapping[str, int]], stages: Iterable[str]) -> Iterator[str]:
-    """Yield the table of the calls that each stage makes, a column for each comparison."""
+    """Yield the table of the calls in each stage, with a column for each comparison."""
     heads = ("", *columns)
     sums = {name: sum(counts.values()) for name, counts in columns.items()}
     rows = [(stage, *(str(counts[stage]) for counts in columns.values())) for stage in stages]
@@ -68,19 +68,19 @@ def row(cells: Iterator[str] | tuple[str, ...], fill: str = " ") -> str:
 
 
 def statements(plain: Cost, measured: Cost) -> str:
-    """Return the number of SQL statements, of both where they differ."""
+    """Return the number of SQL statements, or both numbers if they differ."""
     if measured.statements == plain.statements:
         return str(measured.statements)
     return f"{measured.statements} of {plain.statements}"
 
 
 def ratio(value: float) -> str:
-    """Return a ratio with as many digits as say something."""
+    """Return a ratio with its significant digits."""
     return f"{value:.3f}" if value < 10 else f"{value:.0f}"
 
 
 def processor() -> str:
-    """Return what the processor calls itself."""
+    """Return the name of the processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             names = (line.partition(":")[2] for line in lines if line.startswith("model name"))

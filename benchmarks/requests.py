@@ -1,4 +1,4 @@
-"""Requests that go through Django's whole stack, as a WSGI server would send them."""
+"""Requests that run through Django's whole stack, as from a WSGI server."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Environment = Callable[[], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Request:
-    """A request that can be sent again and again.
+    """A request that can be sent repeatedly.
 
     Attributes:
         method: the HTTP method.
         path: the path.
         query: the query parameters.
         body: the body, any JSON value; None for no body.
-        headers: further headers, as WSGI names them.
-        settings: project settings that hold while it is sent.
-        before: run before each time.
+        headers: additional headers, with their WSGI names.
+        settings: settings of the project while the request is sent.
+        before: a function that runs before the request each time.
     """
 
     method: str
@@ -123,11 +123,11 @@ class Server:
         return response.status_code, content
 
     def measured(self, request: Request, measure: Callable[[Callable[[], Any]], Any]) -> Any:
-        """Send a request inside a measurement, and undo what it wrote.
+        """Send a request inside a measurement, and roll back its writes.
 
         Args:
             request: the request.
-            measure: is given what sends it, and returns what to return.
+            measure: gets the function that sends the request, and returns the result.
         """
         request.before()
         with transaction.atomic():

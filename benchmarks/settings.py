@@ -1,9 +1,9 @@
-"""The example project's settings, with a database in memory and a view that does nothing."""
+"""The example project's settings, plus a database in memory and a view that does nothing."""
 
 from example_project.settings import *  # noqa: F403
 from example_project.settings import INSTALLED_APPS
 
-# Each call writes to the one, and reads the table of the other.
+# These two features write a record or read a table for each call.
 QUIET = ("drf_mcp.contrib.audit", "drf_mcp.contrib.rules")
 INSTALLED_APPS = [app for app in INSTALLED_APPS if app not in QUIET]
 INSTALLED_APPS += ["benchmarks.audit.SilentAuditConfig"]

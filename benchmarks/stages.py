@@ -1,4 +1,4 @@
-"""Where the function calls of a request are made: a figure for each stage of a tool call."""
+"""The function calls of a request by stage of a tool call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PACKAGE = Path(drf_mcp.__file__).parent
 AROUND = "Django around it"
 VIEW = "the view"
 OTHER = "what all stages use"
-# The stage of each room and module of the package, in the order of a call.
+# The stage of each folder and module of the package, in the order of a call.
 STAGES: Mapping[str, str] = {
     "views.py": "1 door",
     "transports": "1 door",
@@ -44,8 +44,8 @@ VIEW_CODES = {
 class StageCounter:
     """A profile function that counts calls by stage.
 
-    A function of the package counts for the stage of its room, every other one for the stage that
-    calls it.
+    A function of the package counts for the stage of its folder, every other function for the
+    stage of its caller.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class StageCounter:
 
 
 def find_stage(code: CodeType) -> str | None:
-    """Return the stage that a function stands for, None if it works for its caller's."""
+    """Return the stage of a function, None if it belongs to the stage of its caller."""
     if code in VIEW_CODES:
         return VIEW
     path = Path(code.co_filename)
@@ -77,7 +77,7 @@ def find_stage(code: CodeType) -> str | None:
 
 
 def calls_by_stage(answer: Callable[[], Any]) -> Counter[str]:
-    """Return how many functions are called in each stage, those of C included."""
+    """Return the number of function calls in each stage, those of C included."""
     counter = StageCounter()
     with uncollected():
         sys.setprofile(counter)
@@ -89,7 +89,7 @@ def calls_by_stage(answer: Callable[[], Any]) -> Counter[str]:
 
 
 def extra_calls_by_stage(server: Server, comparison: Comparison) -> Counter[str]:
-    """Return the calls by stage that the plain request does not make."""
+    """Return the function calls by stage that the plain request does not make."""
 
     def count(request: Request) -> Counter[str]:
         with warm(server, request):

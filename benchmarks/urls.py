@@ -1,4 +1,4 @@
-"""The example project, and beside it the least that a view can do."""
+"""The example project, and the simplest views."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def long_answer(request, kind):
 
 
 def make_rows(size):
-    """Return rows of so many bytes of JSON in all."""
+    """Return rows whose JSON has this many bytes in all."""
     return [
         {"id": n, "name": f"Customer {n}", "paid": True, "note": f"Paid {n} in Malmö. " * 10}
         for n in range(size // 250)
@@ -57,7 +57,7 @@ class RowSerializer(serializers.Serializer):
 
 
 def make_page(size):
-    """Return a page of rows, serialized as most views do it."""
+    """Return a page of rows that a serializer wrote, as in most views."""
     results = RowSerializer(make_rows(size), many=True).data
     return {"count": len(results), "next": None, "previous": None, "results": results}
 
@@ -72,7 +72,7 @@ MEGABYTES = {
 
 @api_view(["GET"])
 def megabytes(request, kind, size):
-    """Answer with so many bytes, made anew for each request."""
+    """Answer with this many bytes, generated for each request."""
     return Response(MEGABYTES[kind](size))
 
 
@@ -94,7 +94,7 @@ class StockRows(ListAPIView):
 
 
 class OwnRows(GenericAPIView):
-    """All groups, by a handler of the project's own."""
+    """All groups, by a handler of the project."""
 
     queryset = Group.objects.order_by("id")
     serializer_class = GroupSerializer

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.waiting``: how fast others are answered beside many calls that wait.
+"""``python -m benchmarks.waiting``: how fast a server answers while many calls wait.
 
-A server of the shop holds 200 forms that nobody answers, or 200 streams that tell of progress each
-second; another client reads a customer meanwhile, again and again.
+A server of the shop holds 200 forms without an answer, or 200 streams with progress each second.
+Meanwhile another client reads a customer, again and again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.programs.interop import servers
 from tests.programs.interop.servers import HOST, ROOT, Shop, running
 
 WAITING, READS = 200, 300
-# A caller has at most twenty questions open.
+# A caller may have at most twenty open forms.
 USERS = 12
 GUNICORN = f"-m gunicorn example_project.wsgi:application --bind={HOST}:{{port}} --workers=2"
 SERVERS = {
@@ -45,7 +45,7 @@ def frame(method: str, params: Any, id: Any = 1) -> dict[str, Any]:
 
 
 async def hold(url: str, tool: str, number: int, begun: Any) -> None:
-    """Hold one call open that waits."""
+    """Hold one waiting call open."""
     headers = {"Authorization": f"Token waiting{number % USERS}", "Accept": ACCEPT}
     async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
         params = {
@@ -68,7 +68,7 @@ async def hold(url: str, tool: str, number: int, begun: Any) -> None:
 
 
 class Begun:
-    """How many calls wait."""
+    """Counts the waiting calls."""
 
     def __init__(self) -> None:
         self.count = multiprocessing.Value("i", 0)
@@ -83,7 +83,7 @@ def hold_all(url: str, tool: str, begun: Begun) -> None:
 
 
 def read_again_and_again(url: str, token: str) -> tuple[float, float]:
-    """Return the median of the answers' milliseconds, and what 95 % of them stay below."""
+    """Return the median milliseconds of the answers, and their 95th percentile."""
     taken = []
     headers = {"Authorization": f"Token {token}", "MCP-Protocol-Version": "2025-11-25"}
     with httpx2.Client(headers=headers, timeout=60) as http:
@@ -100,7 +100,7 @@ def read_again_and_again(url: str, token: str) -> tuple[float, float]:
 
 
 def measure(url: str, token: str, kind: str) -> tuple[float, float]:
-    """Measure reads beside calls of one kind, "" for none."""
+    """Measure reads during waiting calls of one kind, "" for none."""
     if not kind:
         return read_again_and_again(url, token)
     begun = Begun()

@@ -1,4 +1,4 @@
-"""The shop, with a tool that waits for its user and one that tells of its progress for long."""
+"""The shop, plus a tool that waits for its user and one that reports progress for a minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The URLs of the shop, a form that nobody answers, and a call that goes on for a minute."""
+"""The URLs of the shop, a form without an answer, and a call that takes a minute."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FormView(APIView):
 @mcp_tool(name="tell_of_progress")
 class StreamView(APIView):
     def post(self, request):
-        """Tell of progress each second, as long as the client listens."""
+        """Report progress each second, as long as the client listens."""
         context = call_context(request)
         for second in range(SECONDS):
             context.progress(second, SECONDS)

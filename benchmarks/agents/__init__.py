@@ -1,1 +1,1 @@
-"""The agents' judge: an agent that reads nothing but the list of tools and the errors."""
+"""Scores for lists of tools: a scripted agent reads the list and the errors, and nothing else."""

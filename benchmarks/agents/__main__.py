@@ -1,4 +1,4 @@
-"""``python -m benchmarks.agents``: how well an agent gets on with the list and the errors."""
+"""``python -m benchmarks.agents``: how well an agent works from a list of tools and its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_OUTPUT = Path("build") / "agents.json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure in a database in memory; return 1 where a figure became worse than recorded."""
+    """Measure in a database in memory; return 1 where a figure is worse than recorded."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents", description=__doc__)
     parser.add_argument("--attempts", type=int, default=5, help="first attempts of each tool")
     parser.add_argument(
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def set_up(asked: argparse.Namespace) -> None:
-    """Make this process the project's, with rows in the database."""
+    """Configure this process for the project, and fill its database."""
     if asked.checkout:
         sys.path.insert(0, str(asked.checkout.absolute()))
     fetched = FETCHED.get(asked.project)

@@ -1,4 +1,4 @@
-"""The first attempt: arguments made from the schema alone, with keys of rows that exist."""
+"""First attempts: arguments made from the schema alone, with keys of existing rows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from benchmarks.agents.generation import Generator
 from benchmarks.agents.projects import Endpoint, Project, get_at
 from drf_mcp.test import MCPRefused
 
-# Refused for what the rows are like, or for who asks: no schema can tell that.
+# Codes of refusals that depend on the rows or the caller: no schema can state them.
 NOT_OF_THE_SCHEMA = frozenset({"conflict", "authorization"})
-# The same, where a package tells a conflict as a server's error; protected rows are among them.
+# Packages that answer a conflict with status 500 raise these; protected rows are a case of it.
 CONFLICTS = (IntegrityError,)
 NOTHING = object()
 
 
 class Keys:
-    """Puts keys of existing rows into arguments, as an agent does that has read the lists."""
+    """Puts keys of existing rows into arguments, as an agent does after reading the lists."""
 
     def __init__(self, endpoint: Endpoint, rules: list[dict[str, Any]]) -> None:
         self.endpoint = endpoint
@@ -32,13 +32,13 @@ class Keys:
         self.rows: dict[int, list[Any]] = {}
 
     def get_reason_to_leave_out(self, tool: str) -> str:
-        """Return why a tool gets no attempts, "" if it gets some."""
+        """Return why a tool gets no attempts, "" if it gets attempts."""
         rules = self.find_rules(tool)
         missing = self.find_missing_row(tool, rules)
         return next(filter(None, (rule.get("leave_out", "") for rule in rules)), missing)
 
     def find_missing_row(self, tool: str, rules: list[dict[str, Any]]) -> str:
-        # What takes the key of a row needs one.
+        # A tool that takes the key of a row needs an existing row.
         schema, name = self.endpoint.tools[tool]["inputSchema"], self.names.find_data_name(tool)
         for argument in schema.get("required", ()):
             for rule in rules:
@@ -54,14 +54,14 @@ class Keys:
         return [rule for rule in self.rules if fnmatch(name, rule["tools"])]
 
     def put(self, tool: str, arguments: Mapping[str, Any], seed: str) -> dict[str, Any]:
-        """Return the arguments with keys; the same ones of the same seed."""
+        """Return the arguments with keys. The same seed gives the same keys."""
         self.random.seed(seed)
         rules, name = self.find_rules(tool), self.names.find_data_name(tool)
         omitted = {name for rule in rules for name in rule.get("omit", ())}
         omitted = set(self.names.translate(name, dict.fromkeys(omitted)))
         omitted -= set(self.endpoint.tools[tool]["inputSchema"].get("required", ()))
         kept = {name: value for name, value in arguments.items() if name not in omitted}
-        # One row for all arguments: a parent's key goes with its child's.
+        # All arguments come from one row, so that the key of a parent fits the key of its child.
         values = self.names.translate(name, self.choose_values(rules))
         return {name: self.fill(name, value, rules, values) for name, value in kept.items()}
 
@@ -89,14 +89,14 @@ class Keys:
         if tool is None:
             return []
         arguments = self.names.translate(rule["from"], rule.get("with", {}))
-        # Not undone: what a list archives can be fetched later.
+        # Not rolled back: content that a list archives can be fetched later.
         result = self.endpoint.call(tool, arguments)
-        # An object has its keys as rows.
+        # An object is keyed like a list of rows.
         return list(get_at(result.envelope, rule["rows"]) or ())
 
     def fill(self, name: str, value: Any, rules: Any, values: Mapping[str, Any]) -> Any:
         if isinstance(value, dict):
-            # Each row of a list has a key of its own.
+            # Each row of a list gets a different key.
             inner = self.choose_values(rules)
             return {key: self.fill(key, each, rules, inner) for key, each in value.items()}
         if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -113,8 +113,8 @@ class Attempt:
     Attributes:
         tool: the tool.
         arguments: its arguments.
-        accepted: whether it was not refused for its arguments.
-        refusal: why it was refused, "" if it was not.
+        accepted: whether the arguments were accepted.
+        refusal: why the arguments were refused, "" if they were accepted.
     """
 
     tool: str
@@ -134,7 +134,7 @@ class FirstAttempts:
         self.left_out = {name: reason for name, reason in reasons.items() if reason}
 
     def run(self) -> Iterator[Attempt]:
-        """Yield the attempts: with the required arguments alone, then with others too."""
+        """Yield the attempts: first with the required arguments alone, then with optional ones."""
         for name in [each for each in self.endpoint.tools if each not in self.left_out]:
             schema = self.endpoint.tools[name]["inputSchema"]
             for number in range(self.count):

@@ -1,4 +1,4 @@
-"""One project, judged with several packages or at several times, as a table."""
+"""One project, scored with several packages or at several times, as a table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ OWN = "drf_mcp"
 
 @dataclass(frozen=True)
 class Column:
-    """What was found of a list, as the JSON has it.
+    """The findings about one list, as JSON.
 
     Attributes:
-        title: the words over the column.
-        found: the JSON of its findings.
+        title: the column's heading.
+        found: the findings.
     """
 
     title: str
@@ -25,11 +25,11 @@ class Column:
 
     @property
     def done(self) -> set[str]:
-        """The tasks that could be done with this list."""
+        """The tasks that this list could do."""
         return {task["task"] for task in self.found["tasks"] if not task["failure"]}
 
     def get_figures(self, tasks: set[str]) -> dict[str, Any]:
-        """Return the figures, with the tokens of some tasks alone."""
+        """Return the figures; count tokens only for the given tasks."""
         counted = [task["tokens"] for task in self.found["tasks"] if task["task"] in tasks]
         return {**self.found["figures"], "task_tokens": sum(counted)}
 
@@ -53,7 +53,7 @@ class Comparison:
         self.columns = [*columns, *(Column(each["package"], each) for each in found)]
 
     def make_table(self) -> Iterator[str]:
-        """Yield the lines of a table in Markdown; tokens of tasks that every list could do."""
+        """Yield the lines of a Markdown table; tokens are those of tasks done with every list."""
         common = set.intersection(*(column.done for column in self.columns))
         figures = [column.get_figures(common) for column in self.columns]
         yield make_row(self.project, *(column.title for column in self.columns))
@@ -70,7 +70,7 @@ class Comparison:
 
 
 def make_tables(now: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a table for each project, of the JSON of a run and of an earlier one."""
+    """Yield a table for each project, from the JSON of a run and of an earlier one."""
     yield f"Tokens counted by {now['encoder']}."
     for project in dict.fromkeys(each["project"] for each in now["projects"]):
         yield ""

@@ -1,4 +1,4 @@
-"""The entries of the data files, in the words of a list."""
+"""The entries of the data files, with the names that a list uses."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from benchmarks.agents.projects import Project
 
 
 class Entries:
-    """What one list is asked: what can be asked of every list that is judged beside it.
+    """The entries for one list: those that every compared list has the tools for.
 
     Args:
-        project: whose entries.
-        names: how this list names tools and arguments.
-        all_names: how the lists beside it do, this one among them.
+        project: the project of the entries.
+        names: this list's names of tools and arguments.
+        all_names: the names of all compared lists, this list among them.
 
     Attributes:
-        left_out: how many questions, faults and tasks cannot be asked of all.
+        left_out: how many questions, faults and tasks some list has no tools for.
     """
 
     def __init__(self, project: Project, names: Names, all_names: Sequence[Names]) -> None:
@@ -32,22 +32,22 @@ class Entries:
         self.left_out = sum(map(len, read.values())) - asked
 
     def has_tool(self, entry: Mapping[str, Any], member: str = "tools") -> bool:
-        """Whether each list has one of the tools of a member."""
+        """Return whether each list has one of the tools of a member."""
         return all(any(map(names.find_tool, entry[member])) for names in self.all_names)
 
     def can_be_made(self, fault: Mapping[str, Any]) -> bool:
-        """Whether each list has the tool, the arguments that would be right, the way out."""
+        """Return whether each list has the tool, the correct arguments and the way out."""
         if "then" in fault and not self.has_tool(fault, "then"):
             return False
         right = fault.get("right", {})
         return all(names.covers(fault["tool"], right) for names in self.all_names)
 
     def can_be_done(self, task: Mapping[str, Any]) -> bool:
-        """Whether each list has all tools of a task."""
+        """Return whether each list has all tools of a task."""
         return all(self.has_tool({"tools": [step["tool"]]}) for step in task["steps"])
 
     def translate(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an entry in the words of this list."""
+        """Return an entry with the names of this list."""
         translated = dict(entry)
         for member in {"tools", "then"} & entry.keys():
             translated[member] = [*filter(None, map(self.names.find_tool, entry[member]))]

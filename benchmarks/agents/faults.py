@@ -1,4 +1,4 @@
-"""Faults: what an agent gets wrong, and whether the error sets it right."""
+"""Faults: calls with a mistake, and whether the error leads the agent to the correct call."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.agents.projects import Endpoint
-from benchmarks.agents.repair import FINAL, Repair, Said, Step
+from benchmarks.agents.repair import FINAL, Repair, Step, TextAnswer
 from benchmarks.agents.search import Search, split_words
 from drf_mcp.test import MCPRefused, ToolResult
 
 MENDED, UNMENDED, SILENT = "mended", "refused, not mended", "silently wrong"
-# Answers of two calls that mean the same differ in these.
+# Two answers with the same meaning differ in these members.
 VOLATILE = frozenset(
     {"number", "placed_at", "created", "borrowed_at", "returned_at", "timestamp", "cover", "time"}
     | {"created_at", "updated_at", "last_update"}
 )
-# The key of a new row is another each time, where keys are drawn by lot.
+# Each new row has another key, where keys are random.
 DRAWN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a fault.
+    """The result of a fault.
 
     Attributes:
         fault: the entry of the data file.
         end: `MENDED`, `UNMENDED` or `SILENT`.
         error: the text of the error, "" where the call was accepted.
-        step: what the agent did next, for the report.
+        error: the text of the error, "" if the call was accepted.
     """
 
     fault: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Verdict:
 
 
 class Faults:
-    """Makes mistakes against an endpoint."""
+    """Calls an endpoint with mistakes."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.own = endpoint
@@ -52,8 +52,8 @@ class Faults:
             yield self.judge(fault, endpoint)
 
     def judge(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Verdict:
-        """Return what became of a fault."""
-        right = self.answer_right(fault, endpoint)
+        """Return the verdict on a fault."""
+        right = self.get_correct_answer(fault, endpoint)
         try:
             result = endpoint.try_call(fault["tool"], fault["arguments"])
         except MCPRefused as exc:
@@ -61,7 +61,7 @@ class Faults:
         if not result.is_error:
             return self.judge_accepted(fault, endpoint, result, right)
         if fault["tool"] not in endpoint.tools:
-            # A tool that this user's list does not have: the agent can only stop.
+            # The tool is not in this user's list: the agent can only stop.
             return Verdict(fault, MENDED if fault.get("stop") else UNMENDED, result.text)
         knows = fault.get("knows", {})
         repair = Repair(endpoint.tools, fault["tool"], fault["arguments"], result, knows)
@@ -79,7 +79,7 @@ class Faults:
     def follow(
         self, fault: Mapping[str, Any], endpoint: Endpoint, step: Step, right: Any, error: str
     ) -> Verdict:
-        """Take a step that leads somewhere; a retry has to give the right answer."""
+        """Follow a step to another call; a retry has to give the correct answer."""
         if step.tools & set(fault.get("then", ())):
             return Verdict(fault, MENDED, error, f"calls {', '.join(sorted(step.tools))}")
         retried = endpoint.try_call(fault["tool"], step.arguments or {})
@@ -87,44 +87,44 @@ class Faults:
         return Verdict(fault, MENDED if same else UNMENDED, error, f"sends {step.arguments}")
 
     def find_lister(self, tool: str, result: ToolResult) -> str:
-        """Return where an agent looks that has no better advice: what lists the argument's rows."""
+        """Return the tool that lists the argument's rows, for an agent without better advice."""
         places = " ".join(problem.pointer for problem in result.problems)
         return self.search.find_lister(places or " ".join(split_words(tool)[:-1]))
 
     def judge_accepted(
         self, fault: Mapping[str, Any], endpoint: Endpoint, result: ToolResult, right: Any
     ) -> Verdict:
-        """Judge a mistake that was answered: as it was meant, with a warning, or in silence.
+        """Judge a mistake that was answered: with the intended result, a warning, or silence.
 
-        A warning is read as an error is: of the answer the agent reads nothing else.
+        A warning is read like an error: the agent reads nothing else of the answer.
         """
         warnings = result.meta.get("warnings") or ()
-        told = bool(warnings) or not result.ok
-        meant = right is not None and self.read(result) == right
-        if meant and not fault.get("loud"):
+        warned = bool(warnings) or not result.ok
+        understood = right is not None and self.read(result) == right
+        if understood and not fault.get("loud"):
             return Verdict(fault, MENDED, step="was understood")
-        said, knows = Said("\n".join(map(str, warnings))), fault.get("knows", {})
+        said, knows = TextAnswer("\n".join(map(str, warnings))), fault.get("knows", {})
         step = Repair(endpoint.tools, fault["tool"], fault["arguments"], said, knows).find_step()
-        if told and self.goes_on(fault, step):
+        if warned and self.goes_on(fault, step):
             return self.follow(fault, endpoint, step, right, "")
-        return Verdict(fault, UNMENDED if told else SILENT, step="is answered")
+        return Verdict(fault, UNMENDED if warned else SILENT, step="is answered")
 
-    def answer_right(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Any:
-        """Return what the arguments give that would be right, None where none would be.
+    def get_correct_answer(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Any:
+        """Return the answer to the correct arguments, None if there are none.
 
         Raises:
-            ValueError: if our package refuses them: the entry is wrong then.
+            ValueError: if our package refuses them, since the entry is wrong then.
         """
         if "right" not in fault:
             return None
         result = endpoint.try_call(fault["tool"], fault["right"])
         if result.is_error and endpoint.package == Endpoint.package:
             raise ValueError(f"{fault['tool']}, {fault['mistake']}: {result.text}")
-        # What another package cannot send, its agent cannot mend.
+        # An agent cannot correct what its package cannot send.
         return None if result.is_error else self.read(result)
 
     def read(self, result: ToolResult) -> Any:
-        """Return an answer without what changes from call to call."""
+        """Return an answer without the members that change from call to call."""
         return self.strip(result.data)
 
     def strip(self, value: Any) -> Any:

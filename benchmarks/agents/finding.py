@@ -1,4 +1,4 @@
-"""What ``tools_search`` finds: the place of the right tool, and what the answers take to read."""
+"""What ``tools_search`` finds: the rank of the right tool, and the tokens of the answers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LISTED, SEARCHED = "listed", "by searches"
 
 
 @dataclass
-class Found:
-    """What was found for the questions of a subject.
+class SearchResults:
+    """The results of the questions about a subject.
 
     Attributes:
-        subject: the part of the data files.
-        kept: whether it is kept out of tuning.
-        places: question, right tools, place of the best in the first page (0 where it is not
-            there), the tools of that page.
+        kept: whether its questions are kept out of tuning.
+        places: of each question the text, the right tools, the rank of the best of them in the
+            first page (0 if it is not there), and the tools of that page.
+            page (0 if it is not there), and the tools of that page.
         texts: the answers.
         seconds: what the slowest search took.
     """
@@ -43,23 +43,23 @@ class Found:
     seconds: float = 0.0
 
     def count(self, most: int) -> int:
-        """Return how many right tools are among the first so many."""
+        """Return how many questions have a right tool among the first results."""
         return sum(1 <= place <= most for _, _, place, _ in self.places)
 
 
-def search_all(projects: Sequence[Project] = (*PROJECTS, *DOMAINS)) -> list[Found]:
-    """Ask the questions of each project at an endpoint that lists few tools."""
+def search_all(projects: Sequence[Project] = (*PROJECTS, *DOMAINS)) -> list[SearchResults]:
+    """Ask the questions of each project of an endpoint that lists few tools."""
     return [found for project in projects for found in search_one(project)]
 
 
-def search_one(project: Project) -> Iterator[Found]:
+def search_one(project: Project) -> Iterator[SearchResults]:
     with project.serving():
         searching = {**settings.DRF_MCP, "TOOL_SEARCH": True}
         with override_settings(DRF_MCP=searching):
             endpoint = Endpoint(project, project.user)
             endpoint.send(SEARCH, {"query": "anything"})
             for subject in project.subjects:
-                found = Found(subject, subject in KEPT)
+                found = SearchResults(subject, subject in KEPT)
                 entries = project.read_all("questions", subject)
                 if missing := [e for e in entries if not {*e["tools"]} & registry.tools().keys()]:
                     raise LookupError(missing)
@@ -68,7 +68,7 @@ def search_one(project: Project) -> Iterator[Found]:
                 yield found
 
 
-def ask(endpoint: Endpoint, question: str, right: list[str], found: Found) -> None:
+def ask(endpoint: Endpoint, question: str, right: list[str], found: SearchResults) -> None:
     start = time.perf_counter()
     result = endpoint.send(SEARCH, {"query": question})
     found.seconds = max(found.seconds, time.perf_counter() - start)
@@ -82,7 +82,7 @@ def ask(endpoint: Endpoint, question: str, right: list[str], found: Found) -> No
 
 
 class SearchedTasks(Tasks):
-    """Does tasks with a search before each step, as an agent does that is listed few tools."""
+    """Does tasks with a search before each step, as an agent does whose list has few tools."""
 
     def work(self, task: Mapping[str, Any]) -> Reading:
         texts: list[str] = []
@@ -109,13 +109,13 @@ def get_name(hit: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class Done:
+class TaskReadings:
     """What the tasks of a project gave to read.
 
     Attributes:
         project: the project.
-        shown: by how the tools are offered, the list as a model sees it.
-        readings: by the same, what each task gave to read.
+        shown: the list as a model sees it, by how the tools are offered.
+        readings: what each task gave to read, by how the tools are offered.
     """
 
     project: str
@@ -123,13 +123,13 @@ class Done:
     readings: dict[str, list[Reading]] = field(default_factory=dict)
 
 
-def do_all(projects: Sequence[Project] = DOMAINS) -> list[Done]:
+def do_all(projects: Sequence[Project] = DOMAINS) -> list[TaskReadings]:
     """Do the tasks of each project, with all tools listed and by searches."""
     return [done for project in projects if (done := do_one(project)).readings[LISTED]]
 
 
-def do_one(project: Project) -> Done:
-    done = Done(project.name)
+def do_one(project: Project) -> TaskReadings:
+    done = TaskReadings(project.name)
     for way, kind in ((LISTED, Tasks), (SEARCHED, SearchedTasks)):
         with project.serving():
             few = {**settings.DRF_MCP, "TOOL_SEARCH": kind is SearchedTasks}
@@ -143,8 +143,8 @@ def do_one(project: Project) -> Done:
     return done
 
 
-def compare(every: Sequence[Done], tokens: Tokens) -> Iterator[str]:
-    """Yield a table of what the tasks give to read, with the list that comes before them."""
+def compare(every: Sequence[TaskReadings], tokens: Tokens) -> Iterator[str]:
+    """Yield a table of the tokens read in the tasks and in the list before them."""
     yield "| Tasks of several steps | done, listed | done by searches | listed | by searches |"
     yield "|---|--:|--:|--:|--:|"
     for done in every:
@@ -162,7 +162,7 @@ def compare(every: Sequence[Done], tokens: Tokens) -> Iterator[str]:
                     yield f"failed, {way}: {reading.task['task']}: {reading.failure}"
 
 
-def make_lines(every: Sequence[Found], tokens: Tokens) -> Iterator[str]:
+def make_lines(every: Sequence[SearchResults], tokens: Tokens) -> Iterator[str]:
     """Yield the table."""
     yield f"Searches of tools_search; tokens counted by {tokens.encoder}."
     yield ""
@@ -176,7 +176,7 @@ def make_lines(every: Sequence[Found], tokens: Tokens) -> Iterator[str]:
             yield make_row(label, chosen, tokens)
 
 
-def make_row(label: str, chosen: Sequence[Found], tokens: Tokens) -> str:
+def make_row(label: str, chosen: Sequence[SearchResults], tokens: Tokens) -> str:
     asked = sum(len(found.places) for found in chosen)
     first, five = (sum(found.count(most) for found in chosen) for most in (1, 5))
     texts = [text for found in chosen for text in found.texts]
@@ -186,8 +186,8 @@ def make_row(label: str, chosen: Sequence[Found], tokens: Tokens) -> str:
     return f"| {label} | {asked} | {shares} | {median:.0f} | {slowest * 1000:.0f} ms |"
 
 
-def describe_misses(every: Sequence[Found]) -> Iterator[str]:
-    """Yield what was not at the top, but for questions that are kept out of tuning."""
+def describe_misses(every: Sequence[SearchResults]) -> Iterator[str]:
+    """Yield the questions whose right tool was not first, without those kept out of tuning."""
     for found in every:
         for question, right, place, names in found.places if not found.kept else ():
             if place != 1:

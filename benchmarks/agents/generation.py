@@ -1,4 +1,4 @@
-"""Arguments made from an input schema alone, as sensible as the schema lets them be."""
+"""Arguments made from an input schema alone, as sensible as the schema allows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ except ImportError:  # Python 3.10
 
 WORDS = ["amber", "birch", "candle", "delta", "ember", "forest", "garden", "harbour", "island"]
 LARGEST, MOST_REPEATS, TRIES = 100, 4, 200
-# What stands for an enumeration of many values.
+# A description names examples of an enumeration with many values in these words.
 SOME = re.compile(r"One of \d+ values, such as ([^.]+)\.")
 PRINTABLE = [chr(code) for code in range(0x21, 0x7F)]
 
 
 class Generator:
-    """Makes values of JSON Schemas; the same ones of the same seed."""
+    """Makes values for JSON Schemas. The same seed gives the same values."""
 
     def __init__(self, seed: str) -> None:
         self.random = random.Random(seed)
@@ -95,10 +95,10 @@ class Generator:
         return text[:high].strip() if high >= low else text
 
     def make_match(self, schema: Mapping[str, Any]) -> str:
-        """Return a text that the pattern and the lengths allow.
+        """Return a text that matches the pattern and the length limits.
 
         Raises:
-            ValueError: if none of many is one.
+            ValueError: if none of many attempts matches.
         """
         pattern, low, high = schema["pattern"], schema.get("minLength", 0), schema.get("maxLength")
         usual = FORMATS.get(schema.get("format", "")) or find_date(pattern)
@@ -106,7 +106,7 @@ class Generator:
             return usual
         parsed = sre_parse.parse(pattern)
         for _ in range(TRIES):
-            # Nobody sends an empty text where there are others.
+            # An agent sends no empty text where the pattern matches others.
             text = "".join(self.sample(*step) for step in parsed) or self.sample_all(parsed)
             short = high is None or len(text) <= high
             if re.search(pattern, text) and short and len(text) >= low and is_in_calendar(text):
@@ -120,7 +120,7 @@ class Generator:
     def sample_all(self, steps: Any) -> str:
         return "".join(self.sample(*step) for step in steps)
 
-    # Anchors and assertions: whether they hold is seen in the whole text.
+    # Anchors and assertions add no text: the whole text is matched afterwards.
     def sample_nothing(self, operand: Any) -> str:
         return ""
 
@@ -167,9 +167,9 @@ class Generator:
 
 
 def find_date(pattern: str) -> str:
-    """Return the date of which a pattern is the form, "" if it is that of other texts too.
+    """Return the date that a pattern describes, "" if the pattern matches other texts too.
 
-    Nobody plans a day of the year 6033, and a format gets the same date.
+    No agent sends a date in the year 6033, and a format gets the same date.
     """
     if any(re.search(pattern, text) for text in (*WORDS, "2026")):
         return ""
@@ -178,7 +178,7 @@ def find_date(pattern: str) -> str:
 
 
 def is_in_calendar(text: str) -> bool:
-    """Return whether a text that looks like a date is one: no agent sends 30 February."""
+    """Return whether a date exists in the calendar: no agent sends 30 February."""
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         return True
     try:
@@ -188,7 +188,7 @@ def is_in_calendar(text: str) -> bool:
     return True
 
 
-# What JSON Schema's own formats look like.
+# Examples of JSON Schema's own formats.
 FORMATS = {
     "date-time": "2026-05-01T12:00:00Z",
     "date": "2026-05-01",

@@ -1,4 +1,4 @@
-"""The figures of all projects, and the gates that they are held against."""
+"""The figures of all projects, and the gates that compare them with recorded figures."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from benchmarks.agents.tasks import Reading, Tasks
 from benchmarks.agents.tokens import Tokens
 from benchmarks.recorded import Record, Tolerance, find_moves
 
-# What of a definition clients show to a model.
+# The members of a definition that clients show to a model.
 SHOWN = ("name", "description", "inputSchema")
 
 
 @dataclass
 class Findings:
-    """What was found in one project.
+    """The findings about one project.
 
     Attributes:
         project: the project.
-        package: whose list it is.
+        package: the package whose list it is.
         page: the result of ``tools/list``.
-        entries: what was asked.
+        entries: the questions, faults and tasks.
         figures: the figures, by name.
         task_tokens: the tokens that each task gave to read, by task.
-        places: question, right tools, place of the best, tool at the top.
+        places: of each question the text, the right tools, the rank of the best, the top tool.
         attempts: the first attempts.
-        left_out: why tools got none, by name.
-        verdicts: what became of the faults.
+        left_out: why tools got no attempts, by name.
+        verdicts: the verdicts on the faults.
         readings: what the tasks gave to read.
     """
 
@@ -76,11 +76,11 @@ def compact(value: Any) -> str:
 
 
 class Judge:
-    """Measures every project as an agent meets it.
+    """Scores every project.
 
     Args:
         attempts: how many first attempts each tool gets.
-        every: every so many of the faults and tasks are a sample of them, 1 for all.
+        every: the sample of the faults and tasks is every so many-th, 1 for all.
     """
 
     def __init__(self, attempts: int, every: int = 1) -> None:
@@ -89,11 +89,11 @@ class Judge:
         self.tokens = Tokens()
 
     def run(self, projects: Sequence[Project] = PROJECTS, beside: bool = False) -> list[Findings]:
-        """Return what was found in each project.
+        """Return the findings about each project.
 
         Args:
             projects: the projects.
-            beside: whether FastMCP is asked the same, after our package.
+            beside: whether FastMCP gets the same questions, faults and tasks.
         """
         all_findings = []
         for project in projects:
@@ -106,7 +106,7 @@ class Judge:
                     endpoints.append(stack.enter_context(opening))
                 all_names = [endpoint.names for endpoint in endpoints]
                 all_findings += [self.observe(project, each, all_names) for each in endpoints]
-        # An encoder takes a second to start: it counts everything at once.
+        # Starting an encoder takes a second, so all texts are counted at once.
         counted = self.tokens.count_each(
             [text for each in all_findings for text in self.get_texts(each)]
         )
@@ -119,7 +119,7 @@ class Judge:
         return all_findings
 
     def observe(self, project: Project, endpoint: Endpoint, all_names: list[Names]) -> Findings:
-        """Return what happens in a project, without figures."""
+        """Return the findings about a project, without figures."""
         entries = Entries(project, endpoint.names, all_names)
         findings = Findings(project, endpoint.package, endpoint.page, entries)
         search = Search(endpoint.tools)
@@ -183,14 +183,14 @@ class Judge:
 
 
 class Gates:
-    """The recorded figures: none may become worse. First attempts are all accepted.
+    """The recorded figures: none may be worse. All first attempts have to be accepted.
 
-    Faults and tools are recorded by name, so that a sample can be held against them too.
+    Faults and tools are recorded by name, so that a sample can be compared with them too.
     """
 
     SIZES = ("list_tokens", "list_characters", "wire_tokens", "wire_characters")
 
-    # Tokens by which request ids alone make errors longer or shorter.
+    # Request ids alone make errors longer or shorter by up to this many tokens.
     CHANCE = 3
 
     def __init__(self, path: Path = DATA.parent / "recorded.json") -> None:
@@ -201,16 +201,16 @@ class Gates:
         return self.record_file.content
 
     def find_worse(self, findings: Findings, exact: bool) -> list[str]:
-        """Return what became worse in a project, as sentences.
+        """Return a sentence for each figure that is worse than recorded.
 
         Args:
-            findings: what was found in it.
+            findings: the findings about the project.
             exact: whether tokens were counted by the encoder of the recorded figures.
         """
         project = findings.project.name
         recorded, found = self.recorded[project], self.make_entry(findings)
         names = [name for name in self.SIZES if exact or not name.endswith("tokens")]
-        # The median of a sample is another one.
+        # The median of a sample differs from that of all faults.
         if exact and found["faults"] == recorded["faults"]:
             names.append("error_tokens_median")
         known, today = ({name: each[name] for name in names} for each in (recorded, found))
@@ -222,13 +222,13 @@ class Gates:
         ):
             new = sorted(set(found[name]) - set(recorded[name]))
             worse += [f"{project}: {each} ({meaning})." for each in new]
-        # Whatever was recorded: a schema whose own arguments are refused is a fault.
+        # A schema whose own arguments are refused is a fault, whatever was recorded.
         refused = sorted({each.tool for each in findings.attempts if not each.accepted})
         words = "arguments made from its schema are refused"
         return [*worse, *(f"{project}: {each} ({words})." for each in refused)]
 
     def make_entry(self, findings: Findings) -> dict[str, Any]:
-        """Return what is recorded of a project."""
+        """Return the figures of a project that are recorded."""
         figures = (*self.SIZES, "faults", "error_tokens_median")
         return {
             **{name: findings.figures[name] for name in figures},

@@ -1,4 +1,4 @@
-"""Tasks by calls one after the other, and by one program: tokens that an agent writes and reads."""
+"""Tasks as single calls and as one program: the tokens that an agent writes and reads."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ COMPOSE = "tools_compose"
 
 
 class NotedEndpoint(Endpoint):
-    """An endpoint that notes what an agent writes and reads."""
+    """An endpoint that records what an agent writes and reads."""
 
     written: list[str]
     read: list[str]
 
     def send(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         result = super().send(tool, arguments)
-        # A program is text to who writes it, and JSON only to the client.
+        # An agent writes a program as text; only the client encodes it as JSON.
         alone = arguments.get("program") if len(arguments) == 1 else None
         self.written.append(alone or json.dumps({"name": tool, "arguments": arguments}))
         self.read.append(result.text)
@@ -35,13 +35,13 @@ class NotedEndpoint(Endpoint):
 
 @dataclass(frozen=True)
 class Composed:
-    """What a task took in both ways.
+    """The cost of a task in both ways.
 
     Attributes:
-        task: what an agent is asked.
-        calls: how many calls it took one after the other.
-        failures: why a way failed, "" where it did not: by calls, by the program.
-        tokens: those written and read: by calls, by the program.
+        task: the text of the task.
+        calls: the number of calls without a program.
+        failures: why the calls failed and why the program failed, "" for success.
+        tokens: those written and read, first by the calls, then by the program.
     """
 
     task: str

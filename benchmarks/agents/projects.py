@@ -1,4 +1,4 @@
-"""The projects whose tools are judged, each with its own list."""
+"""The projects whose lists of tools are scored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.agents.fetched import FETCHED
 from drf_mcp.test import MCPClient, MCPRefused, ToolResult
 
 DATA = Path(__file__).parent / "data"
-# The smallest picture there is; data files name it "$PNG".
+# The smallest possible image; data files call it "$PNG".
 PNG = (
     "data:image/png;name=cover.png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42"
     "mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -32,8 +32,8 @@ class Project:
     Attributes:
         name: its name in the report.
         subjects: the parts of the data files that ask about its tools.
-        user: whose token the agent has.
-        settings: the settings that make the process this project.
+        user: the user whose token the agent has.
+        settings: the settings that this process needs to serve the project.
         scheme: the scheme of its tokens.
     """
 
@@ -64,22 +64,22 @@ class Project:
         return [{"subject": s, **entry} for s in self.subjects for entry in self.read_all(name, s)]
 
     def read_all(self, name: str, subject: str) -> list[dict[str, Any]]:
-        # A fetched project, and one of the domains, has a file of its own.
+        # A fetched project and a domain each have a file of their own.
         own = next(DATA.glob(f"*/{subject}.json"), None)
         path, member = (own, name) if own else (DATA / f"{name}.json", subject)
         content = path.read_text(encoding="utf-8").replace("$PNG", PNG)
         every: dict[str, list[dict[str, Any]]] = json.loads(content)
-        # A domain is asked no faults.
+        # Domains have no faults.
         return every.get(member, []) if own else every[member]
 
 
 class Endpoint:
-    """The MCP endpoint of a project that is being served, in this process, as a user meets it.
+    """The MCP endpoint of a project that this process serves, as a user reaches it.
 
     Attributes:
-        package: whose endpoint it is.
-        names: how its list names what the data files ask about.
-        crash: the exception that the last call met and hid, None for none.
+        package: the package of the endpoint.
+        names: its names of the tools and arguments in the data files.
+        crash: the exception that the last call caught, None for none.
     """
 
     package = "drf_mcp"
@@ -94,22 +94,22 @@ class Endpoint:
 
     def open(self) -> dict[str, Any]:
         """Return the list."""
-        # A view that crashes is an answer like any other, as it is on a server.
+        # An exception in a view becomes a response, as on a server.
         self.client = MCPClient(raise_request_exception=False)
         self.client.credentials(HTTP_AUTHORIZATION=self.authorization)
         return self.client.request_mcp("tools/list", {})[0]
 
     def become(self, user: str) -> Endpoint:
-        """Return the endpoint as another user meets it."""
+        """Return the endpoint for another user."""
         return type(self)(self.project, user)
 
     def send(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         return self.client.call_tool(tool, arguments)
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult | MCPRefused:
-        """Call a tool, with throttles that have counted nothing.
+        """Call a tool, with fresh throttles.
 
-        What the answer asks to confirm is confirmed, as an agent does that has looked.
+        Confirms what the answer asks to confirm, like an agent that has looked at it.
         """
         cache.clear()
         try:
@@ -121,16 +121,16 @@ class Endpoint:
 
     @contextmanager
     def undoing(self) -> Iterator[None]:
-        """Undo what the calls inside write."""
+        """Roll back what the calls within the block write."""
         with transaction.atomic():
             yield
             transaction.set_rollback(True)
 
     def try_call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool, undo what it wrote, and return its result.
+        """Call a tool, roll back what it wrote, and return its result.
 
         Raises:
-            MCPRefused: if it is no tool.
+            MCPRefused: if there is no such tool.
         """
         with self.undoing():
             result = self.call(tool, arguments)
@@ -152,7 +152,7 @@ PROJECTS = (
     ),
 )
 
-# Those of the second line are kept out of tuning: nobody looks at what a search finds there.
+# The questions about the last two are kept out of tuning: no change of the search is based on them.
 TUNED, KEPT = ("helpdesk", "boxoffice", "filing", "nursery"), ("clinic", "warehouse")
 DOMAINS = tuple(
     Project(
@@ -169,10 +169,10 @@ DOMAINS = tuple(
 
 
 def find_projects(name: str | None) -> list[Project]:
-    """Return the project of a name, or those of this repository.
+    """Return the project with a name; for no name all projects of this repository.
 
     Raises:
-        LookupError: if there is none.
+        LookupError: if there is no such project.
     """
     if name is None:
         return list(PROJECTS)
@@ -183,7 +183,7 @@ def find_projects(name: str | None) -> list[Project]:
 
 
 def get_at(value: Any, path: str) -> Any:
-    """Return what a dotted path leads to, ``results.0.id``, None where it leads nowhere."""
+    """Return the value at a dotted path such as ``results.0.id``, None if there is none."""
     for step in filter(None, path.split(".")):
         try:
             value = value[int(step)] if isinstance(value, list) else value[step]

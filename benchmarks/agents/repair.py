@@ -1,4 +1,4 @@
-"""How the scripted agent mends a refused call: by the error and the list, and nothing else."""
+"""Corrects refused calls, like an agent that knows the error and the list, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from jsonschema import Draft202012Validator
 from benchmarks.agents.projects import get_at
 from drf_mcp.test import ToolProblem, ToolResult
 
-# Choices and names less alike are no misspelling of each other.
+# Choices and names below these similarities are no misspelling of each other.
 ALIKE, ALIKE_NAMES = 0.5, 0.6
-# No retry of the same call helps, unless the error names an argument.
+# A retry of the same call is pointless, unless the error names an argument.
 FINAL = frozenset({"authorization", "authentication", "conflict"})
 # A choice and its label: "3 = High", or drf-spectacular's "`3` - High".
 LABEL = re.compile(r"`?([\w-]+)`? (?:=|(?<=` )-) ([^,.;\n]+)")
 NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
 DATES = ("%d.%m.%Y", "%B %d, %Y", "%Y/%m/%d", "%d/%m/%Y", "%Y-%m-%d")
-MEANT = re.compile(r"[Dd]id you mean '([^']+)'")
+DID_YOU_MEAN = re.compile(r"[Dd]id you mean '([^']+)'")
 YES_AND_NO = {"yes": True, "no": False, "true": True, "false": False}
 
 
@@ -42,13 +42,13 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What an answer says in words alone.
+class TextAnswer:
+    """The text of an answer without an envelope, such as its warnings.
 
     Attributes:
-        text: the words.
-        problems: none, as no word has a place.
-        envelope: nothing else is known.
+        text: the text.
+        problems: always empty, since a text has no pointers.
+        envelope: always None.
     """
 
     text: str
@@ -57,13 +57,13 @@ class Said:
 
 
 class Repair:
-    """Mends one refused call.
+    """Corrects one refused call.
 
     Args:
         tools: the list.
         tool: the tool that was called.
         arguments: its arguments.
-        result: the refusal, or what the warnings of an answer say.
+        result: the refusal, or the text of the warnings of an answer.
         knows: what the user said, by argument: used for an argument that the error names.
     """
 
@@ -72,7 +72,7 @@ class Repair:
         tools: Mapping[str, Any],
         tool: str,
         arguments: Mapping[str, Any],
-        result: ToolResult | Said,
+        result: ToolResult | TextAnswer,
         knows: Mapping[str, Any],
     ) -> None:
         self.tools = tools
@@ -83,15 +83,15 @@ class Repair:
         self.knows = knows
 
     def find_step(self) -> Step:
-        """Return what to do next."""
+        """Return the agent's next step."""
         before = copy.deepcopy(self.arguments)
         others = self.find_tools()
-        # Of several problems with one argument the first tells most.
+        # Of several problems with one argument, the first is the most useful.
         problems = {problem.pointer: problem for problem in reversed(self.result.problems)}
         for problem in problems.values():
             self.mend(problem, bool(others))
         if not problems and not others and self.error_type not in FINAL:
-            self.tell_known()
+            self.use_known_values()
         changed = self.arguments != before
         return Step(self.arguments if changed else None, frozenset(others))
 
@@ -107,16 +107,16 @@ class Repair:
         actions = {f"{group}_{verb}" for verb in verbs} if self.error_type in FINAL else set()
         return ((words | actions) & set(self.tools)) - {self.tool}
 
-    def tell_known(self) -> None:
-        # An error without a place says what is wrong in its words, if at all.
+    def use_known_values(self) -> None:
+        # An error without a pointer names the argument in its text, if at all.
         for name in self.knows:
             if name in self.arguments and re.search(rf"\b{re.escape(name)}\b", self.result.text):
                 self.arguments[name] = self.knows[name]
 
     def mend(self, problem: ToolProblem, others: bool) -> None:
-        """Change what a problem points at, if the error and the schema tell how."""
+        """Change the value that a problem points at, if error and schema say how."""
         place = [int(s) if s.isdigit() else s for s in problem.pointer.split("/")[1:]]
-        # An item of a list is mended with its list.
+        # An item of a list is corrected together with its list.
         while place and isinstance(place[-1], int):
             place.pop()
         parent = self.get_parent(place)
@@ -127,17 +127,17 @@ class Repair:
         if place[-1] in parent and place[-1] not in properties:
             self.rename(parent, place[-1], properties, problem)
         elif place[-1] in self.knows:
-            # What belongs together is told together.
+            # The user's values for one object go together.
             known = {k: v for k, v in self.knows.items() if k in parent or k == place[-1]}
             parent.update(known)
         elif place[-1] in parent:
             self.replace(parent, place[-1], schema, problem, others)
         elif place[-1] not in properties:
-            # One word for both ends of a range.
+            # One name for both ends of a range.
             for name in [each for each in parent if each.startswith(f"{place[-1]}_")]:
                 self.replace(parent, name, properties.get(name, {}), problem, others)
         elif len(unknown) == 1:
-            # What is missing was sent under a name that the schema does not have.
+            # A missing argument was sent under a name that the schema does not have.
             self.rename(parent, unknown[0], properties, problem)
 
     def get_parent(self, place: list[Any]) -> Any:
@@ -150,7 +150,7 @@ class Repair:
         return value if isinstance(value, (dict, list)) else None
 
     def get_schemas(self, place: list[Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return the schema of a place, and the properties of what it is in."""
+        """Return the schema at a pointer, and the properties of the object around it."""
         schema, properties = self.schema, {}
         for step in place:
             properties = schema.get("properties", {})
@@ -160,7 +160,7 @@ class Repair:
     def rename(
         self, parent: dict[str, Any], name: str, properties: Mapping[str, Any], problem: Any
     ) -> None:
-        """Give an unknown argument the name that it was meant to have, or leave it out."""
+        """Rename an unknown argument to the intended one, or drop it."""
         value = parent.pop(name)
         known = [each for each in self.knows if each in properties and each not in parent]
         free = [each for each in properties if each not in parent]
@@ -188,7 +188,7 @@ class Repair:
         problem: ToolProblem,
         others: bool,
     ) -> None:
-        """Put the value in place that is nearest to the refused one and would be accepted."""
+        """Replace the refused value with the most similar one that would be accepted."""
         value = parent[key]
         hints = " ".join([problem.message, problem.accepted or "", problem.remediation])
         hints = f"{hints} {schema.get('description', '')} {schema.get('pattern', '')}"
@@ -205,8 +205,8 @@ class Repair:
         choices = schema.get("enum") or items.get("enum") or self.read_choices(hints)
         labels = f"{hints} {items.get('description', '')}"
         values = value if isinstance(value, list) else [value]
-        if meant := MEANT.search(hints):
-            yield meant[1]
+        if suggested := DID_YOU_MEAN.search(hints):
+            yield suggested[1]
         if isinstance(value, str) and schema.get("type") == "array":
             values = value.split(",")
             yield self.parse(value)
@@ -215,7 +215,7 @@ class Repair:
             yield chosen if schema.get("type") == "array" else chosen[0]
         if schema.get("type") == "array" and not choices:
             yield values
-        # Another tool has the right value: no guess is better.
+        # Another tool has the correct value, so no guess is made.
         if not others:
             yield from self.make_spellings(value, hints)
 
@@ -230,7 +230,7 @@ class Repair:
         return re.split(", | or ", found[1]) if found else []
 
     def choose(self, value: Any, choices: list[Any], labels: str) -> Any:
-        """Return the choice that a value means: by name, by label, or by likeness."""
+        """Return the choice that a value most likely stands for: by name, label or similarity."""
         text = str(value).casefold().strip()
         if text in YES_AND_NO and {str(c).lower() for c in choices} <= {"true", "false"}:
             return YES_AND_NO[text]
@@ -251,7 +251,7 @@ class Repair:
         return 1.0 if other in text.split() else SequenceMatcher(None, text, other).ratio()
 
     def make_spellings(self, value: Any, hints: str) -> Iterator[Any]:
-        """Yield a value as the error's words want it."""
+        """Yield a value in the formats that the error's text names."""
         text = str(value)
         if re.search("YYYY|[Dd]ate|ISO 8601", hints):
             yield from self.make_dates(text, hints)
@@ -283,7 +283,7 @@ class Repair:
         if NUMBERS.fullmatch(cleaned) and cleaned != str(value):
             yield cleaned
             yield float(cleaned) if "." in cleaned else int(cleaned)
-        # A bound, as the error states it.
+        # A limit, as the error states it.
         kind = type(value) if isinstance(value, (int, float)) else str
         for number in NUMBERS.findall(hints.replace(str(value), " ")):
             if kind is not int or "." not in number:

@@ -1,4 +1,4 @@
-"""The figures as a table, and what went wrong as lines."""
+"""The figures as a table, and each failure as a line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS = (
 
 
 def make_table(all_findings: Sequence[Findings], encoder: str) -> Iterator[str]:
-    """Yield the lines of a table in Markdown."""
+    """Yield the lines of a Markdown table."""
     yield f"Tokens counted by {encoder}."
     yield ""
     yield make_row("", *(findings.project.name for findings in all_findings))
@@ -39,7 +39,7 @@ def make_row(*cells: str) -> str:
 
 
 def describe_findings(findings: Findings) -> Iterator[str]:
-    """Yield what went wrong in a project, one line each."""
+    """Yield one line for each failure in a project."""
     for question, right, place, top in findings.places:
         if place > 1:
             yield f"found at {place}: {question} ({right[0]}; at the top: {top})"

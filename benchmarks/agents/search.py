@@ -1,4 +1,4 @@
-"""Which tool a client's search finds: BM25, as clients do it, over what the list says."""
+"""Which tool a client's search finds: BM25 over the list, as clients use it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-# The parameters that the usual packages begin with.
+# The default parameters of the usual packages.
 K1, B = 1.2, 0.75
 ENDINGS = ("ing", "ed", "ies", "es", "ly", "s")
 WORDS = re.compile(r"[^\W_]+")
@@ -24,7 +24,7 @@ STOP_WORDS = frozenset(
 
 
 def split_words(text: str) -> list[str]:
-    """Return the stems of the words that a search looks at."""
+    """Return the stems of the words in a text."""
     words = WORDS.findall(CAMEL.sub(" ", text).lower())
     return [find_stem(word) for word in words if word not in STOP_WORDS]
 
@@ -51,7 +51,7 @@ class Search:
     def __init__(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         texts = {name: split_words(" ".join(read_tool(tool))) for name, tool in tools.items()}
         average = sum(map(len, texts.values())) / max(len(texts), 1) or 1
-        # How often each word stands in each tool, as if all tools were of one length.
+        # How often each word occurs in each tool, as if all tools had the same length.
         self.documents: dict[str, dict[str, float]] = {
             name: {w: n / (1 - B + B * len(words) / average) for w, n in Counter(words).items()}
             for name, words in texts.items()
@@ -62,7 +62,7 @@ class Search:
                 self.holders[word].append(name)
 
     def get_scores(self, words: Sequence[str]) -> dict[str, float]:
-        """Return how well tools answer a question of these words, those with none left out."""
+        """Return the score of each tool for these words, without tools that score nothing."""
         scores: dict[str, float] = defaultdict(float)
         for word, times in Counter(words).items():
             holding = len(self.holders.get(word, ()))
@@ -73,16 +73,16 @@ class Search:
         return scores
 
     def find_lister(self, subject: str) -> str:
-        """Return the tool that lists what a subject is about, as far as the list tells."""
+        """Return the tool that lists the objects of a subject, as far as the list shows."""
         scores = self.get_scores(split_words(f"list {subject}"))
         listers = [name for name in self.documents if split_words(name)[-1:] == ["list"]]
         return max(listers or self.documents, key=lambda name: scores.get(name, 0.0))
 
     def rank(self, question: str, right: Sequence[str]) -> tuple[int, str]:
-        """Return the place of the best right tool, 1 for the top, and the tool at the top.
+        """Return the rank of the best right tool, 1 for the top, and the top tool.
 
-        A wrong tool of the same score counts as the better one; a right tool without any of the
-        words has the place after the last.
+        A wrong tool with the same score ranks before a right one. A right tool without any of the
+        words ranks last.
         """
         found = self.get_scores(split_words(question))
         scores = {name: found.get(name, 0.0) for name in self.documents}

@@ -1,4 +1,4 @@
-"""The benchmarks' settings, with a second project: a lending library."""
+"""The benchmarks' settings, plus a second project: a lending library."""
 
 from benchmarks.settings import *  # noqa: F403
 from benchmarks.settings import INSTALLED_APPS
@@ -10,7 +10,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 MEDIA_URL = "/media/"
-# Refusals are what is measured: nobody needs to read of them in a log.
+# Refusals are part of the measurement, so the log leaves them out.
 LOGGING = {
     "version": 1,
     "root": {"handlers": ["none"]},

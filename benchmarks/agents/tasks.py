@@ -1,4 +1,4 @@
-"""Tasks: what an agent reads until it knows, if it uses what the list offers."""
+"""Tasks: what an agent reads until it has the answer, if it uses the tools of the list."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Tasks:
     def take(
         self, step: Mapping[str, Any], answers: list[Any]
     ) -> Iterator[ToolResult | MCPRefused]:
-        """Yield the results of a step, more than one where all pages are wanted."""
+        """Yield the results of a step, several if the step reads all pages."""
         arguments = self.read_arguments(step, answers)
         while True:
             result = self.endpoint.call(step["tool"], arguments)
@@ -73,7 +73,7 @@ class Tasks:
         return {name: self.resolve(value, answers) for name, value in arguments.items()}
 
     def resolve(self, value: Any, answers: list[Any]) -> Any:
-        """Return what "$0.results.0.id" stands for: a member of an earlier step's answer."""
+        """Return the value of "$0.results.0.id": a member of an earlier step's answer."""
         if isinstance(value, dict):
             return {name: self.resolve(each, answers) for name, each in value.items()}
         if isinstance(value, list):
@@ -82,6 +82,6 @@ class Tasks:
             return value
         number, _, path = value[1:].partition(".")
         answer = answers[int(number)]
-        # A list may be the answer itself, or one of its members.
+        # A list may be the whole answer, or one of its members.
         found = get_at(answer, path)
         return get_at(answer, path.removeprefix("results.")) if found is None else found

@@ -1,4 +1,4 @@
-"""Tokens, by o200k where an encoder is at hand."""
+"""Counts tokens, by o200k where an encoder is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tokens:
     """Counts tokens of texts.
 
     Attributes:
-        encoder: what counts: "tiktoken o200k", "gpt-tokenizer o200k", or "characters / 4" where
+        encoder: the encoder: "tiktoken o200k", "gpt-tokenizer o200k", or "characters / 4" if
             neither is installed.
     """
 
@@ -39,14 +39,14 @@ class Tokens:
 
     @property
     def exact(self) -> bool:
-        """Whether figures can be held against recorded ones."""
+        """Whether the figures can be compared with recorded ones."""
         return self.encoder.endswith("o200k")
 
     def count_each(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return the tokens of texts, by text."""
+        """Return the number of tokens of each text."""
         return dict(zip(texts, self.count_all(texts), strict=True))
 
-    # tiktoken fetches its file from the network where it has none; a benchmark does not.
+    # Without its file tiktoken downloads it, which a benchmark must not do.
     def has_tiktoken(self) -> bool:
         folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
         place = Path(folder or Path(tempfile.gettempdir()) / "data-gym-cache")

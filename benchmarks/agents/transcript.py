@@ -1,4 +1,4 @@
-"""A task, with each message that goes to the endpoint and comes back."""
+"""A task, with each message that is sent to the endpoint and each response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from drf_mcp.test import MCPClient
 
 
 class RecordingClient(MCPClient):
-    """Keeps what it sends and receives, as pairs."""
+    """Keeps each message and its response as a pair."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -43,11 +43,11 @@ class RecordedEndpoint(Endpoint):
 
 
 class Transcript:
-    """The messages of one task, the first that has some words.
+    """The messages of the first task whose text contains some words.
 
     Args:
-        project: the project, which is being served.
-        words: words of the task.
+        project: the project, which is already served.
+        words: words from the task's text.
     """
 
     def __init__(self, project: Project, words: str) -> None:
@@ -56,7 +56,7 @@ class Transcript:
         self.project = project
 
     def write(self) -> Iterator[str]:
-        """Yield the lines of a text in Markdown; none where no task has the words."""
+        """Yield the lines of a Markdown text; no line if no task contains the words."""
         if self.task is None:
             return
         endpoint = RecordedEndpoint(self.project, self.project.user)
@@ -77,7 +77,7 @@ class Transcript:
         yield "```"
 
     def shorten(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a message; of the list only the tools that the task uses, and how many more."""
+        """Return a message; of the list only the tools of the task, and how many others it has."""
         tools = message.get("result", {}).get("tools")
         if tools is None:
             return message

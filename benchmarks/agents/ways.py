@@ -1,4 +1,4 @@
-"""Tasks of several steps, in each way in which tools can be offered: what an agent handles."""
+"""Tasks of several steps, in each way in which a list can offer its tools."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Failed(Exception):
 
 
 @dataclass
-class Handled:
-    """What the tasks of a project came to in one way.
+class TasksInOneWay:
+    """The result of a project's tasks in one way.
 
     Attributes:
         shown: what an agent is given before the first task.
-        texts: what it wrote and read, by each task that was done.
-        failures: why tasks could not be done.
+        texts: what the agent wrote and read, for each task that was done.
+        failures: why tasks failed.
     """
 
     shown: str
@@ -46,7 +46,7 @@ class Handled:
 
 
 class Way:
-    """Does tasks at an endpoint, with every tool in view."""
+    """Does tasks at an endpoint whose list shows every tool."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -56,9 +56,9 @@ class Way:
     def get_shown(self) -> list[Mapping[str, Any]]:
         return list(self.endpoint.page["tools"])
 
-    def run(self, tasks: Sequence[Mapping[str, Any]]) -> Handled:
+    def run(self, tasks: Sequence[Mapping[str, Any]]) -> TasksInOneWay:
         shown = self.get_shown()
-        handled = Handled(write([show(tool) for tool in shown]) if shown else "")
+        handled = TasksInOneWay(write([show(tool) for tool in shown]) if shown else "")
         for task in tasks:
             self.texts = []
             with self.endpoint.undoing():
@@ -74,7 +74,7 @@ class Way:
         return handled
 
     def work(self, task: Mapping[str, Any]) -> str:
-        """Return the text in which the answer has to be."""
+        """Return the text that has to contain the answer."""
         answers: list[Any] = []
         for step in task["steps"]:
             self.find(step)
@@ -83,14 +83,14 @@ class Way:
         return "".join(self.texts)
 
     def find(self, step: Mapping[str, Any]) -> None:
-        """Find the tool of a step, if need be by a second search, for words of its name."""
+        """Find the tool of a step, if necessary by a second search for the words of its name."""
         for query in (step["search"], step["tool"].replace("_", " ")):
             if self.look(query, step["tool"]):
                 return
         raise Failed(f"{step['search']} does not find {step['tool']}.")
 
     def look(self, query: str, tool: str) -> bool:
-        """Return whether a search shows a tool; here all are in view."""
+        """Return whether a search shows a tool; here the list shows all tools."""
         return True
 
     def address(self, step: Mapping[str, Any], arguments: Any) -> tuple[str, Mapping[str, Any]]:
@@ -100,14 +100,14 @@ class Way:
         result = self.endpoint.call(name, arguments)
         if isinstance(result, MCPRefused) or result.is_error:
             raise Failed(getattr(result, "text", str(result)))
-        # A program is text to an agent that writes it.
+        # An agent writes a program as text, not as JSON.
         alone = arguments.get("program") or arguments.get("code")
         self.texts += [alone or write({"name": name, "arguments": arguments}), result.text]
         return result
 
 
 class DeferredWay(Way):
-    """The client keeps all tools back, and shows those that its own search finds."""
+    """The client holds back all tools, and shows those that its own search finds."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
@@ -123,7 +123,7 @@ class DeferredWay(Way):
     def look(self, query: str, tool: str) -> bool:
         scores = self.search.get_scores(split_words(query))
         found = sorted(scores, key=lambda name: -scores[name])[:FOUND]
-        # A tool that was found before is in view.
+        # The agent has already read a tool that an earlier search found.
         new = [name for name in found if name not in self.seen]
         self.texts += [
             write({"query": query}),
@@ -134,7 +134,7 @@ class DeferredWay(Way):
 
 
 class SearchedWay(Way):
-    """The list has a search and two tools that run what was found."""
+    """The list has a search and two tools that run a tool by its name."""
 
     def look(self, query: str, tool: str) -> bool:
         hits = self.call(SEARCH, {"query": query}).data["tools"]
@@ -146,9 +146,9 @@ class SearchedWay(Way):
 
 
 class ProgramWay(Way):
-    """One program for all steps of a task, written with every tool in view.
+    """Does all steps of a task in one program, written with every tool in view.
 
-    All programs are written from the steps in the same manner, in the words of each package.
+    All programs are written from the steps in the same manner, with the functions of each package.
     """
 
     def work(self, task: Mapping[str, Any]) -> str:
@@ -180,7 +180,7 @@ class ProgramWay(Way):
         return f"a{found[1]}{keys}"
 
     def adapt(self, path: list[str]) -> list[str]:
-        # A function gives the rows of all pages.
+        # A function returns the rows of all pages.
         return path[1:] if path[:1] == ["results"] else path
 
 
@@ -189,7 +189,7 @@ class SearchedProgramWay(ProgramWay, SearchedWay):
 
 
 class CodeModeWay(ProgramWay):
-    """FastMCP's code mode: a search before each step, the schemas of all, then one program."""
+    """FastMCP's code mode: a search before each step, the schemas of all tools, one program."""
 
     def work(self, task: Mapping[str, Any]) -> str:
         self.names: list[str] = []
@@ -205,7 +205,7 @@ class CodeModeWay(ProgramWay):
         try:
             return self.call("execute", {"code": program})
         except Failed as exc:
-            # Rows of a list without pages have another name: seen once, it is written for both.
+            # A list without pages names its rows differently: the program handles both names.
             self.texts += [program, str(exc)]
             mended = ROWS.sub(r"(\1.get('results') or \1.get('result'))", program)
             return self.call("execute", {"code": mended})
@@ -246,9 +246,9 @@ BESIDE: dict[str, tuple[type[Way], bool]] = {
 }
 
 
-def do_all(beside: bool) -> dict[str, dict[str, Handled]]:
-    """Return what came of the tasks of each domain that has any, by the way."""
-    every: dict[str, dict[str, Handled]] = {}
+def do_all(beside: bool) -> dict[str, dict[str, TasksInOneWay]]:
+    """Return the results of the tasks of each domain, by way."""
+    every: dict[str, dict[str, TasksInOneWay]] = {}
     for project in DOMAINS:
         tasks = project.read("tasks")
         if tasks:
@@ -258,7 +258,7 @@ def do_all(beside: bool) -> dict[str, dict[str, Handled]]:
 
 def do_one(
     project: Project, tasks: Sequence[Mapping[str, Any]], beside: bool
-) -> Iterator[tuple[str, Handled]]:
+) -> Iterator[tuple[str, TasksInOneWay]]:
     with project.serving():
         for name, (way, options) in OWN.items():
             with override_settings(DRF_MCP={**settings.DRF_MCP, **options}):
@@ -272,14 +272,14 @@ def do_one(
 
 @contextmanager
 def opening(own: Endpoint, code_mode: bool) -> Iterator[Endpoint]:
-    # FastMCP is not needed for our own ways.
+    # Our own ways do not need FastMCP.
     from benchmarks.agents.beside.endpoint import FastMCPEndpoint
 
     with FastMCPEndpoint.opening(own, code_mode) as endpoint:
         yield endpoint
 
 
-def make_lines(every: Mapping[str, Mapping[str, Handled]], tokens: Tokens) -> Iterator[str]:
+def make_lines(every: Mapping[str, Mapping[str, TasksInOneWay]], tokens: Tokens) -> Iterator[str]:
     """Yield the table: tokens before the first task, and of a task that was done."""
     yield f"Tasks of several steps, written and read; tokens counted by {tokens.encoder}."
     yield ""

@@ -1,1 +1,1 @@
-"""What a list of tools costs beside its bytes, sent as they are to a caller who signed in alike."""
+"""The cost of a list of tools, compared with a view that sends the same bytes."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.listing``: measure lists of many tools, for many callers, in one table."""
+"""``python -m benchmarks.listing``: measure lists of many tools for many callers in one table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADING = """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure in a database in memory, which is made, seeded and thrown away."""
+    """Measure in a database in memory, which is created, filled and dropped."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.listing", description=__doc__)
     parser.add_argument("--tools", default="44,300,1000,1700", help="how large the projects are")
     parser.add_argument("--callers", type=int, default=50, help="how many users ask")
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write(HEADING)
     for tools in map(int, asked.tools.split(",")):
         for name in PERMISSIONS:
-            # Those that are asked at each list cost each caller the same.
+            # Permissions that every list asks cost each caller the same.
             callers = asked.callers if name != ASKED_ANEW else min(asked.callers, 3)
             write(Project(name, tools).measure(callers).row)
 

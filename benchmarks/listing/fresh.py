@@ -1,7 +1,7 @@
-"""``python -m benchmarks.listing.fresh``: the first list of a fresh process, and what it keeps.
+"""``python -m benchmarks.listing.fresh``: the first list of a fresh process, and its memory.
 
-Each figure is of a process of its own: one that describes the tools, and one that starts with the
-file that ``manage.py mcp_warm`` has written.
+Each figure is measured in two processes: one describes the tools, the other starts with the file
+that ``manage.py mcp_warm`` wrote.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def compare(what: str, tools: str, **environment: str) -> Iterator[float]:
-    """Yield the seconds of a process without the file, and of one with it."""
+    """Yield the seconds of a process without the file and of a process with it."""
     environment["TOOLS"] = tools
     yield run(what, **environment)
     with tempfile.TemporaryDirectory() as folder:
@@ -66,7 +66,7 @@ def run_command(*arguments: str, **environment: str) -> str:
 
 
 def measure(what: str) -> float:
-    """Return the seconds of this process's first list or search, or the bytes kept a tool."""
+    """Return the seconds of this process's first list or search, or the bytes kept per tool."""
     import django
 
     django.setup()

@@ -1,4 +1,4 @@
-"""The benchmarks' settings, for a project of as many tools as TOOLS in the environment says."""
+"""The benchmarks' settings, for a project with TOOLS tools (an environment variable)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Projects of many tools, whose views ask permissions of several kinds, and their callers."""
+"""Projects with many tools and several kinds of permissions, and their callers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TIMES = 5
 
 
 class OneQuery(BasePermission):
-    """Looks into the database at each question, as a permission by membership does."""
+    """Runs one query each time, as a permission by membership does."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return bool(User.objects.filter(pk=request.user.pk, is_active=True).exists())
@@ -55,16 +55,16 @@ PERMISSIONS: Mapping[str, type[BasePermission]] = {
 
 @dataclass(frozen=True)
 class Listing:
-    """What the lists of a project cost.
+    """The cost of a project's lists.
 
     Attributes:
-        name: the permissions of the views.
+        name: the name of the permissions.
         tools: how many tools there are.
-        content: the longest list.
-        later: the later list of one caller.
-        stored: the same bytes, as a view has them that authenticates alike.
-        first: the first lists of all callers, once the tools are described.
-        last: their second lists.
+        content: the bytes of the longest list.
+        later: the cost of a later list of one caller.
+        stored: the cost of a view with the same authentication that sends the same bytes.
+        first: the costs of the first list of each caller, after the tools were described.
+        last: the costs of the second list of each caller.
     """
 
     name: str
@@ -77,12 +77,12 @@ class Listing:
 
     @property
     def ratio(self) -> float:
-        """The function calls as a multiple of those of the stored bytes."""
+        """The function calls as a multiple of those for the stored bytes."""
         return self.later.calls / self.stored.calls
 
     @property
     def row(self) -> str:
-        """The row of the table; of the first lists, the mean."""
+        """The row of the table, with the mean of the first lists."""
         count = len(self.first)
         cells = (
             self.name,
@@ -103,7 +103,7 @@ class Listing:
 
 
 class Project:
-    """A project with so many tools, a multiple of four, and one kind of permission.
+    """A project with this many tools, a multiple of four, and one kind of permission.
 
     Args:
         name: one of `PERMISSIONS`.
@@ -117,7 +117,7 @@ class Project:
 
     @property
     def urlconf(self) -> ModuleType:
-        """The URLconf: the tools, the endpoint, and a view that answers with a list's bytes."""
+        """The URLconf: the tools, the endpoint, and a view that sends the bytes of a list."""
         router = SimpleRouter()
         for number in range(self.tools // TOOLS_PER_VIEWSET):
             model, serializer_class = MODELS[number % 2]
@@ -139,16 +139,16 @@ class Project:
         return module
 
     def send_stored(self, request: HttpRequest) -> HttpResponse:
-        """Answer with the bytes of the list, to whoever the endpoint would let in."""
+        """Answer with the bytes of the list, with the authentication of the endpoint."""
         classes = resolve_authentication_classes()
         Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES).authenticate()
         json.loads(request.body)
         return HttpResponse(self.content, content_type="application/json")
 
     def measure(self, callers: int) -> Listing:
-        """Return the costs of one caller's later list, and of those of so many callers."""
+        """Return the cost of one caller's later list, and of the lists of this many callers."""
         clients = make_clients(callers)
-        # Without a store of what results left out, which has a tool of its own.
+        # Without the archive, which has a tool of its own.
         served = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": None}
         with override_settings(ROOT_URLCONF=self.urlconf, DRF_MCP=served):
             asked = clients[0].listing()
@@ -161,7 +161,7 @@ class Project:
         return Listing(self.name, self.tools, self.content, later, stored, first, last)
 
     def send(self, request: Request) -> bytes:
-        """Send a request outside any transaction: within one, nothing is remembered."""
+        """Send a request outside a transaction, since nothing is cached within one."""
         request.before()
         status, content = self.server.answer(request.environment())
         if status != 200 or b'"error"' in content[:100]:
@@ -169,7 +169,7 @@ class Project:
         return content
 
     def find_cost(self, request: Request, times: int = 1) -> Cost:
-        """Return the cost of a request, which was sent once before."""
+        """Return the cost of a request that was sent once before."""
         self.send(request)
 
         def find(measure: Callable[[Callable[[], Any]], Any]) -> Any:
@@ -181,14 +181,14 @@ class Project:
 
 
 def make_clients(count: int) -> list[Client]:
-    """Return the clients of so many users: of the first, who may do anything, and of others."""
+    """Return this many clients: a superuser's first, then those of other users."""
     rights = list(Permission.objects.filter(content_type__app_label="shop"))
     clients = []
     for number in range(count):
         user, _ = User.objects.get_or_create(
             username=f"caller-{number}", defaults={"is_superuser": number == 0}
         )
-        # Every other right of one, every third of the next.
+        # The first user has every second permission, the next user every third.
         user.user_permissions.set(rights[:: number + 1])
         clients.append(Client(Token.objects.get_or_create(user=user)[0].key))
     return clients

@@ -1,11 +1,10 @@
-"""The page beside the MCP Inspector and Swagger UI: ten tasks of a person, counted.
+"""The endpoint's page, the MCP Inspector and Swagger UI: a person's ten tasks, counted.
 
     pip install drf-spectacular-sidecar     # and `make node`, and Chromium
     python -m benchmarks.pages
     python -m benchmarks.pages read refund  # some of the tasks
 
-The three have the same shop. One run takes two minutes; seconds differ by the machine, the other
-figures do not.
+All three show the same shop. One run takes two minutes; only the seconds differ between machines.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from tests.programs.interop.servers import Shop, running
 
 
 def run(contestant: Any, names: Iterable[str]) -> dict[str, Effort]:
-    """Do the tasks one after another, each in a new tab but `copy`, which goes on from `read`."""
+    """Do each task in a new tab; only `copy` goes on in the tab of `read`."""
     done: dict[str, Effort] = {}
     last: Hands | None = None
     for name in names:

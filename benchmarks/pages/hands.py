@@ -1,4 +1,4 @@
-"""What a person does at a page, counted: clicks, keystrokes, mistakes, and the time of the run."""
+"""What a person does on a page, counted: clicks, keystrokes, mistakes and time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
-# The program pauses nowhere; a page that does not answer by then has failed.
+# The program never pauses; a page that does not answer within this time has failed.
 SECONDS_TO_ANSWER = 15
 
 
@@ -18,10 +18,10 @@ class Impossible(Exception):
 
 @dataclass(frozen=True)
 class Effort:
-    """What one task cost; `mistakes` are what the page let a careful person get wrong.
+    """The cost of one task; `mistakes` are those that the page lets a careful person make.
 
     Attributes:
-        done: whether the page can do it at all.
+        done: whether the page can do the task.
     """
 
     done: bool
@@ -43,7 +43,7 @@ class Hands:
         self.clicks += 1
 
     def type(self, target: Locator, text: str) -> None:
-        """Click a field that is empty, or holds an example, and type into it."""
+        """Click a field that is empty or holds an example, and type into it."""
         target.first.fill(text)
         self.clicks += 1
         self.keys += len(text)
@@ -62,7 +62,7 @@ class Hands:
         self.keys += 1
 
     def find_on_page(self, text: str) -> None:
-        """Use the browser's own search, which the text must be found by."""
+        """Use the browser's own search, which has to find the text."""
         self.keys += 1 + len(text)
         self.expect(text)
 

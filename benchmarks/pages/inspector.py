@@ -1,4 +1,4 @@
-"""The ten tasks at the web page of the MCP Inspector."""
+"""The ten tasks in the web page of the MCP Inspector."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Inspector:
     def sign_in(self, hands: Hands) -> None:
         # The token was pasted into the command that starts it.
         hands.keys += 2
-        # Both are moved while they are shown, which a click would wait for the end of.
+        # Both move while they appear, and a click would wait until they stop.
         for target in (
             hands.page.get_by_role("switch"),
             hands.page.get_by_text("Tools", exact=True),
@@ -75,7 +75,7 @@ class Inspector:
         search = hands.page.get_by_placeholder("Search tools...")
         hands.type(search, "money back")
         hands.page.wait_for_timeout(300)
-        # It looks at names and titles alone: another word has to be thought of.
+        # It searches names and titles alone: the person has to think of another word.
         assert hands.page.get_by_text("orders_refund", exact=True).count() == 0
         hands.mistakes += 1
         hands.type(search, "refund")
@@ -85,7 +85,7 @@ class Inspector:
         self.open_tool(hands, "orders_create")
         hands.click(hands.page.get_by_role("button", name="Add item"))
         hands.expect("quantity")
-        # The limit of the schema is nowhere on the page.
+        # The page shows the schema's limit nowhere.
         assert hands.page.get_by_text("100").locator("visible=true").count() == 0
         raise Impossible
 
@@ -96,7 +96,7 @@ class Inspector:
         hands.type(page.get_by_label("page_size", exact=True), "2")
         self.execute(hands)
         hands.expect("total_count")
-        # The number of the page is an argument like any other, and the answer lies over the form.
+        # The page number is an ordinary argument, and the answer covers the form.
         hands.click(page.get_by_role("button", name="Close results"))
         hands.type(page.get_by_label("page", exact=True), "2")
         self.execute(hands)
@@ -123,7 +123,7 @@ class Inspector:
         hands.type(page.get_by_role("textbox", name="quantity"), "500")
         self.execute(hands)
         hands.expect("lines[0].quantity")
-        # It sent 100 without a word, so the error is about another value.
+        # The Inspector silently sent 100, so the error is about another value.
         assert page.get_by_text("less than or equal to 100").count() == 0
         hands.mistakes += 1
 
@@ -153,7 +153,7 @@ class Inspector:
         assert self.token in Path(download.value.path()).read_text()
 
     def choose(self, hands: Hands, field: Locator, value: str) -> None:
-        # Another element of the same field lies over its input.
+        # Another element of the field covers its input.
         field.first.click(force=True)
         hands.page.get_by_role("option", name=value, exact=True).first.click()
         hands.clicks += 2

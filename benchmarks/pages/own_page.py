@@ -1,4 +1,4 @@
-"""The ten tasks at the page of the endpoint."""
+"""The ten tasks on the endpoint's own page."""
 
 from __future__ import annotations
 

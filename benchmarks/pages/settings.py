@@ -1,4 +1,4 @@
-"""The example shop with the page of the endpoint, as it is while `DEBUG` is on."""
+"""The example shop with the endpoint's page, which `DEBUG` switches on."""
 
 from __future__ import annotations
 

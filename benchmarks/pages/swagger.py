@@ -1,4 +1,4 @@
-"""The ten tasks at Swagger UI, as drf-spectacular serves it."""
+"""The ten tasks in Swagger UI, as drf-spectacular serves it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Swagger:
         page.locator(".opblock").first.wait_for()
 
     def find(self, hands: Hands) -> None:
-        # The filter looks at tags alone, and the browser's own search at what is not folded.
+        # The filter searches tags alone, and the browser's own search only what is unfolded.
         hands.type(hands.page.locator(".operation-filter-input"), "money back")
         hands.page.wait_for_timeout(300)
         assert hands.page.locator(".opblock").count() == 0
@@ -53,12 +53,12 @@ class Swagger:
     def arguments(self, hands: Hands) -> None:
         block = self.open_operation(hands, "post", "/api/orders/")
         hands.click(block.get_by_text("Schema", exact=True))
-        # A line is folded within its list, and each of its fields again.
+        # A line is folded in its list, and each of its fields is folded too.
         toggle = ".model-toggle.collapsed"
         lines = block.locator("tr", has_text="lines").locator(toggle)
         quantity = block.locator("tr", has_text="quantity").locator(toggle).last
         for target in (lines, lines, quantity):
-            # What is folded out is drawn after the click.
+            # An unfolded part is drawn after the click.
             hands.page.wait_for_timeout(400)
             hands.click(target)
         hands.expect("maximum: 100")
@@ -97,7 +97,7 @@ class Swagger:
         hands.click(block.get_by_role("button", name="Try it out"))
         hands.type(block.locator("tr[data-param-name=id] input"), key)
         self.fill_body(hands, block, {"reason": "late", "amount": "1"})
-        # Done at the click, without a question.
+        # Done at the click, without a confirmation.
         self.execute(hands, block, 200)
         hands.mistakes += 1
 
@@ -113,7 +113,7 @@ class Swagger:
         self.execute(hands, block, status)
 
     def fill_body(self, hands: Hands, block: Locator, body: object) -> None:
-        # One key selects the example, which the JSON is typed over.
+        # One key selects the example, and the JSON is typed over it.
         hands.type(block.locator("textarea.body-param__text"), json.dumps(body))
         hands.keys += 1
 
@@ -124,7 +124,7 @@ class Swagger:
         block.locator(".live-responses-table .response-col_status").first.wait_for()
 
     def open_operation(self, hands: Hands, method: str, path: str) -> Locator:
-        # A person scrolls there: one key for a screenful, which a long list has several of.
+        # A person scrolls to it: one key for a screenful, and a long list has several.
         block = hands.page.locator(f".opblock-{method}").filter(
             has=hands.page.locator(f'[data-path="{path}"]')
         )

@@ -1,4 +1,4 @@
-"""The ten tasks, and who does them: carol, who knows the shop and has never seen its API."""
+"""The ten tasks of carol, who knows the shop and has never seen its API."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The same operations by drf_mcp, by other packages for the same project, and plain."""
+"""The same operations by drf_mcp, by other packages over the same project, and by plain HTTP."""

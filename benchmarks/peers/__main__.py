@@ -1,7 +1,7 @@
-"""``python -m benchmarks.peers``: tables of drf_mcp beside other packages over the same project.
+"""``python -m benchmarks.peers``: tables of drf_mcp and other packages over the same project.
 
-Each package runs in a process of its own, with the same Django and REST framework, and answers in
-turns with the plain request. The packages are installed into ``build/peers``.
+Each package runs in a process of its own with the same Django and REST framework, and takes turns
+with the plain request. The packages are installed into ``build/peers``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Process:
 
     Args:
         peer: the package.
-        folder: where its database is.
+        folder: the folder of its database.
         tools: how many tools the project has; 0 for the example.
     """
 
@@ -42,7 +42,7 @@ class Process:
         self.command = [find_python(peer), "-m", WORKER]
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("SHOP_")},
-            # A process that starts compiles nothing: what is prepared has done it.
+            # The preparation writes bytecode, so that later processes compile nothing.
             "PYTHONDONTWRITEBYTECODE": "",
             "PEER": peer,
             "TOOLS": str(tools),
@@ -53,7 +53,7 @@ class Process:
         self.process: subprocess.Popen[str] | None = None
 
     def run(self, argument: str, **environment: str) -> float:
-        """Run the worker to its end, and return the seconds of the processor that it took."""
+        """Run the worker until it ends, and return its processor seconds."""
         before = children_seconds()
         subprocess.run(
             [*self.command, argument],
@@ -98,7 +98,7 @@ def children_seconds() -> float:
 def measure(
     processes: Sequence[Process], operations: Sequence[str], rounds: int
 ) -> Iterator[tuple[str, str, report.Cost]]:
-    """Yield the operation, the package and the cost of each, measured in turns."""
+    """Yield operation, package and cost, all measured in turns."""
     asked = [(name, each) for name in operations for each in processes]
     costs = {(name, each.peer): report.Cost(each.ask("count", name=name)) for name, each in asked}
     for turn in range(rounds):
@@ -111,7 +111,7 @@ def measure(
 def find_starts(processes: Sequence[Process], rounds: int) -> Mapping[str, report.Start]:
     """Return the seconds of processes until their first answer, measured in turns.
 
-    The process without a package has the same interpreter and the same packages beside it.
+    The process without a package has the same interpreter and the same installed packages.
     """
     found = {each.peer: report.Start() for each in processes}
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""What a package's answers hold, and what its calls did to the rows."""
+"""What a package's answers contain, and which rows its calls changed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ UNAUTHORIZED = 401
 
 
 class NothingDone(Exception):
-    """An operation did not do its work, so that its figures would mean nothing."""
+    """An operation did not do its work, so its figures are meaningless."""
 
 
 class Checker:
-    """Does each operation once by the endpoint and once by the API, and compares the two."""
+    """Does each operation once through the endpoint and once through the API, and compares both."""
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
@@ -34,7 +34,7 @@ class Checker:
         return found | self.check_page() | self.check_refusals()
 
     def check_list(self) -> dict[str, Any]:
-        """The list, and whether a stranger gets it."""
+        """Check the list, and whether an anonymous caller gets it."""
         send = self.worker.make_measured(self.worker.operations["tools/list"])
         status, content = send()
         tools = read_result(status, content)["tools"]
@@ -60,13 +60,13 @@ class Checker:
 
         self.worker.make_measured(self.worker.operations["create"])()
         owners = Customer.objects.filter(email=EMAIL).values_list("owner__username", flat=True)
-        # A tool that is said to do nothing has to do nothing.
+        # A tool for which `lacks` gives a reason must have no effect.
         if list(owners) != ([] if "create" in self.worker.door.lacks else ["alice"]):
             raise NothingDone(f"create: rows of {list(owners)}")
         self.worker.undo()
 
     def check_page(self) -> dict[str, Any]:
-        """How many rows a page has, whose they are, and whether a filter is kept."""
+        """Check the number of rows on a page, their owner, and whether a filter works."""
         from benchmarks.peers.worker import FILTER, Operation
         from example_project.shop.models import Customer
 
@@ -85,7 +85,7 @@ class Checker:
         }
 
     def check_refusals(self) -> dict[str, Any]:
-        """What a refused create and a caller without permission are told, and what they changed."""
+        """Check a refused create and a call without permission: their answers and effects."""
         from example_project.shop.models import Customer, Ticket
 
         before = Customer.objects.count()
@@ -111,7 +111,7 @@ class Checker:
         return "error" in body or bool(body["result"].get("isError"))
 
     def find_text(self, operation: Operation) -> str:
-        """Return what the model reads."""
+        """Return the text that the model reads."""
         _, content = self.call(operation)
         body = read_body(content)
         if "error" in body:
@@ -119,7 +119,7 @@ class Checker:
         return "\n".join(block["text"] for block in body["result"]["content"])
 
     def find_rows(self, operation: Operation, strict: bool = True) -> list[dict[str, Any]]:
-        """Return the rows of an answer, wherever they stand; of an error none, unless strict."""
+        """Return the rows at any depth of an answer; of an error none, unless strict."""
         status, content = self.call(operation)
         result = read_result(status, content)
         if result.get("isError") and not strict:

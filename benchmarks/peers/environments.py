@@ -1,7 +1,7 @@
-"""The virtual environments of the packages, in ``build/peers``, made where there are none.
+"""The virtual environments of the packages in ``build/peers``, created where they are missing.
 
-Each has the Django and the REST framework of the environment that runs this, so that the plain
-request is the same everywhere.
+Each has the Django and the REST framework of the current environment, so that the plain request is
+the same everywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 PLACE = Path("build") / "peers"
 SHARED = ("Django", "djangorestframework", "django-filter", "pydantic")
-# A package that does not work with the second version of the SDK gets the first.
+# A package that does not support version 2 of the SDK gets version 1.
 REQUIREMENTS: dict[str, tuple[str, ...]] = {
     "fastmcp": ("fastmcp==4.2.3", "drf-spectacular==0.30.0"),
     "django-mcpz": ("django-mcpz==1.2.0",),
@@ -22,7 +22,7 @@ REQUIREMENTS: dict[str, tuple[str, ...]] = {
 
 
 def find_python(peer: str) -> str:
-    """Return the interpreter that has a package; the first time takes a minute and an index."""
+    """Return the interpreter that has a package. The first call takes a minute, and an index."""
     if peer not in REQUIREMENTS:
         return sys.executable
     place = PLACE.absolute() / peer

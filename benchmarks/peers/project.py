@@ -1,4 +1,4 @@
-"""The project behind the packages: the example's API, or one of many viewsets."""
+"""The project of all packages: the example's API, or one of many viewsets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from example_project.shop.models import Customer, Order
 from example_project.shop.serializers import CustomerSerializer, OrderSerializer
 
 MODELS = ((Order, OrderSerializer), (Customer, CustomerSerializer))
-# What each of the packages can make a tool of.
+# The methods that each package can make a tool of.
 MIXINS = (mixins.ListModelMixin, mixins.CreateModelMixin, mixins.DestroyModelMixin)
 
 
@@ -29,7 +29,7 @@ def nothing(request: Any) -> Response:
 
 
 def make_urlpatterns() -> list[Any]:
-    """Return the URLs of the API, without those of any package."""
+    """Return the URLs of the API, without those of a package."""
     if not settings.TOOLS:
         return [
             path("nothing/", nothing),
@@ -55,7 +55,7 @@ class Endpoint:
 
     Attributes:
         view: the class of the view.
-        method: the HTTP method, in small letters.
+        action: the viewset's name of the handler.
         action: what a viewset calls the method that answers.
         keys: the names of the keyword arguments in the path.
         name: a name that no other endpoint has.
@@ -94,7 +94,7 @@ def walk(
 
 
 def find_actions(view: type[Any], keys: Sequence[str]) -> dict[str, str]:
-    """Return the methods of a view that is no viewset, and what a viewset calls them."""
+    """Return the methods of a view that is no viewset, each with a viewset's name of the action."""
     actions = {"get": "retrieve" if keys else "list", "post": "create"}
     actions |= {"put": "update", "patch": "partial_update", "delete": "destroy"}
     return {method: action for method, action in actions.items() if hasattr(view, method)}

@@ -1,4 +1,4 @@
-"""The tables of what was found, as Markdown."""
+"""The tables of the results, as Markdown."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ROWS = {
     "refused": "a create, refused",
     "denied": "a caller without permission",
 }
-# Which tool of a package does an operation.
+# The tool of a package for an operation.
 DOES = {"create": "create", "refused": "create"}
 
 
 class Cost:
-    """What an operation costs, and what the plain request does.
+    """The cost of an operation and of its plain request.
 
     Args:
-        counted: of both ways, the function calls, the statements and the bytes.
+        counted: function calls, statements and bytes, of both requests.
     """
 
     def __init__(self, counted: Mapping[str, Mapping[str, int]]) -> None:
@@ -42,7 +42,7 @@ class Cost:
 
     @property
     def time(self) -> float:
-        """The median time of the processor, as a multiple of the plain request's."""
+        """The median processor time as a multiple of the plain request's."""
         return statistics.median(self.seconds["measured"]) / statistics.median(
             self.seconds["plain"]
         )
@@ -66,7 +66,7 @@ class Start:
 
 
 class Results:
-    """Everything that was found, by the number of tools (0 for the example) and the package."""
+    """All results, by number of tools (0 for the example) and package."""
 
     def __init__(self, peers: Sequence[str]) -> None:
         self.peers = peers
@@ -116,18 +116,18 @@ class Results:
         checks = [self.checks[0, peer] for peer in self.peers]
         count = Tokens().count_all
 
-        def say(key: str) -> list[str]:
+        def yes_or_no(key: str) -> list[str]:
             return ["yes" if check[key] else "**no**" for check in checks]
 
-        yield ["strangers are refused with 401", *say("strangers")]
-        yield ["the permission of the object holds", *say("denied_holds")]
-        yield ["the project's API goes on for published classes", *say("keeps_api")]
+        yield ["strangers are refused with 401", *yes_or_no("strangers")]
+        yield ["the permission of the object holds", *yes_or_no("denied_holds")]
+        yield ["the project's API goes on for published classes", *yes_or_no("keeps_api")]
         yield ["rows of the page", *(str(check["page"]) for check in checks)]
         yield [
             "rows where the filter matches " + str(checks[0]["matching"]),
             *(str(check["filtered"]) for check in checks),
         ]
-        yield ["an unknown argument is refused", *say("unknown")]
+        yield ["an unknown argument is refused", *yes_or_no("unknown")]
         pages = count([check["page_text"] for check in checks])
         yield ["tokens of the page", *map(str, pages)]
         for key in ("refused", "denied"):
@@ -141,11 +141,11 @@ class Results:
                 else:
                     kind = "an error" if check[f"{key}_is_error"] else "**no error**"
                     cells.append(f"{kind}, {size} tokens: `{shorten(text)}`")
-            yield [f"{title} is told", *cells]
+            yield [f"the answer to {title}", *cells]
 
 
 def shorten(text: str) -> str:
-    """Return the beginning of a text, fit for a cell."""
+    """Return the beginning of a text, short enough for a cell."""
     flat = " ".join(text.replace("|", "\\|").replace("`", "'").split())
     return flat if len(flat) <= 160 else flat[:157] + "..."
 

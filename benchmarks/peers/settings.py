@@ -1,7 +1,7 @@
-"""The example project with one of the packages in front of it, or with none.
+"""The example project with one package, or with none.
 
-The environment says which (PEER), where its database is (DATABASE), and for a project that was made
-for the benchmark how many tools it has (TOOLS).
+Environment variables name the package (PEER), the database (DATABASE) and, for a generated project,
+the number of its tools (TOOLS).
 """
 
 import os
@@ -14,7 +14,7 @@ from example_project.settings import DRF_MCP, INSTALLED_APPS, REST_FRAMEWORK
 
 PEER = os.environ["PEER"]
 TOOLS = int(os.environ.get("TOOLS", "0"))
-# One scheme for everybody: FastMCP's door takes no other.
+# One scheme for all packages, because FastMCP accepts no other.
 REST_FRAMEWORK = {
     **REST_FRAMEWORK,
     "DEFAULT_AUTHENTICATION_CLASSES": ["benchmarks.peers.authentication.BearerAuthentication"],
@@ -23,7 +23,7 @@ DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": os.environ["DATABASE"],
-        # Threads of a server keep their connection, as they do with any database behind a port.
+        # The threads of the server keep their connection, as with a database server.
         "CONN_MAX_AGE": None,
     }
 }
@@ -37,7 +37,7 @@ def without(*beginnings: str) -> list[str]:
 
 
 def hide_mcp_modules() -> None:
-    """Keep from autodiscovery what the example registers with drf_mcp and its apps."""
+    """Hide from autodiscovery what the example registers with drf_mcp and its apps."""
     for app in ("shop", "library"):
         sys.modules[f"example_project.{app}.mcp"] = ModuleType("mcp")
 

@@ -1,4 +1,4 @@
-"""The API, and the endpoint of the package that is in front of it."""
+"""The API, and the endpoint of the package."""
 
 from django.conf import settings
 

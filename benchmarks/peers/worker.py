@@ -1,8 +1,8 @@
-"""``python -m benchmarks.peers.worker``: one package in a process of its own, asked by JSON lines.
+"""``python -m benchmarks.peers.worker``: one package in a process of its own, by JSON lines.
 
-Run with the interpreter of the package; the environment is that of `benchmarks.peers.settings`.
-With ``--prepare`` it makes the database, and for FastMCP the document; with ``--first`` it answers
-one request and ends.
+Runs with the interpreter of the package and the settings of `benchmarks.peers.settings`. With
+``--prepare`` it creates the database, and for FastMCP the OpenAPI document. With ``--first`` it
+answers one request and ends.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Operation:
 
     Attributes:
         plain: method, path and body.
-        does: which tool, by the names of `Door.tools`; "" for the list of tools.
-        arguments: the tool's.
+        does: the operation's name in `Door.tools`; "" for the list of tools.
+        arguments: the arguments of the tool.
     """
 
     plain: tuple[str, str, Any]
@@ -91,7 +91,7 @@ class Worker:
             Operation(("DELETE", f"/api/tickets/{ticket['id']}/", None), "destroy", ticket),
         )
 
-    # How a request is sent: what is returned sends it once.
+    # Each returns a function that sends its request once.
 
     def make_plain(self, operation: Operation) -> Callable[[], Answer]:
         environment = self.make_environment(self.token, *operation.plain)
@@ -111,7 +111,7 @@ class Worker:
         return self.door.write(self.token, "tools/call", params)
 
     def undo(self) -> None:
-        """Take back what a create has made."""
+        """Delete the rows of a create."""
         if self.customer is not None:
             type(self.customer).objects.filter(email=EMAIL).delete()
 
@@ -122,10 +122,10 @@ class Worker:
             "measured": lambda: self.make_measured(operation),
         }
 
-    # What is measured.
+    # The measurements.
 
     def count(self, name: str) -> dict[str, dict[str, int]]:
-        """Return the function calls and the statements of an operation, once it is warm."""
+        """Return function calls and statements of an operation whose caches are filled."""
         found = {}
         for way, make in self.ways(name).items():
             for _ in range(WARMING):
@@ -140,7 +140,7 @@ class Worker:
         return found
 
     def time(self, name: str, turn: int) -> dict[str, list[float]]:
-        """Return the seconds of the processor for some of an operation, both ways."""
+        """Return the processor seconds of an operation, for both requests."""
         ways = list(self.ways(name).items())
         found: dict[str, list[float]] = {}
         for way, make in ways if turn % 2 else reversed(ways):
@@ -158,7 +158,7 @@ class Worker:
         return seconds
 
     def check(self) -> dict[str, Any]:
-        """Do each operation once, and return what came back and what it did."""
+        """Do each operation once, and return its answers and its effects."""
         from benchmarks.peers.checking import Checker
 
         return Checker(self).check()
@@ -172,7 +172,7 @@ class Worker:
 
 
 def count_calls(send: Callable[[], Any]) -> int:
-    """Return how many functions are called, those of C included, in all threads."""
+    """Return the number of function calls, those of C included, in all threads."""
     counter = itertools.count()
 
     def count(frame: Any, event: str, argument: Any) -> None:
@@ -190,7 +190,7 @@ def count_calls(send: Callable[[], Any]) -> int:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Collect no garbage within the block, and leave none from before."""
+    """Collect garbage before the block and none within it."""
     gc.collect()
     gc.disable()
     try:
@@ -200,7 +200,7 @@ def uncollected() -> Iterator[None]:
 
 
 def prepare() -> None:
-    """Make the database and fill it; write the OpenAPI document for FastMCP."""
+    """Create the database and fill it; write the OpenAPI document for FastMCP."""
     from django.conf import settings
     from django.core.management import call_command
 
@@ -220,7 +220,7 @@ def prepare() -> None:
 
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.peers.settings"
-    # What packages print is no answer.
+    # Output that packages print is no answer.
     output, sys.stdout = sys.stdout, sys.stderr
     django.setup()
     if "--prepare" in sys.argv:

@@ -1,4 +1,4 @@
-"""The agents' judge: its parts, and what it says of figures that become worse."""
+"""The scores of the scripted agent: its parts, and figures that are worse than recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.agents.faults import MENDED, SILENT, UNMENDED, Faults
 from benchmarks.agents.generation import Generator
 from benchmarks.agents.judge import Gates
 from benchmarks.agents.projects import DATA
-from benchmarks.agents.repair import Repair, Said
+from benchmarks.agents.repair import Repair, TextAnswer
 from benchmarks.agents.search import Search
 from benchmarks.agents.tokens import Tokens
 from drf_mcp.test import ToolResult
@@ -69,7 +69,7 @@ SIZES = dict.fromkeys([*Gates.SIZES, "error_tokens_median"], 100)
 
 
 def make_findings(*, accepted=True, ends=(MENDED, MENDED), **figures):
-    """What was found in a project, as far as it is held against what was recorded."""
+    """Return the findings about a project, as far as they are compared with recorded figures."""
     faults = [{"tool": "orders_list", "mistake": f"mistake {n}"} for n in range(len(ends))]
     pairs = zip(faults, ends, strict=True)
     return SimpleNamespace(
@@ -80,14 +80,14 @@ def make_findings(*, accepted=True, ends=(MENDED, MENDED), **figures):
     )
 
 
-def test_what_became_worse_than_recorded_is_said(tmp_path):
+def test_figures_worse_than_recorded_are_named(tmp_path):
     gates = Gates(tmp_path / "recorded.json")
     gates.record(make_findings(ends=(MENDED, UNMENDED)))
     gates = Gates(tmp_path / "recorded.json")
     as_good = [
         make_findings(list_tokens=99, error_tokens_median=100 + gates.CHANCE),
         make_findings(ends=(MENDED, UNMENDED)),
-        # Of a sample, whose median is another one.
+        # A sample, whose median differs from that of all faults.
         make_findings(ends=(MENDED,), error_tokens_median=200),
     ]
     assert [gates.find_worse(findings, exact=True) for findings in as_good] == [[], [], []]
@@ -114,20 +114,20 @@ def test_there_are_enough_entries_and_none_twice():
         assert len(set(texts)) == len(texts), name
 
 
-def test_every_fault_says_what_would_be_right():
+def test_every_fault_names_the_correct_reaction():
     faults = json.loads((DATA / "faults.json").read_text())
     for fault in (fault for subject in faults.values() for fault in subject):
         assert {"right", "then", "stop"} & fault.keys(), fault
 
 
-def test_arguments_are_made_as_their_schema_wants_them():
+def test_arguments_made_from_a_schema_are_valid():
     for seed in map(str, range(20)):
         arguments = Generator(seed).make_arguments(SCHEMA, share=0.7)
         Draft202012Validator(SCHEMA).validate(arguments)
         assert arguments == Generator(seed).make_arguments(SCHEMA, share=0.7)
 
 
-def test_a_date_is_the_same_whether_its_form_is_a_pattern_or_a_format():
+def test_a_date_of_a_pattern_equals_that_of_a_format():
     for pattern, name in (
         (r"^\d{4}-[01]\d-[0-3]\d$", "date"),
         (r"^\d{4}-(0[1-9]|1[0-2])-\d\d$", "date"),
@@ -137,13 +137,13 @@ def test_a_date_is_the_same_whether_its_form_is_a_pattern_or_a_format():
         assert made == Generator("b").make({"type": "string", "format": name}), pattern
 
 
-def test_a_pattern_of_other_texts_gets_no_date():
+def test_a_pattern_that_matches_other_texts_gets_no_date():
     for pattern in (r"^[-\w]+$", r"^[\d-]+$", "^[^/]+$"):
         schema = {"type": "string", "pattern": pattern}
         assert len({Generator(str(seed)).make(schema) for seed in range(5)}) > 1, pattern
 
 
-def test_a_pattern_that_no_text_fits_is_named():
+def test_a_pattern_that_no_text_matches_is_an_error():
     with pytest.raises(ValueError, match=re.escape("(?!a)a")):
         Generator("").make({"type": "string", "pattern": "(?!a)a"})
 
@@ -170,20 +170,20 @@ def test_a_search_ranks_by_words_and_wrong_tools_before_right_ones_of_equal_scor
         ({"weather": 1}, ("weather", "unknown", "Unknown argument."), {}),
     ],
 )
-def test_the_agent_mends_what_the_error_names(sent, refusal, mended):
+def test_the_agent_corrects_the_argument_that_the_error_names(sent, refusal, mended):
     tools = {"orders_list": {**TOOLS["orders_list"], "inputSchema": {**SCHEMA, "required": []}}}
     step = Repair(tools, "orders_list", sent, refuse(*refusal), {}).find_step()
     assert step.arguments == mended
 
 
-def test_the_agent_uses_what_the_user_said_only_where_the_error_points():
+def test_the_agent_uses_the_users_value_only_for_the_argument_that_the_error_names():
     knows = {"rows": 5, "status": "paid"}
     result = refuse("rows", "invalid", "A valid integer is required.")
     step = Repair(TOOLS, "orders_list", {"rows": "few"}, result, knows).find_step()
     assert step.arguments == {"rows": 5}
 
 
-def test_the_agent_stops_where_no_retry_helps_and_goes_to_a_tool_that_is_named():
+def test_the_agent_stops_at_a_final_error_and_calls_a_tool_that_the_error_names():
     refused = refuse("", "", "You may not.", kind="authorization")
     assert Repair(TOOLS, "orders_list", {"rows": 1}, refused, {}).find_step().arguments is None
     named = refuse("", "", "Use orders_refund.", kind="not_found")
@@ -193,16 +193,16 @@ def test_the_agent_stops_where_no_retry_helps_and_goes_to_a_tool_that_is_named()
 
 def test_the_agent_reads_a_warning_as_it_reads_an_error():
     knows = {"status": "paid", "rows": 5}
-    said = Said("No rows: 'status' may be another. orders_refund lists more.")
+    said = TextAnswer("No rows: 'status' may be another. orders_refund lists more.")
     step = Repair(TOOLS, "orders_list", {"status": "shipped"}, said, knows).find_step()
     assert (step.arguments, step.tools) == (None, frozenset({"orders_refund"}))
-    said = Said("No rows: 'status' may be another.")
+    said = TextAnswer("No rows: 'status' may be another.")
     step = Repair(TOOLS, "orders_list", {"status": "shipped"}, said, knows).find_step()
     assert (step.arguments, step.tools) == ({"status": "paid"}, frozenset())
 
 
 class Answering:
-    """An endpoint whose answers to a code are rows, or none and a warning."""
+    """An endpoint that answers one code with rows, and other codes with no rows and a warning."""
 
     tools = TOOLS
     package = "drf_mcp"
@@ -236,7 +236,7 @@ def test_an_answer_with_a_warning_is_mended_only_if_the_next_call_is_right(warni
     assert Faults(endpoint).judge(fault, endpoint).end == end
 
 
-def test_arguments_are_made_of_the_values_that_words_name():
+def test_arguments_are_made_from_examples_in_the_description():
     words = "Where. One of 249 values, such as AD, AE, AF. May be null."
     schema = {"type": "string", "description": words}
     assert Generator("x").make(schema) in {"AD", "AE", "AF"}
@@ -244,7 +244,7 @@ def test_arguments_are_made_of_the_values_that_words_name():
     assert Generator("x").make({"type": "integer", "description": words}) in {7, 8}
 
 
-def test_tokens_are_said_to_be_estimated_where_no_encoder_is_installed(monkeypatch):
+def test_tokens_are_estimated_without_an_encoder(monkeypatch):
     monkeypatch.setattr(Tokens, "has_tiktoken", lambda self: False)
     monkeypatch.setattr(Tokens, "has_node", lambda self: False)
     tokens = Tokens()

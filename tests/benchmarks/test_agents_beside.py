@@ -1,4 +1,4 @@
-"""The judge beside another package: its list and its messages are read as fairly as ours."""
+"""Another package in the same run: its list and its messages are read as fairly as ours."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ def test_a_refusal_is_read_with_its_kind_and_the_arguments_it_names():
         assert result.text == text
 
 
-def test_an_answer_is_read_without_what_the_protocol_wraps_around_it():
+def test_the_wrapper_of_the_protocol_is_removed_from_an_answer():
     assert read('{"result":[{"id":1}]}', failed=False).data == [{"id": 1}]
     assert read('{"id":1}', failed=False).data == {"id": 1}
     assert read("plain", failed=False).data == "plain"
 
 
-def test_the_arguments_of_the_next_page_are_those_of_its_address():
+def test_the_arguments_of_the_next_page_come_from_its_url():
     page = {"next": "http://127.0.0.1/api/orders/?page=2&status=paid", "results": []}
     result = read(json.dumps(page), failed=False)
     assert result.envelope["meta"] == {"pagination": {"next": {"page": "2", "status": "paid"}}}
     assert read('{"next":null}', failed=False).meta == {}
 
 
-def test_a_schema_is_read_with_its_references_and_all_of_in_place():
+def test_references_and_all_of_are_resolved():
     schema = {
         "$defs": {"Priority": {"type": "integer", "enum": [1, 2], "description": "General."}},
         "properties": {
@@ -96,7 +96,7 @@ def test_a_schema_is_read_with_its_references_and_all_of_in_place():
 
 @pytest.fixture
 def route_names(monkeypatch):
-    """The names of a list with the routes of two of our tools, of which one updates."""
+    """The names of a list that shares routes with our tools."""
 
     def make(method, path):
         return SimpleNamespace(
@@ -150,7 +150,7 @@ def test_a_tool_of_another_list_is_found_by_its_route_and_method(route_names):
     assert route_names.find_data_name("books_put") == "books_update"
 
 
-def test_arguments_are_told_in_the_words_of_another_list(route_names):
+def test_arguments_are_renamed_for_another_list(route_names):
     sent = {"customer_pk": 1, "status": "paid", "state": "new"}
     told = {"customer_id": 1, "status": "paid", "state": "new"}
     assert route_names.translate("orders_list", sent) == told
@@ -158,7 +158,7 @@ def test_arguments_are_told_in_the_words_of_another_list(route_names):
     assert route_names.translate("books_partial_update", sent) == {"isbn__path": "1", "isbn": "2"}
 
 
-def test_the_key_of_a_route_is_told_where_our_tool_takes_several_keys_instead(route_names):
+def test_the_key_in_the_path_is_kept_where_our_tool_takes_several_keys(route_names):
     assert route_names.translate("books_list", {"isbn": "1"}) == {"book_isbn": "1"}
 
 
@@ -167,7 +167,7 @@ def test_an_empty_list_of_required_members_is_dropped():
     assert drop_empty_lists(document) == {"a": [{"properties": {"required": {"required": ["id"]}}}]}
 
 
-def test_what_lists_a_subject_is_found_however_names_are_spelled():
+def test_the_list_tool_of_a_subject_is_found_in_any_spelling():
     tools = {
         name: {"name": name, "inputSchema": {}}
         for name in ("orders_retrieve", "orders_list", "apiRecipeList", "apiRecipeRetrieve")
@@ -177,14 +177,14 @@ def test_what_lists_a_subject_is_found_however_names_are_spelled():
     assert search.find_lister("/order") == "orders_list"
 
 
-def test_what_another_list_lacks_is_not_asked_of_it(route_names):
+def test_a_list_does_not_cover_tools_and_arguments_that_it_lacks(route_names):
     assert route_names.covers("orders_list", {"status": "paid"})
     assert not route_names.covers("orders_list", {"fields": ["id"]})
     assert not route_names.covers("books_destroy", {})
     assert not route_names.covers("books_partial_update", {"pages": "data:text/plain,1"})
 
 
-def test_only_paths_that_our_package_serves_are_given_to_another(route_names):
+def test_only_paths_of_our_tools_are_common(route_names):
     paths = ["/books/{id}/", "/v2/status/", "/login/"]
     assert route_names.find_common_paths(paths) == ["/books/{id}/", "/v2/status/"]
 
@@ -197,19 +197,19 @@ def test_labels_are_read_as_drf_spectacular_writes_them():
     }
 
 
-def test_an_error_at_a_range_is_read_for_both_of_its_ends():
+def test_an_error_about_a_range_applies_to_both_ends():
     schema = {"properties": {"placed_after": {"type": "string", "format": "date"}}}
     text = REFUSED + "{'placed': ['Enter a valid date.']}"
     assert mend(schema, {"placed_after": "1.10.2026"}, text) == {"placed_after": "2026-10-01"}
 
 
-def test_what_is_missing_is_looked_for_under_the_name_that_was_sent():
+def test_a_missing_argument_takes_the_value_of_an_unknown_one():
     schema = {"properties": {"customer_pk": {"type": "integer"}}, "required": ["customer_pk"]}
     text = "Missing required path parameters: {'customer_pk'}"
     assert mend(schema, {"customer": 3}, text) == {"customer_pk": 3}
 
 
-def test_arguments_are_made_of_formats_beside_patterns_and_of_no_length():
+def test_strings_are_made_from_format_with_pattern_and_from_maximum_length_zero():
     generator = Generator("1")
     date = {"type": "string", "format": "date", "pattern": r"^\d{4}-\d\d-\d\d$"}
     assert generator.make(date) == "2026-05-01"
@@ -219,23 +219,23 @@ def test_arguments_are_made_of_formats_beside_patterns_and_of_no_length():
 
 
 @pytest.mark.django_db
-def test_a_request_is_served_while_its_answer_is_waited_for(settings):
+def test_a_request_is_served_during_the_wait_for_a_line(settings):
     settings.ROOT_URLCONF = "example_project.urls"
     live = LiveServer()
     reading, writing = os.pipe()
 
     def ask() -> None:
-        with open(writing, "w") as told:
+        with open(writing, "w") as lines:
             try:
                 urlopen(f"{live.url}/api/orders/")
             except HTTPError as exc:
-                told.write(f"{exc.code}\n")
+                lines.write(f"{exc.code}\n")
                 exc.close()
 
     asking = threading.Thread(target=ask)
     asking.start()
-    with open(reading) as told:
-        assert live.wait_for_line(told).strip() == "401"
+    with open(reading) as lines:
+        assert live.wait_for_line(lines).strip() == "401"
     asking.join()
     assert live.crash is None
     live.close()
@@ -254,7 +254,7 @@ def make_found(package, *tasks):
     }
 
 
-def test_a_comparison_counts_the_tokens_of_tasks_that_every_list_could_do():
+def test_a_comparison_counts_only_tokens_of_tasks_that_every_list_could_do():
     now = [
         make_found("drf_mcp", ("a", 10, ""), ("b", 20, "")),
         make_found("FastMCP 4", ("a", 30, ""), ("b", 0, "No.")),

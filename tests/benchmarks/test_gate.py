@@ -1,4 +1,4 @@
-"""The gate of the benchmarks: what it says of figures that moved. It measures nothing here."""
+"""The gate of the benchmarks: its verdicts on figures that moved. It measures nothing here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECORDED = {
 
 @pytest.fixture
 def hold(tmp_path):
-    """Hold figures, as they are recorded but for some, against the record."""
+    """Compare the recorded figures, some of them changed, with the record."""
     record = Record(tmp_path / "recorded.json")
     record.write({"versions": VERSIONS, "figures": RECORDED})
 
@@ -36,7 +36,7 @@ def hold(tmp_path):
     return judge
 
 
-def test_figures_as_recorded_pass_with_what_their_tolerance_covers(hold):
+def test_figures_within_their_tolerance_pass(hold):
     assert hold() == ([], False)
     within = {"call": {"calls": 409, "calls, 1 door": 94}, "file": {"kilobytes in use": 2100}}
     within["list"] = {"bytes": 1009}
@@ -59,15 +59,14 @@ def test_a_figure_that_is_worse_or_missing_fails(hold):
     assert found == {row: ([row], True) for row in MOVED}
 
 
-def test_a_figure_that_is_better_is_said(hold):
+def test_a_better_figure_is_reported_and_passes(hold):
     rows, fails = hold(call={"statements": 1}, list={"bytes": 1010})
     assert rows[0] == "| a call: statements | 2 | 1 | better |"
     assert fails
     assert hold(call={"statements": 1}) == (rows[:1], False)
 
 
-def test_calls_may_differ_with_another_python(hold):
-    """Statements may not."""
+def test_with_another_python_calls_may_differ_and_statements_may_not(hold):
     assert hold({"Python": "3.14"}, call={"calls": 500}) == ([], False)
     assert hold({"Python": "3.14"}, call={"calls": 600, "statements": 3})[1]
 
@@ -87,8 +86,8 @@ def test_processor_time_over_its_bar_is_measured_again(monkeypatch):
     assert cpu.measure(None, None, 1.2) == (1.1, 1.0)
 
 
-def test_the_least_of_several_requests_is_counted():
-    """One of them may also delete the expired answers of the archive."""
+def test_the_least_count_of_several_requests_is_taken():
+    """One of the requests may also delete the expired answers of the archive."""
 
     class OneCostsMore:
         counts = iter([8, *[7] * (COUNTED - 1)])

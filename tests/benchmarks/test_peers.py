@@ -1,4 +1,4 @@
-"""The benchmark beside other packages. None is installed here, and nothing is measured."""
+"""The comparison with other packages. None is installed here, and nothing is measured."""
 
 from __future__ import annotations
 
@@ -63,17 +63,19 @@ def results(monkeypatch):
     return found
 
 
-def test_tables_say_what_a_package_cannot_and_why(results):
+def test_tables_name_what_a_package_lacks_and_why(results):
     lacking = {**CHECK, "lacks": {"create": LACK}, "denied_is_error": False, "strangers": False}
     results.checks[0, "theirs"] = lacking
     rows = {line.split(" | ")[0][2:]: line for line in results.write() if line.startswith("| ")}
     assert rows["read one row"] == "| read one row | 1.10 / 1.20; 2 | 1.10 / 1.20; 2 |"
     assert rows["a create"].endswith("| 1.10 / 1.20; 2 | cannot |")
     assert rows["a create, refused"].endswith("| cannot |")
-    assert rows["a refused create is told"].endswith(f"| cannot: {LACK} |")
-    assert "`email: Enter a valid \\| address.`" in rows["a refused create is told"]
+    assert rows["the answer to a refused create"].endswith(f"| cannot: {LACK} |")
+    assert "`email: Enter a valid \\| address.`" in rows["the answer to a refused create"]
     assert rows["strangers are refused with 401"].endswith("| yes | **no** |")
-    assert rows["a caller without permission is told"].endswith("| **no error**, 0 tokens: `No.` |")
+    assert rows["the answer to a caller without permission"].endswith(
+        "| **no error**, 0 tokens: `No.` |"
+    )
     assert rows["1002 tools: tools"] == "| 1002 tools: tools | 42 | 42 |"
     assert [
         line for name, line in rows.items() if "until its first list" in name and "1.50" in line
@@ -99,7 +101,7 @@ class FakeWorker:
         return lambda: (200, json.dumps({"result": self.result}).encode())
 
 
-def test_figures_of_an_operation_that_failed_are_not_taken():
+def test_an_operation_that_failed_gives_no_figures():
     failed = {"isError": True, "content": [{"type": "text", "text": "Unknown tool"}]}
     checker = Checker(FakeWorker(failed))
     with pytest.raises(NothingDone):
@@ -108,7 +110,7 @@ def test_figures_of_an_operation_that_failed_are_not_taken():
     assert checker.is_error(FakeWorker.operations["read"])
 
 
-def test_an_environment_is_made_once_and_again_where_a_version_moved(tmp_path, monkeypatch):
+def test_an_environment_is_made_once_per_version(tmp_path, monkeypatch):
     runs = []
     monkeypatch.chdir(tmp_path)
     (tmp_path / "build/peers/fastmcp").mkdir(parents=True)
@@ -122,7 +124,7 @@ def test_an_environment_is_made_once_and_again_where_a_version_moved(tmp_path, m
     assert runs[-1][-1] == "fastmcp==99"
 
 
-def test_messages_are_those_of_the_revision_that_a_package_speaks():
+def test_messages_follow_the_protocol_revision_of_the_package():
     now = Door().write("key", "tools/call", {"name": "customers_list", "arguments": {}})
     assert now["HTTP_MCP_NAME"] == "customers_list"
     assert now["HTTP_AUTHORIZATION"] == "Bearer key"
@@ -134,7 +136,7 @@ def test_messages_are_those_of_the_revision_that_a_package_speaks():
 
 
 @pytest.mark.parametrize(("tools", "count"), [(6, 6), (1002, 1002)])
-def test_a_project_has_as_many_endpoints_as_it_is_asked_for(tools, count):
+def test_a_generated_project_has_the_number_of_endpoints_in_its_setting(tools, count):
     with override_settings(TOOLS=tools):
         urls = ModuleType("urls")
         urls.urlpatterns = make_urlpatterns()

@@ -1,1 +1,1 @@
-"""Another package, given the same project and judged in the same run by the same rules."""
+"""Another package over the same project, scored in the same run by the same rules."""

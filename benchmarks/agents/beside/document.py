@@ -1,7 +1,7 @@
 """``python -m benchmarks.agents.beside.document PROJECT``: drf-spectacular's document of a project.
 
-A process of its own, since views keep the schema class that they are first asked for. The
-environment names the settings.
+Runs in a process of its own, because a view keeps the schema class of its first request. The
+environment variables name the settings.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ AUTO_SCHEMA = "drf_spectacular.openapi.AutoSchema"
 
 def make_document(name: str) -> dict[str, Any]:
     """Return the OpenAPI document of a project, as its clients get it."""
-    # A project that has chosen drf-spectacular keeps its own class and settings.
+    # A project that uses drf-spectacular already keeps its schema class and settings.
     own = {"DEFAULT_SCHEMA_CLASS": AUTO_SCHEMA, **getattr(settings, "REST_FRAMEWORK", {})}
     settings.REST_FRAMEWORK = own
     if not hasattr(settings, "SPECTACULAR_SETTINGS"):
-        # What drf-spectacular's documentation advises where clients are made of the document.
+        # drf-spectacular's documentation advises this for documents that become clients.
         settings.SPECTACULAR_SETTINGS = {"COMPONENT_SPLIT_REQUEST": True}
     django.setup()
     from drf_spectacular.generators import SchemaGenerator
@@ -40,7 +40,7 @@ def make_document(name: str) -> dict[str, Any]:
 def drop_empty_lists(value: Any) -> Any:
     """Return a document without empty lists of required members.
 
-    OpenAPI 3.0 has no such list, and FastMCP refuses the whole document for one.
+    OpenAPI 3.0 forbids an empty list, and FastMCP rejects the whole document for it.
     """
     if isinstance(value, list):
         return [drop_empty_lists(each) for each in value]
@@ -51,7 +51,7 @@ def drop_empty_lists(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    # Warnings about views go to the error stream.
+    # Warnings about views go to stderr.
     with contextlib.redirect_stdout(sys.stderr):
         document = make_document(sys.argv[1])
     json.dump(document, sys.stdout)

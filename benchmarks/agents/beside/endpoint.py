@@ -22,18 +22,18 @@ SERVER = Path(__file__).with_name("server.py")
 
 
 class Session:
-    """FastMCP's server and client in a process, its requests served by this one.
+    """FastMCP's server and client in another process; this process serves their HTTP requests.
 
     Attributes:
         version: FastMCP's version.
         page: the result of ``tools/list``.
-        names: how its list names what ours has.
+        names: FastMCP's names of our tools.
     """
 
     def __init__(self, project: Project, own: Endpoint, code_mode: bool = False) -> None:
         self.live = LiveServer()
         self.process = subprocess.Popen(
-            # Isolated: the folder of the script is no place to import from.
+            # Isolated mode: the folder of the script is not on the import path.
             [find_python(), "-I", str(SERVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -61,7 +61,7 @@ class Session:
         return document
 
     def ask(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a line and return the answer; meanwhile serve what FastMCP requests."""
+        """Send a line and return the answer. Serve FastMCP's HTTP requests until it arrives."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(message) + "\n")
@@ -76,7 +76,7 @@ class Session:
 
 
 def merge(schema: Any, root: Mapping[str, Any]) -> Any:
-    """Return a schema with its references and ``allOf`` put in place, as a model reads it."""
+    """Return a schema with ``$ref`` and ``allOf`` resolved, as a model reads it."""
     if isinstance(schema, list):
         return [merge(each, root) for each in schema]
     if not isinstance(schema, dict):
@@ -96,7 +96,7 @@ def merge(schema: Any, root: Mapping[str, Any]) -> Any:
 
 
 class FastMCPEndpoint(Endpoint):
-    """FastMCP's server as a user meets it: with the user's token on each request."""
+    """FastMCP's server as a user reaches it: every request has the user's token."""
 
     def __init__(self, project: Project, user: str, session: Session) -> None:
         self.session = session
@@ -111,7 +111,7 @@ class FastMCPEndpoint(Endpoint):
     @classmethod
     @contextmanager
     def opening(cls, own: Endpoint, code_mode: bool = False) -> Iterator[FastMCPEndpoint]:
-        """Open FastMCP's endpoint beside ours, with its code mode or without."""
+        """Open FastMCP's endpoint for the project of our endpoint, in code mode or not."""
         session = Session(own.project, own, code_mode)
         try:
             yield cls(own.project, own.project.user, session)

@@ -1,4 +1,4 @@
-"""The virtual environment of the other package, made where there is none."""
+"""The virtual environment with FastMCP, created on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLACE = Path("build") / "fastmcp-venv"
 
 
 def find_python() -> str:
-    """Return the Python that has FastMCP; the first time takes a minute and a package index."""
+    """Return the Python that has FastMCP. The first call takes a minute and an index."""
     folder = "Scripts" if sys.platform == "win32" else "bin"
     python = PLACE.absolute() / folder / "python"
     marker = PLACE / "installed"

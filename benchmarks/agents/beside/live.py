@@ -1,4 +1,4 @@
-"""The project behind a port, served in the thread that waits for the answer."""
+"""A live server for the project, which runs in the thread that waits for the answer."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from django.db import close_old_connections
 
 
 class QuietHandler(WSGIRequestHandler):
-    """Writes no log; a request a connection, so that none is waited for."""
+    """Writes no log, and closes the connection after each request."""
 
     def log_message(self, format: str, *arguments: Any) -> None: ...
 
 
 class LiveServer:
-    """Serves HTTP only while somebody waits: on the judge's own connection to the database.
+    """Serves HTTP only while a caller waits for a line, on the database connection of this process.
 
-    So what a request writes can be undone, as what a tool call in this process writes.
+    What a request writes can therefore be rolled back like the writes of a tool call.
 
     Attributes:
-        crash: the exception that the last waiting met in a view, None for none.
+        crash: the exception that a view raised during the last wait, None for none.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class LiveServer:
         self.crash = sys.exc_info()[1]
 
     def wait_for_line(self, stream: IO[str]) -> str:
-        """Return the next line of a stream; serve requests until it is there."""
+        """Return the next line of a stream; serve requests until the line arrives."""
         self.crash = None
         while True:
             ready, _, _ = select.select([self.server, stream], [], [])
@@ -50,7 +50,7 @@ class LiveServer:
             self.serve()
 
     def serve(self) -> None:
-        # The connection to the database is the judge's, and stays open.
+        # The requests use the database connection of this process, so it has to stay open.
         signals = (request_started, request_finished)
         for signal in signals:
             signal.disconnect(close_old_connections)

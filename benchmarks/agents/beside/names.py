@@ -1,4 +1,4 @@
-"""What the data files call tools and arguments, in the words of another list."""
+"""Names of tools and arguments: those of the data files, and those of another package's list."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PLACEHOLDER = re.compile(r"\{([^}]+)\}")
 
 
 def make_pattern(path: str) -> str:
-    """Return a regular expression for the paths of a route, as another list may write them."""
+    """Return a regular expression for the path of a route, as another package may write it."""
     parts = PLACEHOLDER.split(path)
-    # Every second part is a placeholder's name; the other list may have its value there.
+    # Every second part names a placeholder; the other package may write a value in its place.
     return "".join("([^/]+)" if n % 2 else re.escape(part) for n, part in enumerate(parts))
 
 
@@ -23,18 +23,18 @@ def blank(path: str) -> str:
 
 
 class Names:
-    """The names of our own list, which the data files use."""
+    """Names of tools and arguments in the data files, which are those of our list."""
 
     def find_tool(self, name: str) -> str | None:
-        """Return the tool that a data file means, None if the list has none."""
+        """Return the tool that a data file names, None if the list does not have it."""
         return name
 
     def find_data_name(self, tool: str) -> str:
-        """Return what the data files call a tool."""
+        """Return the data files' name of a tool."""
         return tool
 
     def translate(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return arguments of a tool of the data files, as the list names them."""
+        """Return the arguments of a tool of the data files under the names of the list."""
         return dict(arguments)
 
     def covers(self, tool: str, arguments: Mapping[str, Any]) -> bool:
@@ -43,11 +43,11 @@ class Names:
 
 
 class RouteNames(Names):
-    """The names of another list: the same tool is the same route and method.
+    """Names of another package's list: two tools are the same if route and method are.
 
     Args:
-        routes: method, path and ``arguments`` of each tool of the other list; of these
-            ``location`` and ``openapi_name``.
+        routes: method, path and ``arguments`` (``location`` and ``openapi_name`` of each) of every
+            tool of the other list.
         own: the tools of our list.
     """
 
@@ -64,7 +64,7 @@ class RouteNames(Names):
             path = endpoint.route.path
             self.add(name, endpoint.method.upper(), path, own[name], routes)
         for tool, route in routes.items():
-            # A method that our list leaves out is meant by the rules of its route.
+            # Where our list has no tool for a method, the route decides.
             method, path = route["method"], blank(route["path"])
             owners = [name for name, its in self.paths.items() if its == path]
             if tool not in self.data_names and owners and method == "PUT":
@@ -72,7 +72,7 @@ class RouteNames(Names):
 
     @classmethod
     def find_common_paths(cls, paths: Iterable[str]) -> list[str]:
-        """Return those of another list's paths at which our package has a tool for somebody."""
+        """Return the other list's paths that have a tool of ours for at least one user."""
         routes = [tool.endpoint.route.path for tool in registry.tools().values()]
         patterns = [re.compile(make_pattern(route)) for route in routes]
         return [path for path in paths if any(each.fullmatch(path) for each in patterns)]
@@ -85,7 +85,7 @@ class RouteNames(Names):
         tool: Mapping[str, Any],
         routes: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        """Take in a tool of ours, if the other list has its route."""
+        """Add our tool, if the other list has its route."""
         pattern = re.compile(make_pattern(path))
         for other, route in routes.items():
             match = pattern.fullmatch(route["path"])
@@ -97,7 +97,7 @@ class RouteNames(Names):
             return
 
     def add_update(self, tool: str, owners: list[str]) -> None:
-        """Take in a PUT of the other list, where ours has PATCH alone."""
+        """Add a PUT of the other list where our list has PATCH alone."""
         patch = next((each for each in owners if each.endswith("_partial_update")), None)
         if patch is not None:
             name = patch.replace("_partial_update", "_update")
@@ -111,7 +111,7 @@ class RouteNames(Names):
         values: tuple[str, ...],
         arguments: Mapping[str, Mapping[str, str]],
     ) -> dict[str, str]:
-        """Return the other list's name of each of our arguments that the other tool has."""
+        """Return the other list's name of each argument that both tools have."""
         places = {
             place: {
                 a["openapi_name"]: name for name, a in arguments.items() if a["location"] == place
@@ -130,7 +130,7 @@ class RouteNames(Names):
                 other = places["body"].get(name) or places["query"].get(bare)
             if other:
                 found[name] = other
-        # A tool that takes several keys at once has none of its route's own argument.
+        # A tool that takes several keys at once has no argument for the key in the path.
         keys = {name: places["path"].get(value.strip("{}")) for name, value in in_path.items()}
         return {**{name: key for name, key in keys.items() if key}, **found}
 
@@ -145,6 +145,6 @@ class RouteNames(Names):
         return {known.get(name, name): value for name, value in arguments.items()}
 
     def covers(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        # How a file is sent is each package's own.
+        # Each package has its own way to send a file.
         files = any(str(value).startswith("data:") for value in arguments.values())
         return tool in self.tools and not files and set(arguments) <= self.arguments[tool].keys()

@@ -1,4 +1,4 @@
-"""A result of a tool that passes HTTP's answers on, read as the judge reads our envelope."""
+"""A result that passes HTTP responses on, read with the interface of our envelope."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ WRAPPED = {"result"}
 
 
 class PlainResult(ToolResult):
-    """A result without an envelope: the answer of a view, or a sentence with HTTP's refusal.
+    """A result without an envelope: the response of a view, or a sentence about an HTTP error.
 
-    Whatever a careful reader finds in it is found: the status, the arguments that REST
-    framework names, the next page.
+    Finds all that a careful reader finds: the status, the arguments that REST framework names,
+    the next page.
     """
 
     @functools.cached_property
     def status(self) -> int:
-        """The status that the sentence tells, 0 where it tells none."""
+        """The status that the sentence names, 0 if it names none."""
         found = REFUSAL.search(self.text) if self.is_error else None
         return int(found["status"]) if found else 0
 
     @functools.cached_property
     def body(self) -> Any:
-        """What the view said of a refusal."""
+        """The body of the view's error response."""
         found = REFUSAL.search(self.text)
         text = (found and found["body"]) or ""
         for read in (json.loads, ast.literal_eval):
@@ -53,7 +53,7 @@ class PlainResult(ToolResult):
             answer = json.loads(self.text)
         except ValueError:
             return self.text
-        # The protocol has no structured content but objects.
+        # The protocol allows only objects as structured content.
         wrapped = isinstance(answer, dict) and answer.keys() == WRAPPED
         return answer["result"] if wrapped else answer
 
@@ -87,9 +87,9 @@ class PlainResult(ToolResult):
         return tuple(self.find_problems(self.body, ""))
 
     def find_problems(self, value: Any, pointer: str) -> Iterator[ToolProblem]:
-        """Yield what REST framework's body, or pydantic's, says of each field."""
+        """Yield REST framework's, or pydantic's, message for each field."""
         if isinstance(value, dict) and "loc" in value and "msg" in value:
-            # pydantic's: the place begins with body, query or path.
+            # In pydantic's errors the location begins with body, query or path.
             place = "/".join(map(str, value["loc"][1:]))
             yield ToolProblem("invalid", str(value["msg"]), f"/{place}")
         elif isinstance(value, dict):
@@ -108,5 +108,5 @@ class PlainResult(ToolResult):
         further = self.data.get("next") if isinstance(self.data, dict) else None
         if not isinstance(further, str):
             return {}
-        # An agent reads the arguments of the next page out of its address.
+        # An agent reads the arguments of the next page from its URL.
         return {"pagination": {"next": dict(parse_qsl(urlsplit(further).query))}}

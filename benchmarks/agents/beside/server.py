@@ -1,8 +1,8 @@
-"""FastMCP's server over an OpenAPI document, and its own client: JSON lines in, JSON lines out.
+"""FastMCP's server over an OpenAPI document, with its own client: JSON lines in, JSON lines out.
 
-Runs in a virtual environment that has FastMCP and nothing of this project. The first line
-names the document and where the API is; the answer has the list and each tool's route. Each line
-after it is a call, each answer its result.
+Runs in a virtual environment that has FastMCP and nothing of this project. The first line names
+the document and the URL of the API; the answer has the list and the route of each tool. Each later
+line is a call, each answer its result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import httpx2
 from fastmcp import Client, FastMCP
 from fastmcp.experimental.transforms.code_mode import CodeMode
 
-# The judge serves one request after another.
+# The HTTP server of `LiveServer` serves one request after another.
 TIMEOUT_SECONDS = 60
 
 
@@ -27,7 +27,7 @@ def write(message: dict[str, Any]) -> None:
 
 
 def describe_routes(server: FastMCP) -> dict[str, Any]:
-    """Return method, path and places of the arguments of each tool."""
+    """Return method, path and argument locations of each tool."""
     (provider,) = [each for each in server.providers if hasattr(each, "_spec")]
     routes = {name: tool._route for name, tool in provider._tools.items()}
     return {
@@ -37,7 +37,7 @@ def describe_routes(server: FastMCP) -> dict[str, Any]:
 
 
 async def answer(client: Client, call: dict[str, Any]) -> dict[str, Any]:
-    """Call a tool, and return its result as it goes over the wire."""
+    """Call a tool, and return its result as it is sent to a client."""
     try:
         result = await client.call_tool_mcp(call["tool"], call["arguments"])
     except Exception as exc:  # noqa: BLE001  # The client's own refusals are what an agent reads, too.
@@ -48,7 +48,7 @@ async def answer(client: Client, call: dict[str, Any]) -> dict[str, Any]:
 async def main() -> None:
     asked = json.loads(sys.stdin.readline())
     api = httpx2.AsyncClient(base_url=asked["url"], timeout=TIMEOUT_SECONDS)
-    # Answers that break their own document are no failures then.
+    # A response that does not match the OpenAPI document is no failure then.
     server = FastMCP.from_openapi(openapi_spec=asked["document"], client=api, validate_output=False)
     if asked["code_mode"]:
         server.add_transform(CodeMode())

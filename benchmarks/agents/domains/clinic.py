@@ -1,4 +1,4 @@
-"""A medical practice: patients, appointments, what is found and prescribed, bills."""
+"""A medical practice: patients, appointments, findings, prescriptions and bills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A help desk: tickets, what is said in them, who works on them."""
+"""A help desk: tickets, their comments, and the agents who work on them."""
 
 from __future__ import annotations
 

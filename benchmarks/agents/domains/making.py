@@ -31,7 +31,7 @@ class ObjectViewSet(viewsets.ModelViewSet):
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
     def read(self) -> Any:
-        """Return what was sent, as the serializer of the action reads it."""
+        """Return the validated data, by the serializer of the action."""
         serializer = self.get_serializer(data=self.request.data)
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data

@@ -1,4 +1,4 @@
-"""The models of all, where Django looks for them."""
+"""The models of all domains, where Django looks for them."""
 
 from benchmarks.agents.domains.boxoffice import *  # noqa: F403
 from benchmarks.agents.domains.clinic import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""A few rows of each of the four, for tasks of several steps."""
+"""A few rows of three domains, for tasks of several steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=timezone.utc)
 
 
 def seed_domains() -> None:
-    # Tables of an app without migrations.
+    # Creates the tables: an app without migrations has none.
     call_command("migrate", run_syncdb=True, verbosity=0)
     seed_helpdesk()
     seed_boxoffice()

@@ -1,4 +1,4 @@
-"""A warehouse: what lies where, what comes and what goes."""
+"""A warehouse: stock by location, goods in and goods out."""
 
 from __future__ import annotations
 

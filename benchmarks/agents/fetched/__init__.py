@@ -1,6 +1,6 @@
-"""Projects of others, fetched to be judged: their settings with the package in them, and rows.
+"""Fetched projects of others: how each is set up with the package, and rows for it.
 
-Nothing of a project is kept here but questions about its endpoints.
+This folder keeps nothing of a project but questions about its endpoints.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Fetched:
 
     Attributes:
         settings: its settings module.
-        commit: of which version the data file speaks.
-        user: whose token the agent has.
+        commit: the commit for which the data file was written.
+        user: the user whose token the agent has.
         scheme: the scheme of its tokens.
-        environment: what its settings read from the environment.
-        call_middleware: what of its middleware decides by path.
+        environment: the environment variables that its settings read.
+        call_middleware: the patterns of its middleware that decides by path.
     """
 
     settings: str
@@ -36,7 +36,7 @@ class Fetched:
     call_middleware: str = ""
 
     def prepare(self, name: str, source: Path) -> None:
-        """Make this process the project's, with its own database file."""
+        """Configure this process for the project, with a database file."""
         sys.path.insert(0, str(source.absolute()))
         os.environ.update(self.environment)
         os.environ.update(
@@ -47,7 +47,7 @@ class Fetched:
         )
 
     def fill_database(self, name: str) -> None:
-        """Make the tables and rows of a project that is set up, if the file has none."""
+        """Create the tables and rows of a project that is set up, if the file has none."""
         from django.contrib.auth import get_user_model
         from django.core.management import call_command
 

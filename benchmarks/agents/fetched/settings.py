@@ -1,4 +1,4 @@
-"""A fetched project's own settings, with the package and a database file in them.
+"""A fetched project's own settings, plus the package and a database file.
 
 ``AGENTS_SETTINGS`` names the project's settings module, ``AGENTS_DATABASE`` the file.
 """
@@ -13,7 +13,7 @@ from benchmarks.agents.settings import LOGGING as QUIET
 
 OWN = "benchmarks.agents.fetched.settings"
 
-# Some projects read settings while their package is imported: those see their own module.
+# Some projects read settings while their package is imported: they have to see their own module.
 os.environ["DJANGO_SETTINGS_MODULE"] = os.environ["AGENTS_SETTINGS"]
 project = import_module(os.environ["AGENTS_SETTINGS"])
 os.environ["DJANGO_SETTINGS_MODULE"] = OWN

@@ -1,4 +1,4 @@
-"""A fetched project's own URLs, with the MCP endpoint before them."""
+"""A fetched project's own URLs, preceded by the MCP endpoint."""
 
 from importlib import import_module
 

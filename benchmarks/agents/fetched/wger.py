@@ -1,4 +1,4 @@
-"""Rows for wger: its own units and muscles, our exercises, foods, and a year of one member."""
+"""Rows for wger: its own units and muscles, our exercises and foods, a member's year."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXERCISES = [
     ("Plank", "Abs", ["Rectus abdominis"], "Gym mat"),
     ("Calf raise", "Calves", ["Gastrocnemius"], "Dumbbell"),
 ]
-# Name, energy in kcal, protein, carbohydrates, fat in grams of 100.
+# Name, energy in kcal, protein, carbohydrates, fat, in grams per 100 g.
 FOODS = [
     ("Rolled oats", 372, 13, 59, 7),
     ("Chicken breast", 106, 24, 0, 1),

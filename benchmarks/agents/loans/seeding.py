@@ -10,7 +10,7 @@ from rest_framework.authtoken.models import Token
 
 from benchmarks.agents.loans.models import Author, Book, Branch, Copy, Fine, Hold, Loan, Member
 
-# Nothing depends on the day of seeding.
+# Dates are fixed: no row depends on the day of seeding.
 DAY = date(2026, 3, 2)
 BRANCHES = [("Central Library", "central", "Leeds"), ("Harbour Branch", "harbour", "Hull")]
 BRANCHES += [("Mill Lane", "mill-lane", "Leeds"), ("Station Road", "station-road", "York")]

@@ -1,4 +1,4 @@
-"""The API: viewsets as projects write them, few of them with words."""
+"""The API: viewsets as projects write them, few of them with docstrings."""
 
 from __future__ import annotations
 

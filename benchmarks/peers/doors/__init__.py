@@ -1,4 +1,4 @@
-"""How each package is put in front of the example project: one module for each."""
+"""The endpoint of each package over the example project: one module for each package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODULES = {
 
 
 def find_door(peer: str) -> type[Door]:
-    """Return the class of a package's endpoint, whose module imports the package."""
+    """Return the class of a package's endpoint; its module imports the package."""
     module = import_module(f"benchmarks.peers.doors.{MODULES[peer]}")
     door: type[Door] = module.Door
     return door

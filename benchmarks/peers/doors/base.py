@@ -1,4 +1,4 @@
-"""What an endpoint is to the benchmark: something that answers MCP messages in this process."""
+"""The interface of an endpoint: it answers MCP messages in this process."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ENVIRONMENT = {
 
 
 class Door:
-    """An endpoint of the project, by its WSGI handler; without a package, the API alone.
+    """An endpoint of the project, through its WSGI handler; without a package, the API alone.
 
     Attributes:
-        version: of the package.
-        tools: which tool does an operation.
-        lacks: why a tool does not do its operation.
-        revision: the protocol that messages are written in.
+        version: the version of the package.
+        tools: the name of the tool for each operation.
+        lacks: why a tool does not do its operation, by operation.
+        revision: the protocol revision of the messages.
     """
 
     version = ""
@@ -54,11 +54,11 @@ class Door:
         return []
 
     def keeps_api(self) -> bool:
-        """Return whether classes that tools are made of go on to answer over HTTP."""
+        """Return whether a class still answers over HTTP after a tool was made of it."""
         return True
 
     def write_arguments(self, operation: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments of an operation as the package's tool takes them."""
+        """Return the arguments of an operation as the package's tool expects them."""
         return arguments
 
     def write(
@@ -85,7 +85,7 @@ class Door:
         response.close()
         return response.status_code, content
 
-    # Most packages are views of the project.
+    # Most packages provide views for the project's URLconf.
     answer = answer_plain
 
 

@@ -1,8 +1,8 @@
-"""FastMCP: ``from_openapi`` over drf-spectacular's document, the API asked in the same process.
+"""FastMCP: ``from_openapi`` over drf-spectacular's document, with the API in the same process.
 
-That is what its documentation gives a project that has an HTTP API. Without a port between them
-only the work of both is measured. FastMCP's own way has one credential for all callers; here a hook
-hands on each caller's, and a verifier of the project's tokens keeps strangers from the list.
+Its documentation recommends this to a project with an HTTP API. No network lies between them, so
+only their work is measured. FastMCP by itself has one credential for all callers; here a hook
+passes on each caller's, and a verifier of the project's tokens refuses anonymous callers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.peers.doors import base
 
 
 class ProjectTokens(TokenVerifier):
-    """Lets in whoever has a token of REST framework's."""
+    """Accepts REST framework's tokens."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         found = await Token.objects.select_related("user").filter(key=token).afirst()
@@ -34,7 +34,7 @@ class ProjectTokens(TokenVerifier):
 
 
 class CallersToken(httpx2.Auth):
-    """Sends the token of whoever calls the tool."""
+    """Sends the token of the caller."""
 
     def auth_flow(self, request: Any) -> Any:
         request.headers.update(get_http_headers(include={"authorization"}))
@@ -53,7 +53,7 @@ class Door(base.Door):
             base_url="http://localhost",
             auth=CallersToken(),
         )
-        # Answers that break their own document are no failures then.
+        # A response that does not match the OpenAPI document is no failure then.
         server = FastMCP.from_openapi(
             openapi_spec=document, client=api, validate_output=False, auth=ProjectTokens()
         )
@@ -72,7 +72,7 @@ class Door(base.Door):
         return self.loop.run_until_complete(self.answer_asgi(environment))
 
     async def answer_asgi(self, environment: dict[str, Any]) -> tuple[int, bytes]:
-        """Return the answer of FastMCP's application, as an ASGI server would ask it."""
+        """Return the response of FastMCP's ASGI application."""
         names = {"CONTENT_TYPE": "content-type", "CONTENT_LENGTH": "content-length"}
         names |= {
             name: name[5:].lower().replace("_", "-")

@@ -1,8 +1,8 @@
 """django-mcp-server: its ``drf_publish_..._mcp_tool`` for each viewset and view of the project.
 
-There is none for a single row: that tool is a method of an ``MCPToolset``, whose answer is written
-by a serializer, as its documentation shows. Publishing a class changes the class, so subclasses are
-published.
+It has no such function for a single row: as its documentation shows, that tool is a method of an
+``MCPToolset`` whose return value goes through a serializer. Publishing a class changes the class,
+so subclasses are published.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Door(base.Door):
             self.publish(endpoint, view)
 
     def publish(self, endpoint: Endpoint, view: type[Any]) -> None:
-        """Publish an endpoint that its functions take; they fill no path but with a row's key."""
+        """Publish an endpoint that its functions support: the path has no argument but a key."""
         keys = {getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", None)}
         if endpoint.action not in PUBLISH or not keys.issuperset(endpoint.keys):
             return

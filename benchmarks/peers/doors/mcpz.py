@@ -1,8 +1,9 @@
-"""django-mcpz: a function for each tool as its documentation shows, by the project's serializers.
+"""django-mcpz: a function for each tool, as its documentation shows.
 
-It knows nothing of REST framework: filters, pages, rules and refusals are what the functions say.
-The four that are called are written by hand. The others are there to be listed: their parameters
-are made from the serializers, which its users write one by one.
+It does not use REST framework: the functions do the filters, pages, permissions and errors, and
+write rows by the project's serializers. The four tools that are called are written by hand. The
+others are only listed: their parameters are made from the serializers, where a user writes each by
+hand.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from example_project.shop.serializers import CustomerSerializer
 
 
 def authenticate(request: HttpRequest) -> HttpResponse | None:
-    """Let in whoever has a token of REST framework's."""
+    """Accept REST framework's tokens."""
     try:
         found = BearerAuthentication().authenticate(request)  # type: ignore[arg-type]
     except AuthenticationFailed:
@@ -111,7 +112,7 @@ TYPES = {
 
 
 def make_parameters(endpoint: Endpoint) -> type[msgspec.Struct]:
-    """Return the parameters of an endpoint: the keys of its path, and what its serializer takes."""
+    """Return an endpoint's parameters: the keys of its path and its serializer's fields."""
     fields: list[Any] = [(key, int) for key in endpoint.keys]
     serializer_class = getattr(endpoint.view, "serializer_class", None)
     if serializer_class and endpoint.method in ("post", "put", "patch"):
@@ -155,7 +156,7 @@ class Door(base.Door):
                 known.add(function.__name__)
                 server.tool(description=f"{function.__name__} of the shop.")(function)
         for endpoint in find_endpoints():
-            # Beside the tool that changes some fields, few write one that changes all.
+            # A project with a tool for PATCH rarely writes one for PUT.
             if endpoint.name not in known and endpoint.method != "put":
                 known.add(endpoint.name)
                 text = " ".join((endpoint.view.__doc__ or endpoint.name).split())

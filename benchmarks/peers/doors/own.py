@@ -1,4 +1,4 @@
-"""drf_mcp: the example as it is, or every route of the project of many tools."""
+"""drf_mcp: the example unchanged, or every route of the generated project."""
 
 from __future__ import annotations
 
