@@ -1,8 +1,7 @@
-"""An agent at the endpoint, which holds what it sends against the official ``mcp-types``.
+"""A client for the endpoint that validates its requests with the official ``mcp-types``.
 
-What it gets is judged with every other message of the test, see `tests.oracles`. The agent
-adds what holds for the tools of most tests: their input schemas keep to the portable
-contract, and results hold against the definitions that the list gave.
+`tests.oracles` checks the responses, like every other message of a test. This client adds a check
+for the tools of most tests: their input schemas keep to the portable contract.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Result:
 
     @property
     def problems(self) -> list[dict[str, Any]]:
-        """The problems of a refusal: several, or the one that the details tell."""
+        """The problems of a refusal: several, or the one that the details describe."""
         details = self.data.get("details", {})
         others = details.get("problems", [])
         if "constraint" not in details:
@@ -82,9 +81,9 @@ class Agent:
         self.path = path
 
     def post(self, body: Any, headers: Mapping[str, str] | None = None) -> Any:
-        """Send a body as it is, or a JSON value, and return the HTTP response."""
+        """Send bytes or a JSON value, and return the HTTP response."""
         content = body if isinstance(body, bytes) else json.dumps(body)
-        # Django's client names no type where there is no content.
+        # Django's client sets no content type where there is no content.
         headers = {"Content-Type": "application/json", **(headers or {})}
         kind = headers["Content-Type"]
         return self.http.post(self.path, content, content_type=kind, headers=headers)
@@ -112,10 +111,10 @@ class Agent:
         return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a request, validated, and return the JSON-RPC response."""
+        """Send a validated request, and return the JSON-RPC response."""
         message, headers = self.frame(method, params)
         if not method.startswith("tasks/"):
-            # The official types have no extensions.
+            # The official types do not include extensions.
             methods.validate_client_request(method, self.revision, message["params"])
         return self.read(method, self.post(message, headers))
 
@@ -137,7 +136,7 @@ class Agent:
         return answer["error"]
 
     def tools(self) -> dict[str, dict[str, Any]]:
-        """Return the definitions that ``tools/list`` gives, by name, their schemas checked."""
+        """Return the definitions of ``tools/list`` by name, after a check of their schemas."""
         tools, cursor = [], {}
         while True:
             result = self.result("tools/list", **cursor)
@@ -154,12 +153,12 @@ class Agent:
         return self.call_with(name, arguments)
 
     def call_with(self, name: str, arguments: Any) -> Result:
-        """Call a tool with arguments that are any JSON value."""
+        """Call a tool with arguments of any JSON type."""
         return Result(self.result("tools/call", name=name, arguments=arguments))
 
 
 def make_agent(username: str | None, **options: Any) -> Agent:
-    """Return an agent with the token of a user, None for nobody: ``make_agent("alice")``."""
+    """Return an agent with the token of a user, without one for None: ``make_agent("alice")``."""
     headers = {}
     if username is not None:
         token = Token.objects.get(user__username=username)

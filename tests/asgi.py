@@ -1,4 +1,4 @@
-"""An endpoint under ASGI, in this process: a request in, the events of its response out."""
+"""The ASGI application in this process: send a request, read the events of its response."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BOTH = "application/json, text/event-stream"
 def frame(
     method: str, *, token: Any = "p1", accept: str = BOTH, **params: Any
 ) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers of a request that wants to be told of its progress."""
+    """Return the body and the headers of a request with a progress token."""
     meta = {} if token is None else {"progressToken": token}
     message, headers = Agent(Client()).frame(method, {**params, "_meta": meta})
     return json.dumps(message).encode(), {**headers, "Accept": accept}
 
 
 def read_events(content: bytes) -> list[dict[str, Any]]:
-    """Return the messages of a stream, notifications held against the official types."""
+    """Return the messages of a stream, after validating notifications with the official types."""
     messages = []
     for event in content.decode().split("\n\n"):
         if not event.strip(":\n"):
@@ -34,7 +34,7 @@ def read_events(content: bytes) -> list[dict[str, Any]]:
         assert kind == "event: message"
         messages.append(json.loads(data.removeprefix("data: ")))
     for message in messages:
-        # The official types leave out the extensions.
+        # The official types do not include extensions.
         if "method" in message and message["method"] != "notifications/tasks":
             kind = methods.SERVER_NOTIFICATIONS[message["method"], "2026-07-28"]
             kind.model_validate(message)

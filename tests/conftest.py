@@ -1,4 +1,4 @@
-"""The seeded shop, plain HTTP clients and agents for its users."""
+"""The example shop with its rows, plain HTTP clients and agents of its users."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from drf_mcp.introspection.shared_fields import SharedFields
 from drf_mcp.introspection.text import look_up_text
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
-from tests.division import Division, Programs, mark_variants, put_slow_ones_first
+from tests.division import Division, Programs, mark_variants, put_slow_modules_first
 from tests.oracles.watching import Watch
 from tests.seeded import SeededShop
 
-# Speed is measured in benchmarks: a machine that is slow at times fails no property. No fixture
-# holds anything of one example that the next one would see.
+# Benchmarks measure speed: a slow machine must not fail a property. No fixture keeps a value of one
+# example that the next example would use.
 PATIENT = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -53,12 +53,12 @@ def pytest_xdist_make_scheduler(config, log) -> Division:
     return Division(config, log)
 
 
-# Around pytest's own, which leaves out what `-m` says, and pytest-randomly's.
+# Runs around the hooks of pytest, which applies `-m`, and of pytest-randomly.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config, items) -> Generator[None]:
     mark_variants(items, config.getoption("randomly_seed", 0))
     yield
-    put_slow_ones_first(items)
+    put_slow_modules_first(items)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -68,12 +68,12 @@ def pytest_runtest_setup(item) -> None:
 
 
 def pytest_collection() -> None:
-    """Collect no garbage while ten thousand tests are made, which is a third of the time."""
+    """Collect no garbage during test collection, which saves a third of its time."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Leave the collected tests out of every later collection of garbage."""
+    """Exclude the collected tests from every later garbage collection."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -81,7 +81,7 @@ def pytest_collection_finish() -> None:
 
 @receiver(connection_created)
 def close_with_its_wrapper(connection, **kwargs) -> None:
-    """Close a thread's connection once the thread is gone: Python 3.13 warns of those left open.
+    """Close a thread's connection when the thread ends: Python 3.13 warns of open ones.
 
     Django ignores every request to close a connection to SQLite in memory.
     """
@@ -91,16 +91,16 @@ def close_with_its_wrapper(connection, **kwargs) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker) -> None:
-    """Seed the shop once; each test rolls its own changes back, but for those that empty it."""
+    """Fill the shop once. Each test rolls back its changes, unless it empties the database."""
     with django_db_blocker.unblock():
-        # The tables are those of the newest migrations already.
+        # The tables already match the newest migrations.
         call_command("migrate", fake=True, verbosity=0)
         call_command("seed", verbosity=0)
 
 
 @pytest.fixture(scope="module")
 def shared_db(django_db_setup, django_db_blocker) -> Iterator[None]:
-    """Let fixtures of a module store rows, which its tests see and which go with the module."""
+    """Let fixtures of a module store rows, which are rolled back after the module."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -108,22 +108,22 @@ def shared_db(django_db_setup, django_db_blocker) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def watch() -> Iterator[Watch]:
-    """What leaves the servers and renderers of this process."""
+    """The watch over all messages that the servers and renderers of this process send."""
     watch = Watch()
     with watch.watching():
         yield watch
 
 
 @pytest.fixture(autouse=True)
-def every_message_is_judged(watch: Watch) -> Iterator[None]:
-    """Hold every message of the test against the oracles, once it is over."""
+def check_every_message(watch: Watch) -> Iterator[None]:
+    """Check every message of the test with the oracles, after the test."""
     yield
     watch.judge()
 
 
 @pytest.fixture(autouse=True)
-def no_language_left_over() -> Iterator[None]:
-    """End every test in the project's own language and time zone, whatever its middleware chose."""
+def reset_language() -> Iterator[None]:
+    """End every test with the project's language and time zone, whatever middleware activated."""
     yield
     translation.deactivate()
     look_up_text.cache_clear()
@@ -132,20 +132,20 @@ def no_language_left_over() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def unused_throttles() -> None:
-    """Start every test with throttles that have counted nothing."""
+def reset_throttles() -> None:
+    """Start every test with empty throttles."""
     cache.clear()
 
 
 @pytest.fixture(autouse=True)
-def rights_are_asked_anew(monkeypatch) -> None:
-    """Ask for every slice of stored content whether it may be read, as if seconds had passed."""
+def disable_permission_cache(monkeypatch) -> None:
+    """Check permissions for every slice of archived content, as if their cache had expired."""
     monkeypatch.setattr(withheld_cache, "seconds", 0.0)
 
 
 @pytest.fixture
 def reported() -> Iterator[list]:
-    """The requests of the exceptions that error trackers heard of."""
+    """The requests that were sent with the signal `got_request_exception`."""
     requests = []
 
     def receive(sender, request=None, **kwargs) -> None:
@@ -178,7 +178,7 @@ def agent_of(db) -> Callable[..., Agent]:
 
 @pytest.fixture
 def alice(agent_of) -> Agent:
-    """An agent with the token of alice, who looks after customers of her own."""
+    """An agent with the token of alice, who has customers."""
     return agent_of("alice")
 
 
@@ -190,9 +190,9 @@ def carol(agent_of) -> Agent:
 
 @pytest.fixture
 def expose(settings):
-    """Serve a URLconf made of these patterns, every DRF endpoint of it a tool.
+    """Serve a URLconf of these patterns, with every DRF endpoint as a tool.
 
-    ``expose(path("things/", ThingList.as_view()))`` mounts them beside the endpoint.
+    ``expose(path("things/", ThingList.as_view()))`` adds them to the URL of the endpoint.
     """
     from django.urls import include, path
 
@@ -202,10 +202,10 @@ def expose(settings):
         settings.ROOT_URLCONF = module
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",
-            # PUT beside PATCH is no tool unless named.
+            # A PUT is a tool only if it is named, where the path also takes PATCH.
             "INCLUDE": ["*", "PUT *"],
             "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
-            # So that the patterns are the only tools.
+            # Without the archive's tool, the patterns are the only tools.
             "ARCHIVE_CLASS": None,
             **mcp_settings,
         }

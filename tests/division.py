@@ -1,4 +1,4 @@
-"""Which tests are quick, and how all are divided among the workers of pytest-xdist."""
+"""Which tests are quick, and how pytest-xdist divides all tests among its workers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Folders of tests that start servers, browsers and interpreters, or need more than a desk has. Each
-# has a target in the Makefile; pytest runs one only when it is named.
+# Folders of tests that start servers, browsers and interpreters, or need more than a developer's
+# machine has. Each has a target in the Makefile; pytest runs one only if it is named.
 APART = ("programs", "projects", "documentation", "services")
-# Folders whose modules share servers and browsers, which one worker therefore starts for all.
+# Folders whose modules share servers and browsers, so that one worker starts them for all.
 TOGETHER = tuple(
     f"tests/programs/{name}/" for name in ("browser", "interop", "packaging", "transports")
 )
 
 
 def may_start_programs(item: pytest.Item) -> bool:
-    """Return whether a test is in one of the folders apart."""
+    """Return whether a test is in one of the folders of `APART`."""
     return not set(APART).isdisjoint(item.path.parts)
 
 
@@ -28,14 +28,14 @@ def is_slow(item: pytest.Item) -> bool:
     return item.get_closest_marker("slow") is not None
 
 
-def put_slow_ones_first(items: list[pytest.Item]) -> None:
-    """Put the modules with slow tests first: whoever comes last to one keeps all waiting."""
+def put_slow_modules_first(items: list[pytest.Item]) -> None:
+    """Put the modules with slow tests first: a slow one at the end keeps every worker waiting."""
     slow = {item.path for item in items if is_slow(item)}
     items.sort(key=lambda item: item.path not in slow)
 
 
 def mark_variants(items: list[pytest.Item], seed: int) -> None:
-    """Mark of each test with parameters all variants but one, another one with each seed."""
+    """Mark all variants but one of each test with parameters; the seed chooses the one."""
     variants: dict[str, list[pytest.Item]] = {}
     for item in items:
         variants.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -48,7 +48,7 @@ def mark_variants(items: list[pytest.Item], seed: int) -> None:
 
 
 class Programs:
-    """Lets tests start programs only in the folders apart, so that the others stay quick."""
+    """Lets only tests in the folders of `APART` start programs, so that the others stay quick."""
 
     def __init__(self) -> None:
         self.test = ""
@@ -56,11 +56,11 @@ class Programs:
         self.start = subprocess.Popen.__init__
 
     def enter(self, item: pytest.Item) -> None:
-        """Begin with a test."""
+        """Begin a test."""
         self.test, self.allowed = item.nodeid, may_start_programs(item)
 
     def watch(self) -> None:
-        """Hear of each program that is started."""
+        """Check each start of a program."""
 
         def start(process: Any, *args: Any, **kwargs: Any) -> None:
             assert self.allowed, f"{self.test} starts a program: move it to tests/programs"
@@ -70,9 +70,9 @@ class Programs:
 
 
 class Division(LoadScopeScheduling):
-    """Gives a module to one worker, so that what its tests share is made once.
+    """Gives each module to one worker, so that the fixtures of a module are made once.
 
-    The modules are handed out in the order in which they were collected.
+    Modules run in the order of their collection.
     """
 
     def __init__(self, config: pytest.Config, log: Any = None) -> None:
@@ -80,6 +80,6 @@ class Division(LoadScopeScheduling):
         super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
-        """Return what a test is run with: its room or its module."""
+        """Return the scope of a test: its folder in `TOGETHER`, or its module."""
         module = nodeid.partition("::")[0]
-        return next((room for room in TOGETHER if module.startswith(room)), module)
+        return next((folder for folder in TOGETHER if module.startswith(folder)), module)

@@ -1,4 +1,4 @@
-"""The shop that tests find in the database."""
+"""The rows of the example shop in the test database."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pytest_django.plugin import blocking_manager_key
 
 
 class SeededShop:
-    """Seeds the shop anew after tests that commit, which leave every table empty."""
+    """Fills the shop again after tests that commit, because these leave every table empty."""
 
     def __init__(self) -> None:
         self.is_gone = False
 
     def enter(self, item: pytest.Item) -> None:
-        """Begin with a test."""
+        """Begin a test."""
         if commits(item):
             self.is_gone = True
         elif self.is_gone:
             with item.config.stash[blocking_manager_key].unblock():
-                # With the keys that the rows had.
+                # The flush resets sequences, so that the rows get the same keys.
                 call_command("flush", verbosity=0, interactive=False)
                 call_command("seed", verbosity=0)
             self.is_gone = False

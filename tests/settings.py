@@ -7,8 +7,8 @@ from django import VERSION
 from example_project.settings import *  # noqa: F403
 from example_project.settings import DRF_MCP, INSTALLED_APPS
 
-# Tables are made of the models: tests/programs/packaging/test_migrations.py holds migrations to
-# them, and servers and PostgreSQL run those.
+# Tables are created from the models: tests/programs/packaging/test_migrations.py compares
+# migrations with the models, and servers and PostgreSQL run the migrations.
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
@@ -16,7 +16,7 @@ DATABASES = {
         "TEST": {"MIGRATE": False},
     }
 }
-# The folder of sockets of a server that .ci/with_services has started.
+# The folder of sockets of a server that .ci/with_services started.
 if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
     DATABASES["default"] = {
         "ENGINE": "django.db.backends.postgresql",
@@ -24,10 +24,10 @@ if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
         "NAME": "shop",
         "USER": "postgres",
     }
-# Tools ask first where a test is about that.
+# Only tests about confirmation switch it on.
 DRF_MCP = {**DRF_MCP, "CONFIRM": False}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Calls are recorded where a test asks for it: most count queries, or need no database.
+# Only tests about the audit record calls: most tests count queries, or need no database.
 QUIET = ("drf_mcp.contrib.audit", "drf_mcp.contrib.rules")
 INSTALLED_APPS = [
     *(app for app in INSTALLED_APPS if app not in QUIET),
@@ -38,13 +38,14 @@ INSTALLED_APPS = [
     "tests.contrib.rules.apps.QuietRulesConfig",
     "tests",
 ]
-# Of a test that leaves calls to workers; the default backend, as Django's own, has none.
+# The backend of tests that leave calls to workers. The default backend, like Django's own, has
+# none.
 TASKS = {
     "default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"},
     "background": {"BACKEND": "django_tasks_db.DatabaseBackend"},
 }
 if VERSION >= (6, 0):
     TASKS["default"]["BACKEND"] = "django.tasks.backends.immediate.ImmediateBackend"
-# Django 6.1 warns where a project sends mail without it.
+# Django 6.1 warns a project without it that sends mail.
 MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
 DEBUG = False

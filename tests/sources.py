@@ -1,4 +1,4 @@
-"""The modules of the package as syntax trees, each parsed when first asked for."""
+"""The modules of the package as syntax trees, each parsed when first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rooms of the package: what stands where, and who may import whom."""
+"""The folders of the package, and which folder may import which."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 from tests.sources import ROOT, SOURCES, nodes_of
 
-# The whole package is parsed.
+# These tests parse the whole package.
 pytestmark = pytest.mark.slow
 
-# Values and names that both sides share; nothing of REST framework, nothing of the wire.
+# Values and names that both sides share, without REST framework and without the protocol.
 WAIST = {
     "codes",
     "outcomes",
@@ -26,7 +26,7 @@ WAIST = {
     "json_text",
 }
 RIGHT = {"protocol", "truncation", "envelopes"}
-# Modules that see both sides: they hand over from one to the other.
+# Modules that see both sides, and pass values from one to the other.
 BRIDGES = {
     "server",
     "renderers",
@@ -35,14 +35,10 @@ BRIDGES = {
     "tools.results",
     "archive.retrieval",
     "envelopes.standardized",
-    "interaction.rounds",
-    "tasks.capability",
-    "tasks.task_store",
-    "tasks.run",
 }
 ONLOOKERS = {"observability", "transports", "browsable", "checks", "management", "test"}
 
-# The rooms that a room may import beside its own. Rooms that are not named here see all but
+# The folders that a folder may import besides itself. A folder without a row may import all except
 # those in `READERS`.
 MAY_IMPORT: dict[str, set[str]] = {
     "features": {"access", "interaction", "option_types", "outcomes", "protocol", "tools"},
@@ -62,23 +58,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interaction": WAIST | {"introspection"},
     "introspection": WAIST,
     "tools": WAIST | {"access", "introspection"},
-    "surface": WAIST
-    | {
-        "access",
-        "archive",
-        "dispatch",
-        "interaction",
-        "introspection",
-        "protocol",
-        "tools",
-        "truncation",
-    },
-    "tasks": WAIST | {"access", "interaction", "models"},
-    "guards": WAIST | {"access", "interaction", "introspection", "models", "tools"},
-    "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
+    "dispatch": WAIST | {"access", "interaction", "introspection", "tools"},
 }
 
-# Read by those named alone: checks and commands are no part of answering a call.
+# Only the folders in these sets may import them: no call needs checks and commands.
 READERS = {
     "checks": {"apps", "checks", "contrib"},
     "test": {"test", "management", "contrib", "pytest_plugin"},
@@ -87,14 +70,14 @@ READERS = {
     "management": {"management", "__main__", "contrib"},
 }
 
-# Modules that import what their room should not, with the rooms they import. A pair that no
-# longer stands in the code has to leave this list.
+# Modules that break a rule, with the folders that they import. A pair that is no longer in the code
+# has to leave this list.
 EXPECTED_VIOLATIONS: dict[str, set[str]] = {
-    # What the lock file holds; the name is public.
+    # The content of the lock file; the name is public.
     "test.assertions": {"contrib"},
 }
 
-# Modules that stand one on the other.
+# The most modules that import each other in a row.
 LONGEST_CHAIN = 15
 
 
@@ -108,7 +91,7 @@ MODULES = {module_name(source): source for source in SOURCES if "migrations" not
 
 
 def imported_names(module: str) -> Iterator[str]:
-    """Yield the dotted names of what is imported, at once, when used, or for types alone."""
+    """Yield the dotted names of all imports, also those in functions and for types alone."""
     for node in nodes_of(MODULES[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -128,38 +111,46 @@ def modules_imported(module: str) -> set[str]:
     return found - {module}
 
 
-def room_of(module: str) -> str:
+def folder_of(module: str) -> str:
     """Return the folder of a module, or the module itself at the root."""
     return module.split(".")[0]
 
 
 def violations(module: str) -> set[str]:
-    """Return the rooms that a module imports although its room may not."""
-    room = room_of(module)
-    rooms = {room_of(imported) for imported in modules_imported(module)} - {room, ""}
-    unread = {other for other in rooms if room not in READERS.get(other, {room})}
-    if module in BRIDGES or room in ONLOOKERS or room not in MAY_IMPORT:
+    """Return the folders that a module imports against the rules of its folder."""
+    folder = folder_of(module)
+    folders = {folder_of(imported) for imported in modules_imported(module)} - {folder, ""}
+    unread = {other for other in folders if folder not in READERS.get(other, {folder})}
+    if module in BRIDGES or folder in ONLOOKERS or folder not in MAY_IMPORT:
         return unread
-    return unread | (rooms - MAY_IMPORT[room])
+    return unread | (folders - MAY_IMPORT[folder])
 
 
-def test_a_room_imports_only_what_it_may():
+def test_a_folder_imports_only_what_its_rule_allows():
     found = {module: violations(module) for module in MODULES}
-    assert {module: rooms for module, rooms in found.items() if rooms} == EXPECTED_VIOLATIONS
+    assert {module: folders for module, folders in found.items() if folders} == EXPECTED_VIOLATIONS
 
 
-def test_the_right_side_knows_no_rest_framework():
-    """DRF's encoder and settings are handed in."""
-    modules = [m for m in MODULES if room_of(m) in RIGHT and m not in BRIDGES]
-    assert not list(filter(knows_rest_framework, modules))
+def test_the_rules_name_existing_modules():
+    named = {*BRIDGES, *EXPECTED_VIOLATIONS, *VIEW_CALLERS}
+    folders = {*WAIST, *RIGHT, *ONLOOKERS, *MAY_IMPORT, *READERS}
+    folders = folders.union(*MAY_IMPORT.values(), *READERS.values(), *EXPECTED_VIOLATIONS.values())
+    assert named <= MODULES.keys()
+    assert folders <= {folder_of(module) for module in MODULES}
 
 
-def knows_rest_framework(module: str) -> bool:
+def test_the_right_side_does_not_import_rest_framework():
+    """The modules get DRF's encoder and settings as arguments."""
+    modules = [m for m in MODULES if folder_of(m) in RIGHT and m not in BRIDGES]
+    assert not list(filter(imports_rest_framework, modules))
+
+
+def imports_rest_framework(module: str) -> bool:
     """Return whether a module imports REST framework."""
     return any(name.partition(".")[0] == "rest_framework" for name in imported_names(module))
 
 
-def test_there_are_no_circles():
+def test_no_modules_import_each_other_in_a_circle():
     try:
         TopologicalSorter({module: modules_imported(module) for module in MODULES}).prepare()
     except CycleError as exc:
@@ -175,17 +166,17 @@ def test_no_chain_of_imports_is_too_long():
     assert max(map(len, chains.values())) <= LONGEST_CHAIN, max(chains.values(), key=len)
 
 
-# The modules that bring a request to a view: the call's own, and whatever asks a view something.
-BRINGERS = {"dispatch.dispatcher", "dispatch.probe"}
+# The modules that may call a view: for the call itself, and for questions to the view.
+VIEW_CALLERS = {"dispatch.dispatcher", "dispatch.probe"}
 # Steps of a view, each of which takes the request.
 STEPS = {"initial", "check_permissions", "check_throttles", "perform_authentication"}
 
 
-def own_ways(module: str) -> Iterator[str]:
-    """Yield what a module does to bring a request to a view itself.
+def direct_view_calls(module: str) -> Iterator[str]:
+    """Yield what a module does to run a view by itself.
 
-    It makes a handler of calls, sets throttles, or runs a step of a view, but for one of a
-    class's own base.
+    It makes a call handler, sets throttles, or runs a step of a view; a call of ``super()`` is
+    allowed.
     """
     yield from (n for n in imported_names(module) if n.endswith(".CallHandler"))
     for node in nodes_of(MODULES[module]):
@@ -199,7 +190,7 @@ def own_ways(module: str) -> Iterator[str]:
                 yield node.func.attr
 
 
-def test_views_are_asked_by_the_probe_alone():
-    """There is no second way: CALL_MIDDLEWARE, identity and throttles hold for each question."""
-    found = {module: list(own_ways(module)) for module in MODULES.keys() - BRINGERS}
-    assert {module: ways for module, ways in found.items() if ways} == {}
+def test_only_the_dispatcher_and_the_probe_call_views():
+    """Each question to a view goes through CALL_MIDDLEWARE, authentication and throttles."""
+    found = {module: list(direct_view_calls(module)) for module in MODULES.keys() - VIEW_CALLERS}
+    assert {module: calls for module, calls in found.items() if calls} == {}

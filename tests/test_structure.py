@@ -1,4 +1,4 @@
-"""The package's own rules: how long things may be, and what a call does not do."""
+"""Rules for the package's own code: lengths, and what a call must not do."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
     ]
 
 
-def place(source: Path, node: ast.AST) -> str:
-    """Return where something stands."""
+def describe_place(source: Path, node: ast.AST) -> str:
+    """Return the file, line and name of a node."""
     return f"{source.relative_to(ROOT)}:{node.lineno} {getattr(node, 'name', '')}"
 
 
 def length(node: ast.AST) -> int:
-    """Return the lines of a function, its docstring among them."""
+    """Return the number of lines of a function, with its docstring."""
     return node.end_lineno - node.lineno + 1
 
 
@@ -49,7 +49,7 @@ def test_no_module_is_too_long():
 
 @pytest.mark.slow
 def test_no_function_is_too_long():
-    assert not [place(s, node) for s, node in functions() if length(node) > MAX_FUNCTION]
+    assert not [describe_place(s, node) for s, node in functions() if length(node) > MAX_FUNCTION]
 
 
 @pytest.mark.slow
@@ -64,19 +64,20 @@ def test_no_function_has_too_many_parameters():
     def parameters(node) -> int:
         return sum(map(len, (node.args.posonlyargs, node.args.args, node.args.kwonlyargs)))
 
-    assert not [place(s, node) for s, node in functions() if parameters(node) > MAX_PARAMETERS]
+    found = [(source, node) for source, node in functions() if parameters(node) > MAX_PARAMETERS]
+    assert not [describe_place(*each) for each in found]
 
 
 def is_broad(handler: ast.ExceptHandler) -> bool:
-    """Return whether a handler catches whatever may come."""
+    """Return whether a handler catches every exception."""
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(t is None or ast.unparse(t) in ("Exception", "BaseException") for t in types)
 
 
 @pytest.mark.slow
-def test_hardly_anything_catches_every_exception():
+def test_few_handlers_catch_every_exception():
     broad = [
-        place(source, node)
+        describe_place(source, node)
         for source in SOURCES
         for node in nodes_of(source)
         if isinstance(node, ast.ExceptHandler) and is_broad(node)
@@ -84,7 +85,7 @@ def test_hardly_anything_catches_every_exception():
     assert len(broad) <= MAX_BROAD_EXCEPTS, broad
 
 
-# --- What a call does not do ------------------------------------------------------------------
+# --- What a call must not do ------------------------------------------------------------------
 
 
 class Word(APIView):

@@ -18,7 +18,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
-def unused_throttles() -> None:
+def reset_throttles() -> None:
     cache.clear()
 
 

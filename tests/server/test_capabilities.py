@@ -55,7 +55,7 @@ def send(endpoint, revision, method, params, **headers):
 
 
 @pytest.fixture(autouse=True)
-def every_message_is_judged(watch):
+def check_every_message(watch):
     yield
     watch.messages.clear()
 

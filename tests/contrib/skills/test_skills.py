@@ -28,7 +28,7 @@ Follow references/rules.md.
 
 
 @pytest.fixture(autouse=True)
-def every_message_is_judged(watch):
+def check_every_message(watch):
     """The official types of the base protocol know no skills: tests judge the entries."""
     yield
     watch.messages.clear()
