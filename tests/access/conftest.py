@@ -1,4 +1,4 @@
-"""An authorization server of the tests: its keys, at an address, and tokens that it signed."""
+"""An authorization server for the tests, its public keys over HTTP, and tokens that it signs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OAUTH = {"AUTHORIZATION_SERVERS": [ISSUER], "RESOURCE": "https://shop.example/mc
 
 
 class Issuer:
-    """Keys by their ids, published over HTTP, and how often they were asked for."""
+    """Public keys by id, served over HTTP, and the number of requests for them."""
 
     def __init__(self) -> None:
         self.private: dict[str, Any] = {}
@@ -49,7 +49,7 @@ class Issuer:
         typ: str | None = "at+jwt",
         **claims: Any,
     ) -> str:
-        """Return a token; a claim of None is left out, and so is the type."""
+        """Return a token; a claim or a type of None is left out."""
         now = int(time.time())
         usual = {"iss": ISSUER, "aud": OAUTH["RESOURCE"], "sub": "alice", "exp": now + 300}
         payload = {name: value for name, value in {**usual, **claims}.items() if value is not None}
@@ -79,7 +79,7 @@ def issuer(first_key, monkeypatch) -> Iterator[Issuer]:
             self.wfile.write(body)
 
         def log_message(self, *args: Any) -> None:
-            """Leave the output of the tests alone."""
+            """Keep the output of the tests clean."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Keys) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))

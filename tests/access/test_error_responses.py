@@ -1,4 +1,4 @@
-"""A caller who is not let in is told how to get in, in each way that the project has."""
+"""The responses to callers without a valid credential: status, challenge and message."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.agents import Agent
 METADATA = 'resource_metadata="https://shop.example/.well-known/oauth-protected-resource/mcp"'
 
 
-class Talkative(BaseAuthentication):
-    """Has a challenge with facts of its own, as django-oauth-toolkit's."""
+class DescriptiveAuthentication(BaseAuthentication):
+    """Sends a challenge with its own parameters, like django-oauth-toolkit's."""
 
     def authenticate(self, request: Any) -> None:
         if "HTTP_AUTHORIZATION" in request.META:
@@ -37,10 +37,10 @@ class Talkative(BaseAuthentication):
 
 
 @pytest.fixture
-def refused(expose, db):
-    """Send a message that is not let in, and return the response."""
+def send_refused(expose, db):
+    """Send a message with a bad credential or none, and return the response."""
 
-    def refused(*classes: type, authorization: str = "", **settings: Any) -> Any:
+    def send_refused(*classes: type, authorization: str = "", **settings: Any) -> Any:
         usual = {**OAUTH, "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
         expose(
             path("orders/", Orders.as_view()),
@@ -51,10 +51,10 @@ def refused(expose, db):
         message, more = agent.frame("tools/list", {})
         return agent.post(message, more)
 
-    return refused
+    return send_refused
 
 
-def challenge_of(response: Any) -> str:
+def get_challenge(response: Any) -> str:
     return response.headers["WWW-Authenticate"]
 
 
@@ -69,61 +69,61 @@ def challenge_of(response: Any) -> str:
         ([ShopLogin, TokenAuthentication], ""),
     ],
 )
-def test_the_challenge_of_oauth_comes_before_that_of_the_project(refused, classes, others):
-    response = refused(*classes, SCOPES=["shop", "profile"])
+def test_the_oauth_challenge_precedes_the_projects_challenge(send_refused, classes, others):
+    response = send_refused(*classes, SCOPES=["shop", "profile"])
     assert response.status_code == 401
-    text = challenge_of(response)
+    text = get_challenge(response)
     realm = 'realm="api", ' if ShopLogin in classes else ""
     assert text == f'Bearer {realm}{METADATA}, scope="shop profile"{others}'
 
 
-def test_without_an_authorization_server_the_challenge_is_the_projects(refused):
-    response = refused(TokenAuthentication, AUTHORIZATION_SERVERS=[])
-    assert challenge_of(response) == "Token"
+def test_without_an_authorization_server_the_challenge_is_the_projects(send_refused):
+    response = send_refused(TokenAuthentication, AUTHORIZATION_SERVERS=[])
+    assert get_challenge(response) == "Token"
 
 
-def test_a_token_that_was_sent_is_called_invalid(refused, issuer):
-    response = refused(ShopLogin, authorization="Bearer abc")
+def test_a_bad_token_is_answered_with_invalid_token(send_refused, issuer):
+    response = send_refused(ShopLogin, authorization="Bearer abc")
     assert response.status_code == 401
-    assert challenge_of(response).startswith('Bearer error="invalid_token"')
-    assert METADATA in challenge_of(response)
+    assert get_challenge(response).startswith('Bearer error="invalid_token"')
+    assert METADATA in get_challenge(response)
 
 
-def test_another_credential_that_was_sent_is_no_invalid_token(refused):
-    response = refused(TokenAuthentication, ShopLogin, authorization="Token abc")
+def test_a_bad_credential_of_another_scheme_is_not_an_invalid_token(send_refused):
+    response = send_refused(TokenAuthentication, ShopLogin, authorization="Token abc")
     assert response.status_code == 401
-    assert "error" not in challenge_of(response)
+    assert "error" not in get_challenge(response)
 
 
-def test_an_expired_token_is_said_to_have_expired(refused, issuer):
-    response = refused(ShopLogin, authorization=f"Bearer {issuer.sign(exp=1)}")
-    assert 'error="invalid_token"' in challenge_of(response)
-    assert 'error_description="The access token has expired."' in challenge_of(response)
+def test_the_challenge_says_that_a_token_has_expired(send_refused, issuer):
+    response = send_refused(ShopLogin, authorization=f"Bearer {issuer.sign(exp=1)}")
+    assert 'error="invalid_token"' in get_challenge(response)
+    assert 'error_description="The access token has expired."' in get_challenge(response)
     assert json.loads(response.content)["error"]["message"] == "The access token has expired."
 
 
 @pytest.mark.parametrize("sent", ["Bearer", "Bearer ", "bearer a b", "Bearer ä", 'Bearer "abc"'])
-def test_a_malformed_header_is_a_bad_request(refused, sent):
-    response = refused(ShopLogin, authorization=sent)
+def test_a_malformed_header_is_a_bad_request(send_refused, sent):
+    response = send_refused(ShopLogin, authorization=sent)
     assert response.status_code == 400
-    assert 'error="invalid_request"' in challenge_of(response)
+    assert 'error="invalid_request"' in get_challenge(response)
 
 
 @pytest.mark.parametrize("sent", ["Bearer", "bearer a b"])
-def test_without_oauth_a_malformed_header_is_an_unknown_caller(refused, sent):
-    assert refused(ShopLogin, authorization=sent, AUTHORIZATION_SERVERS=[]).status_code == 401
+def test_without_oauth_a_malformed_header_is_answered_401(send_refused, sent):
+    assert send_refused(ShopLogin, authorization=sent, AUTHORIZATION_SERVERS=[]).status_code == 401
 
 
-def test_what_a_class_says_of_its_own_is_kept_beside(refused):
-    text = challenge_of(refused(Talkative, authorization="Bearer abc"))
+def test_the_parameters_of_an_authentication_class_stay_in_the_challenge(send_refused):
+    text = get_challenge(send_refused(DescriptiveAuthentication, authorization="Bearer abc"))
     assert text == (
         'Bearer error="invalid_token", error_description="The \'token\' has been withdrawn.", '
         f'realm="api", {METADATA}'
     )
 
 
-class OfAnotherHost(BaseAuthentication):
-    """A token that says what it is for."""
+class WithAudience(BaseAuthentication):
+    """A token with an audience."""
 
     audience = "https://shop.example/api"
 
@@ -136,7 +136,7 @@ class OfAnotherHost(BaseAuthentication):
 
 
 @pytest.mark.slow
-def test_a_token_for_another_endpoint_is_invalid(subtests, expose, db):
+def test_a_token_for_another_audience_is_invalid(subtests, expose, db):
     for oauth in [True, False]:
         for audience, status in [
             ("https://shop.example/api", 401),
@@ -148,14 +148,14 @@ def test_a_token_for_another_endpoint_is_invalid(subtests, expose, db):
             ("https://shop.example", 200),
             (["https://shop.example/api", "https://shop.example/mcp"], 200),
             (["https://shop.example/api", "https://shop.example/staff"], 401),
-            # A name that the authentication class has agreed to.
+            # A name that the authentication class accepts.
             ("api://shop", 200),
             ("shop", 200),
         ]:
             for method in ["tools/list", "tools/call"]:
                 with subtests.test(oauth=oauth, audience=audience, status=status, method=method):
 
-                    class Taken(OfAnotherHost):
+                    class Taken(WithAudience):
                         pass
 
                     Taken.audience = audience
@@ -175,5 +175,5 @@ def test_a_token_for_another_endpoint_is_invalid(subtests, expose, db):
                     response = agent.post(message, headers)
                     assert response.status_code == status
                     if status == 401 and oauth:
-                        assert 'error="invalid_token"' in challenge_of(response)
-                        assert "another resource" in challenge_of(response)
+                        assert 'error="invalid_token"' in get_challenge(response)
+                        assert "another resource" in get_challenge(response)

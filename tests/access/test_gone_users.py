@@ -1,4 +1,4 @@
-"""A user who is not active is no caller, whichever credential names them."""
+"""An inactive user is refused with every credential."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
 class ByHeader(BaseAuthentication):
-    """Takes a name for its user, and never asks whether the user is active."""
+    """Accepts a username, and does not check whether the user is active."""
 
     def authenticate(self, request: Any) -> Any:
         name = request.headers.get("X-User")
@@ -40,7 +40,7 @@ class ByHeader(BaseAuthentication):
 
 
 class Program:
-    """A caller who is no row, and has no ``is_active``."""
+    """A caller that is no database row and has no ``is_active``."""
 
     is_authenticated = True
     pk = "program"
@@ -62,14 +62,14 @@ class Orders(APIView):
 
 
 class OrdersWithSteps(Orders):
-    """Authenticates by itself, after a step of its own."""
+    """Authenticates in `initial`, after a step of the project."""
 
     def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
 
 
 class OrdersByToken(Orders):
-    """Knows its callers in another way than the endpoint."""
+    """Authenticates with another class than the endpoint."""
 
     authentication_classes = []
 
@@ -99,7 +99,7 @@ def call(name: str) -> Any:
 
 
 @pytest.mark.parametrize("view", [Orders, OrdersWithSteps, OrdersByToken])
-def test_a_user_who_is_gone_neither_lists_nor_calls(serve, view):
+def test_an_inactive_user_can_neither_list_nor_call(serve, view):
     serve(view)
     assert (send("alice").status_code, call("alice").status_code) == (200, 200)
     assert Orders.done == ["get"]
@@ -111,8 +111,8 @@ def test_a_user_who_is_gone_neither_lists_nor_calls(serve, view):
     assert Orders.done == []
 
 
-def test_the_views_own_http_api_is_the_projects_affair(serve):
-    """The endpoint gives less than HTTP where the project's own class does not ask."""
+def test_the_http_api_keeps_its_own_check_of_inactive_users(serve):
+    """The project's own class decides for HTTP, although the endpoint refuses."""
     serve()
     User.objects.filter(username="alice").update(is_active=False)
     http = Client(headers={"x-user": "alice"})
@@ -125,7 +125,7 @@ def test_a_caller_without_the_attribute_is_active(serve):
 
 
 @pytest.mark.parametrize("credential", ["token", "session"])
-def test_credentials_of_rest_framework_are_refused_alike(expose, db, credential):
+def test_an_inactive_user_is_refused_by_token_and_session(expose, db, credential):
     authenticated = "rest_framework.permissions.IsAuthenticated"
     expose(path("orders/", Orders.as_view()), PERMISSION_CLASSES=[authenticated])
     user = User.objects.get(username="alice")
@@ -140,7 +140,7 @@ def test_credentials_of_rest_framework_are_refused_alike(expose, db, credential)
     assert agent.post(LIST).status_code == 401
 
 
-def test_a_local_caller_has_to_be_active_too(serve):
+def test_the_in_process_client_refuses_an_inactive_user(serve):
     serve()
     user = User.objects.get(username="alice")
     params = {"name": "orders", "arguments": {}}
@@ -153,7 +153,7 @@ def test_a_local_caller_has_to_be_active_too(serve):
 
 
 def remove_row(user: User) -> None:
-    # Models of other tests, whose tables are not here, refer to users.
+    # Other tests' models refer to users, but their tables do not exist here.
     Token.objects.filter(user=user).delete()
     User.objects.filter(pk=user.pk)._raw_delete("default")
 
@@ -167,11 +167,11 @@ def remove_row(user: User) -> None:
         (False, remove_row),
     ],
 )
-def test_a_caller_is_authenticated_anew_by_what_is_stored_now(db, by_token, end):
+def test_a_renewed_caller_is_authenticated_by_the_current_rows(db, by_token, end):
     user = User.objects.create_user("eve")
     headers = {"Authorization": f"Token {Token.objects.create(user=user).key}"}
     request = RequestFactory(headers=headers if by_token else {}).post("/mcp")
-    # As Django's middleware for sessions sets it.
+    # As set by Django's session middleware.
     request.user = AnonymousUser() if by_token else SimpleLazyObject(lambda: user)
     kind = TokenAuthentication if by_token else SessionAuthentication
     request._dont_enforce_csrf_checks = True

@@ -1,4 +1,4 @@
-"""JSON Web Tokens of a server elsewhere: which are taken, for whom, and what the server bears."""
+"""JSON Web Tokens of an external server: valid and invalid tokens, keys, users, settings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.agents import Agent
 
 @pytest.fixture
 def ask(expose, issuer, db):
-    """Return the status of a view and of the endpoint for a token, which have to agree."""
+    """Return the status of a view and of the endpoint for a token; both have to be equal."""
 
     def ask(token: str, *classes: Any, **settings: Any) -> int:
         used = classes or (ShopLogin,)
@@ -47,10 +47,10 @@ def ask(expose, issuer, db):
     return ask
 
 
-# --- Which tokens are taken ---------------------------------------------------------------
+# --- Valid and invalid tokens --------------------------------------------------------------
 
 
-# What is claimed, numbers in seconds from now, and the status of the answer.
+# Claims, with numbers in seconds from now, and the status of the response.
 CLAIMS = [
     ({}, 200),
     ({"aud": ["account", OAUTH["RESOURCE"]]}, 200),
@@ -63,7 +63,7 @@ CLAIMS = [
     ({"iss": None}, 401),
     ({"exp": None}, 401),
     ({"exp": -3600}, 401),
-    ({"exp": -10}, 200),  # Clocks differ.
+    ({"exp": -10}, 200),  # Allows for clock skew.
     ({"nbf": 3600}, 401),
     ({"nbf": 10}, 200),
     ({"iat": 3600}, 401),
@@ -73,7 +73,7 @@ CLAIMS = [
 ]
 
 
-def test_a_token_has_to_hold_in_every_respect(ask, issuer, subtests):
+def test_each_claim_of_a_token_is_checked(ask, issuer, subtests):
     now = int(time.time())
     for claims, status in CLAIMS:
         with subtests.test(claims=claims):
@@ -81,7 +81,7 @@ def test_a_token_has_to_hold_in_every_respect(ask, issuer, subtests):
             assert ask(issuer.sign(**made)) == status
 
 
-def test_another_signature_is_refused(ask, issuer):
+def test_a_changed_signature_is_refused(ask, issuer):
     header, payload, signature = issuer.sign().split(".")
     bits = bytearray(base64.urlsafe_b64decode(signature + "=="))
     bits[10] ^= 1
@@ -89,7 +89,7 @@ def test_another_signature_is_refused(ask, issuer):
     assert ask(f"{header}.{payload}.{other}") == 401
 
 
-def test_a_token_signed_by_anybody_else_is_refused(ask, issuer):
+def test_a_token_signed_by_another_key_is_refused(ask, issuer):
     issuer.make_key("two")
     issuer.published.pop()
     issuer.private["one"], own = issuer.private["two"], issuer.private["one"]
@@ -113,7 +113,7 @@ def test_a_token_without_a_signature_is_refused(ask, issuer, alg):
 
 
 def test_a_token_signed_with_the_public_key_as_a_secret_is_refused(ask, issuer):
-    """Algorithm confusion: everybody knows the public key."""
+    """Algorithm confusion: the public key is no secret."""
     public = issuer.private["one"].public_key()
     pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     signed = f"{part({'alg': 'HS256', 'kid': 'one'})}.{issuer.sign().split('.')[1]}"
@@ -122,7 +122,7 @@ def test_a_token_signed_with_the_public_key_as_a_secret_is_refused(ask, issuer):
     assert issuer.asked == 0
 
 
-def test_a_secret_among_the_published_keys_signs_nothing(ask, issuer):
+def test_a_published_symmetric_key_is_not_used(ask, issuer):
     secret = base64.urlsafe_b64encode(b"x" * 32).decode().rstrip("=")
     issuer.published.append({"kty": "oct", "k": secret, "kid": "s", "alg": "HS256"})
     claims = jwt.decode(issuer.sign(), options={"verify_signature": False})
@@ -134,12 +134,12 @@ def test_an_algorithm_that_is_not_listed_is_refused(ask, issuer):
     assert ask(issuer.sign("other", "RS512")) == 401
 
 
-def test_elliptic_curves_are_taken(ask, issuer):
+def test_keys_on_elliptic_curves_are_accepted(ask, issuer):
     issuer.make_key("curve", "ES256")
     assert ask(issuer.sign("curve", "ES256")) == 200
 
 
-def test_an_algorithm_without_a_public_key_is_a_fault_of_the_class(subtests):
+def test_a_class_with_a_symmetric_algorithm_is_improperly_configured(subtests):
     for algorithms in [["HS256"], ["none"], ["RS256", "HS512"], []]:
         with subtests.test(algorithms=algorithms):
             with pytest.raises(ImproperlyConfigured, match="public key"):
@@ -147,11 +147,11 @@ def test_an_algorithm_without_a_public_key_is_a_fault_of_the_class(subtests):
 
 
 @given(token=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=200))
-def test_no_text_is_a_token_by_chance(token):
+def test_random_text_is_no_token(token):
     assert ShopLogin().authenticate(request_with(token)) is None
 
 
-def test_a_token_that_is_nested_deeply_is_none(subtests):
+def test_a_deeply_nested_token_is_refused(subtests):
     for place in [0, 1]:
         with subtests.test(place=place):
             deep = base64.urlsafe_b64encode(b"[" * 100_000).decode().rstrip("=")
@@ -179,11 +179,11 @@ def test_no_header_breaks_the_check(header):
     assert found is None
 
 
-# --- Their type ---------------------------------------------------------------------------
+# --- The type of a token ------------------------------------------------------------------
 
 
 class OfTwoTypes(ShopLogin):
-    """For a server that writes no type of its own into access tokens."""
+    """For a server whose access tokens have no type of their own."""
 
     token_types = ("at+jwt", "JWT")
 
@@ -217,7 +217,7 @@ def test_the_log_names_the_attribute_and_the_answer_does_not(issuer, caplog, set
     assert "'JWT'" in record.getMessage()
 
 
-def test_strangers_write_nothing_into_the_log(issuer, caplog, settings):
+def test_requests_without_a_valid_token_write_nothing_to_the_log(issuer, caplog, settings):
     settings.DRF_MCP = OAUTH
     issuer.make_key("two")
     issuer.published.pop()
@@ -236,7 +236,7 @@ def test_the_keys_are_read_once_for_many_tokens(ask, issuer):
     assert issuer.asked == 1
 
 
-def test_a_new_key_is_found_when_the_server_begins_to_use_it(ask, issuer, monkeypatch):
+def test_a_new_key_is_fetched_when_a_token_names_it(ask, issuer, monkeypatch):
     assert ask(issuer.sign()) == 200
     issuer.make_key("two")
     tokens.get_key_set(issuer.url).cooldown_duration = 0
@@ -244,7 +244,7 @@ def test_a_new_key_is_found_when_the_server_begins_to_use_it(ask, issuer, monkey
     assert issuer.asked == 2
 
 
-def test_a_key_that_was_withdrawn_is_forgotten(ask, issuer):
+def test_a_withdrawn_key_is_no_longer_accepted(ask, issuer):
     assert ask(issuer.sign()) == 200
     issuer.make_key("two")
     del issuer.published[0]
@@ -262,24 +262,24 @@ def test_a_flood_of_unknown_keys_does_not_reach_the_server(ask, issuer):
 
 
 @pytest.mark.parametrize("kid", [None, 1, ["one"], {}])
-def test_a_token_that_names_no_key_asks_for_none(ask, issuer, kid):
+def test_a_token_without_a_key_id_fetches_no_keys(ask, issuer, kid):
     claims = issuer.sign().split(".")[1]
     header = {"alg": "RS256"} if kid is None else {"alg": "RS256", "kid": kid}
     assert ask(f"{part(header)}.{claims}.AAAA") == 401
     assert issuer.asked == 0
 
 
-def test_while_the_keys_cannot_be_read_nobody_is_called_unknown(ask, issuer):
+def test_unreachable_keys_are_answered_503_and_not_401(ask, issuer):
     issuer.status = 500
     assert ask(issuer.sign()) == 503
-    # Asked once for the view and the endpoint together: a failing server is left alone.
+    # The view and the endpoint ask once together: a failing server is not asked again.
     assert issuer.asked == 1
     issuer.status = 200
     tokens.get_key_set(issuer.url).failed_at -= 60
     assert ask(issuer.sign()) == 200
 
 
-def test_an_address_without_keys_is_no_answer_about_a_token(ask, issuer):
+def test_a_url_without_keys_is_answered_503_and_not_401(ask, issuer):
     issuer.published.clear()
     assert ask(issuer.sign()) == 503
 
@@ -304,7 +304,7 @@ def test_an_inactive_user_is_refused(ask, issuer):
     assert ask(issuer.sign()) == 401
 
 
-def test_a_hook_may_make_users(ask, issuer):
+def test_a_hook_may_create_users(ask, issuer):
     class Welcoming(ShopLogin):
         def get_user(self, claims: Any) -> Any:
             return User.objects.get_or_create(username=claims["sub"])[0]
@@ -322,11 +322,13 @@ def test_a_token_of_another_issuer_is_left_to_the_next_class(ask, issuer):
     assert ask(issuer.sign(iss="https://third.example"), ShopLogin, Partner) == 401
 
 
-# --- What is missing ----------------------------------------------------------------------
+# --- Settings and audiences ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("missing", ["issuer", "jwks_url", "audience"])
-def test_a_class_without_what_it_needs_lets_nobody_in(issuer, settings, rf, db, missing):
+def test_a_class_without_a_needed_attribute_is_improperly_configured(
+    issuer, settings, rf, db, missing
+):
     settings.DRF_MCP = {}
     given = {"audience": OAUTH["RESOURCE"], missing: ""}
     made = type("Incomplete", (ShopLogin,), given)()
@@ -353,7 +355,7 @@ def test_the_audience_is_the_resource_unless_the_class_names_another(ask, issuer
         (["https://shop.example/staff/mcp", "https://shop.example/mcp"], 200),
     ],
 )
-def test_a_token_of_one_endpoint_is_no_good_at_another(expose, issuer, db, audience, status):
+def test_a_token_for_one_endpoint_is_refused_by_another(expose, issuer, db, audience, status):
     class ForBoth(ShopLogin):
         audience = ("https://shop.example/mcp", "https://shop.example/staff/mcp")
 
@@ -366,7 +368,7 @@ def test_a_token_of_one_endpoint_is_no_good_at_another(expose, issuer, db, audie
 
 
 class ForTwo(ShopLogin):
-    """Takes tokens for two endpoints, of which one begins like the other."""
+    """Accepts tokens for two endpoints; the URL of one is a prefix of the other's."""
 
     audience = ("http://testserver/mcp", "http://testserver/mcp2")
 
@@ -395,7 +397,7 @@ def test_an_audience_is_compared_whole(serve_two, own):
     assert statuses == {place: 200 if place == own else 401 for place in statuses}
 
 
-def test_an_audience_that_the_class_does_not_name_opens_nothing(serve_two, monkeypatch):
+def test_a_token_is_refused_for_an_audience_that_the_class_does_not_name(serve_two, monkeypatch):
     monkeypatch.setattr(ForTwo, "audience", "http://testserver/mcp")
     client = serve_two(["http://testserver/mcp", "http://testserver/mcp2"])
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -422,7 +424,7 @@ def test_a_token_for_the_endpoint_is_refused_by_the_api(serve_two, monkeypatch, 
     assert Agent(client, "2025-11-25").post(message, headers).status_code == 200
 
 
-def test_the_token_is_what_permissions_of_other_packages_ask():
+def test_an_access_token_has_the_interface_of_other_packages_tokens():
     token = AccessToken({}, ["a", "b"])
     assert token.scope == "a b"
     assert not token.is_expired()

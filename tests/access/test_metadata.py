@@ -1,4 +1,4 @@
-"""The metadata of an endpoint: at its well-known addresses, with the addresses that clients use."""
+"""The OAuth metadata of an endpoint: its well-known URLs, and the URLs of clients in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HTTPS = {"secure": True, "headers": {"host": "shop.example"}}
 
 @pytest.fixture
 def serve(settings):
-    """Serve patterns, and the well-known addresses after them, with these settings."""
+    """Serve patterns followed by the well-known URLs, with these settings."""
 
     def serve(*patterns: Any, **mcp_settings: Any) -> None:
         module = type("URLConf", (), {})
@@ -46,7 +46,7 @@ def document_at(address: str, **options: Any) -> dict[str, Any]:
 
 
 def metadata_of(endpoint: str, **options: Any) -> str:
-    """Return the address that a 401 names."""
+    """Return the URL of the metadata in a 401 response."""
     response = Client().post(endpoint, PING, "application/json", **{**HTTPS, **options})
     assert response.status_code == 401
     return response.headers["WWW-Authenticate"].split('resource_metadata="')[1].split('"')[0]
@@ -55,7 +55,7 @@ def metadata_of(endpoint: str, **options: Any) -> str:
 # --- The document -------------------------------------------------------------------------
 
 
-def test_the_document_says_who_gives_out_tokens_and_for_what(serve):
+def test_the_document_names_the_authorization_server_and_the_resource(serve):
     serve(path("mcp", MCPView.as_view()), SCOPES=["shop"], SERVER_TITLE="The shop")
     assert document_at(f"{ROOT}/mcp") == {
         "resource": "https://shop.example/mcp",
@@ -66,18 +66,18 @@ def test_the_document_says_who_gives_out_tokens_and_for_what(serve):
     }
 
 
-def test_without_scopes_none_are_named(serve):
+def test_without_the_setting_the_document_names_no_scopes(serve):
     serve(path("mcp", MCPView.as_view()))
     assert "scopes_supported" not in document_at(f"{ROOT}/mcp")
 
 
-def test_an_issuer_that_is_a_path_stands_on_this_host(serve):
+def test_an_issuer_that_is_a_path_is_on_this_host(serve):
     serve(path("mcp", MCPView.as_view()), AUTHORIZATION_SERVERS=["/o", ISSUER])
     servers = document_at(f"{ROOT}/mcp")["authorization_servers"]
     assert servers == ["https://shop.example/o", ISSUER]
 
 
-def test_pages_of_any_origin_may_read_and_keep_it(serve, client):
+def test_pages_of_any_origin_may_read_and_cache_it(serve, client):
     serve(path("mcp", MCPView.as_view()))
     response = client.get(f"{ROOT}/mcp", headers={"origin": "https://inspector.example"})
     assert response.headers["Access-Control-Allow-Origin"] == "*"
@@ -85,7 +85,7 @@ def test_pages_of_any_origin_may_read_and_keep_it(serve, client):
     assert "Cookie" not in response.headers.get("Vary", "")
 
 
-def test_a_browser_that_asks_before_is_let_in(serve, client):
+def test_a_preflight_request_is_allowed(serve, client):
     serve(path("mcp", MCPView.as_view()))
     asked = {
         "access-control-request-headers": "mcp-protocol-version",
@@ -105,12 +105,12 @@ def test_head_is_answered_without_a_body(serve, client):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_nothing_is_written_there(serve, client, method):
+def test_other_methods_are_not_allowed(serve, client, method):
     serve(path("mcp", MCPView.as_view()))
     assert getattr(client, method)(f"{ROOT}/mcp").status_code == 405
 
 
-def test_login_required_middleware_lets_strangers_read_it(serve, settings):
+def test_login_required_middleware_lets_anonymous_clients_read_it(serve, settings):
     serve(path("mcp", MCPView.as_view()))
     settings.MIDDLEWARE = [
         "django.contrib.sessions.middleware.SessionMiddleware",
@@ -120,7 +120,7 @@ def test_login_required_middleware_lets_strangers_read_it(serve, settings):
     assert document_at(f"{ROOT}/mcp")["resource"]
 
 
-# --- Where it is --------------------------------------------------------------------------
+# --- The URL of the document ----------------------------------------------------------------
 
 PLACES = {
     "a path": (path("mcp", MCPView.as_view()), "/mcp", "/mcp"),
@@ -165,7 +165,7 @@ def test_a_lone_endpoint_is_found_at_the_root(subtests, serve):
             assert document_at(spelling)["resource"] == "https://shop.example/agents/mcp"
 
 
-def test_of_several_endpoints_each_tells_of_its_own(serve, client):
+def test_each_of_several_endpoints_has_its_own_document(serve, client):
     serve(
         path("mcp", MCPView.as_view(scopes=["shop"])),
         path("staff/mcp", MCPView.as_view(authorization_servers=["https://staff.example"])),
@@ -182,7 +182,7 @@ def test_of_several_endpoints_each_tells_of_its_own(serve, client):
     )
     assert one["scopes_supported"] == ["shop"]
     assert client.get(f"{ROOT}/open/mcp").status_code == 404
-    # Nobody can tell which one is meant.
+    # The URL does not say which endpoint.
     assert client.get(ROOT).status_code == 404
 
 
@@ -201,7 +201,7 @@ def test_endpoints_with_one_resource_are_found_at_its_address(serve):
     assert document_at(f"{ROOT}/staff/mcp")["resource"] == "https://shop.example"
 
 
-def test_hooks_decide_for_a_request(serve):
+def test_hooks_choose_resource_and_scopes_by_request(serve):
     class TenantView(MCPView):
         def get_resource(self):
             return f"https://{self.kwargs['tenant']}.example/mcp"
@@ -216,13 +216,13 @@ def test_hooks_decide_for_a_request(serve):
 
 
 @pytest.mark.parametrize("address", ["/nothing", "/about", f"{ROOT}/mcp", f"{ROOT * 200}/mcp"])
-def test_what_is_no_endpoint_is_not_found(serve, client, address):
+def test_a_path_without_an_endpoint_is_not_found(serve, client, address):
     serve(path("mcp", MCPView.as_view()), path("about", lambda request: HttpResponse()))
     assert client.get(f"{ROOT}{address}").status_code == 404
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
-def test_any_address_is_a_document_or_not_found(text):
+def test_any_path_is_a_document_or_not_found(text):
     patterns = [path("", include("drf_mcp.urls")), path("<path:x>/mcp", MCPView.as_view())]
     urlconf = type("URLConf", (), {"urlpatterns": patterns})
     with override_settings(ROOT_URLCONF=urlconf, DRF_MCP={"AUTHORIZATION_SERVERS": [ISSUER]}):
@@ -230,7 +230,7 @@ def test_any_address_is_a_document_or_not_found(text):
     assert response.status_code in (200, 404)
 
 
-def test_another_package_serves_the_address_where_no_server_is_named(serve, client, settings):
+def test_without_an_authorization_server_the_url_is_left_to_other_packages(serve, client, settings):
     own = path(".well-known/oauth-protected-resource", lambda request: HttpResponse("theirs"))
     serve(path("mcp", MCPView.as_view()), AUTHORIZATION_SERVERS=[])
     settings.ROOT_URLCONF.urlpatterns.append(own)
@@ -246,7 +246,7 @@ def test_the_usual_include_serves_it(serve, client, settings):
 # --- Behind proxies -----------------------------------------------------------------------
 
 
-def test_the_host_is_written_in_one_way(subtests, serve):
+def test_the_host_is_normalised(subtests, serve):
     for host in ["shop.example", "Shop.Example", "shop.example:443"]:
         with subtests.test(host=host):
             serve(path("mcp", MCPView.as_view()))
@@ -260,7 +260,7 @@ def test_another_port_is_kept(serve):
     assert document["resource"] == "https://shop.example:8443/mcp"
 
 
-def test_a_proxy_says_scheme_and_host_if_django_believes_it(serve, settings):
+def test_scheme_and_host_of_a_trusted_proxy_are_used(serve, settings):
     serve(path("mcp", MCPView.as_view()))
     forwarded = {
         "host": "app.internal",
@@ -275,7 +275,7 @@ def test_a_proxy_says_scheme_and_host_if_django_believes_it(serve, settings):
     assert metadata_of("/mcp", **options) == f"https://shop.example{ROOT}/mcp"
 
 
-def test_a_host_that_is_not_allowed_is_told_nothing(subtests, serve, settings):
+def test_a_host_that_is_not_allowed_gets_no_url(subtests, serve, settings):
     for middleware in [[], ["django.middleware.common.CommonMiddleware"]]:
         with subtests.test(middleware=middleware):
             serve(path("mcp", MCPView.as_view()))
@@ -287,9 +287,7 @@ def test_a_host_that_is_not_allowed_is_told_nothing(subtests, serve, settings):
             assert "evil" not in str(response.headers)
 
 
-def test_below_a_script_prefix_the_challenge_names_an_address_that_exists(
-    subtests, serve, settings
-):
+def test_below_a_script_prefix_the_challenge_names_an_existing_url(subtests, serve, settings):
     for forced in [True, False]:
         with subtests.test(forced=forced):
             serve(path("mcp", MCPView.as_view()))
@@ -302,13 +300,13 @@ def test_below_a_script_prefix_the_challenge_names_an_address_that_exists(
             assert document["resource"] == "https://shop.example/backend/mcp"
 
 
-def test_a_proxy_that_passes_on_the_address_by_the_book_is_served(serve):
+def test_a_proxy_that_keeps_the_well_known_path_is_served(serve):
     serve(path("mcp", MCPView.as_view()), RESOURCE="https://shop.example/backend/mcp")
     document = document_at(f"{ROOT}/backend/mcp")
     assert document["resource"] == "https://shop.example/backend/mcp"
 
 
-def test_a_resource_of_the_settings_says_where_the_project_is(subtests, serve):
+def test_the_resource_of_the_settings_gives_scheme_and_host(subtests, serve):
     for resource, address in [
         ("https://shop.example", f"https://shop.example{ROOT}/mcp"),
         ("https://shop.example/", f"https://shop.example{ROOT}/mcp"),
@@ -322,7 +320,7 @@ def test_a_resource_of_the_settings_says_where_the_project_is(subtests, serve):
             assert document_at(f"{ROOT}/mcp")["resource"] == resource.rstrip("/")
 
 
-def test_a_wrong_attribute_is_refused_with_the_urls(subtests):
+def test_an_invalid_attribute_is_an_error_when_the_urls_are_loaded(subtests):
     for options in [{"scopes": "shop"}, {"resource": "/mcp"}]:
         with subtests.test(options=options):
             with pytest.raises(ImproperlyConfigured, match=next(iter(options))):

@@ -1,4 +1,4 @@
-"""What a credential takes away, and one that says it in a wrong way."""
+"""Narrowings: what a credential or the server takes away from a caller."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def request_of(narrowing):
     return SimpleNamespace(auth=SimpleNamespace(narrowing=narrowing))
 
 
-def test_a_credential_narrows_by_its_own_narrowing():
+def test_the_narrowing_of_a_credential_is_used():
     own = Narrowing("this credential", ("orders_*",))
     assert list(get_own_narrowings(request_of(own))) == [own]
     assert list(get_own_narrowings(request_of(None))) == []
 
 
-def test_anything_else_is_refused_before_it_could_open_more(subtests):
+def test_a_narrowing_of_another_type_is_improperly_configured(subtests):
     for wrong in [True, "orders_*", ["orders_*"], {"read_only": True}]:
         with subtests.test(wrong=wrong):
             with pytest.raises(ImproperlyConfigured, match=type(wrong).__name__):
@@ -35,7 +35,7 @@ def test_anything_else_is_refused_before_it_could_open_more(subtests):
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_the_server_may_take_writing_away_by_caller(settings, answer):
+def test_read_only_may_depend_on_the_caller(settings, answer):
     settings.DRF_MCP = {"READ_ONLY": lambda request: answer}
     assert list(get_own_narrowings(request_of(None))) == ([SERVER_READS] if answer else [])
 
@@ -47,8 +47,8 @@ class Plain(APIView):
         return Response({})
 
 
-def test_a_toolset_named_by_a_tag_takes_the_tag_letter_by_letter(expose, db):
-    """A tag may hold what is a pattern elsewhere."""
+def test_a_toolset_of_a_tag_matches_the_tag_literally(expose, db):
+    """A tag may contain characters that are a pattern elsewhere."""
     starred = mcp_tool(tags=["s*"])(type("Starred", (Plain,), {}))
     sold = mcp_tool(tags=["sales"])(type("Sold", (Plain,), {}))
     expose(

@@ -1,4 +1,4 @@
-"""What is kept for a caller belongs to one user of one tenant, or to one credential."""
+"""Stored data belongs to one user of one tenant, or to one credential."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def request_of(tenant: Any = None, credential: str = "") -> Any:
     return request
 
 
-def test_one_user_is_another_in_each_tenant():
+def test_a_user_has_another_key_in_each_tenant():
     user = User(pk=1)
     tenants = [None, Group(pk=1), Group(pk=2), SimpleNamespace(schema_name="first"), "second"]
     keys = [get_principal(user, request_of(tenant)) for tenant in tenants]
@@ -27,13 +27,13 @@ def test_one_user_is_another_in_each_tenant():
     assert keys[0] == "auth.User:1"
 
 
-def test_users_differ_and_strangers_have_no_key():
+def test_users_have_different_keys_and_anonymous_callers_none():
     request = request_of("tenant")
     assert get_principal(User(pk=1), request) != get_principal(User(pk=2), request)
     assert get_principal(AnonymousUser(), request) == get_principal(None, request) == ""
 
 
-def test_a_credential_without_a_user_has_a_key_of_its_own():
+def test_each_credential_without_a_user_has_another_key():
     first, second = request_of(credential="Bearer a"), request_of(credential="Bearer b")
     keys = {get_caller_key(AnonymousUser(), object(), each) for each in (first, second)}
     assert len(keys) == 2
@@ -41,7 +41,7 @@ def test_a_credential_without_a_user_has_a_key_of_its_own():
     assert get_caller_key(AnonymousUser(), None, first) == ""
 
 
-def test_a_user_is_gone_who_is_known_and_not_active(subtests):
+def test_is_gone_means_known_and_not_active(subtests):
     for user, gone in [
         (None, False),
         (AnonymousUser(), False),

@@ -1,4 +1,4 @@
-"""The Bearer challenge: whatever goes in, one well-formed header comes out."""
+"""The Bearer challenge: any parameters give one well-formed header."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mcp.client.auth.utils import extract_field_from_www_auth
 from drf_mcp.access.resources import BearerChallenge
 
 NAMES = st.sampled_from(["scope", "error", "error_description", "resource_metadata", "realm"])
-# RFC 9110: a token, and a quoted string that needs no escapes.
+# A header as in RFC 9110, with quoted strings that need no escapes.
 HEADER = re.compile(r'Bearer( [a-z_]+="[ !#-\[\]-~]*"(, [a-z_]+="[ !#-\[\]-~]*")*)?')
 
 
 @given(st.dictionaries(NAMES, st.text()))
-def test_a_header_is_well_formed_whatever_its_values(parameters):
+def test_any_parameters_give_a_well_formed_header(parameters):
     assert HEADER.fullmatch(str(BearerChallenge(parameters)))
 
 
 @given(st.dictionaries(NAMES, st.text()))
-def test_a_header_is_read_back_as_it_was_written(parameters):
+def test_a_parsed_header_is_written_the_same_again(parameters):
     written = str(BearerChallenge(parameters))
     read = BearerChallenge.parse(written)
     assert read is not None
@@ -39,18 +39,12 @@ def test_only_quotes_and_backslashes_of_printable_text_change(parameters):
 
 
 @given(st.text())
-def test_any_header_is_read_or_left_alone(header):
+def test_only_a_bearer_header_is_parsed(header):
     read = BearerChallenge.parse(header)
     assert read is None or header[:6].lower() == "bearer"
 
 
-@given(st.dictionaries(NAMES, st.text(), min_size=1))
-def test_no_value_begins_a_line_of_its_own(parameters):
-    assert "\n" not in str(BearerChallenge(parameters))
-    assert "\r" not in str(BearerChallenge(parameters))
-
-
-def test_a_challenge_of_an_authentication_class_is_read(subtests):
+def test_the_challenge_of_an_authentication_class_is_parsed(subtests):
     for header, parameters in [
         ("Bearer", {}),
         ("bearer ", {}),
@@ -68,7 +62,7 @@ def test_a_challenge_of_an_authentication_class_is_read(subtests):
             assert (read and read.parameters) == parameters
 
 
-def test_a_text_of_another_alphabet_is_left_out():
+def test_a_text_that_is_not_ascii_is_left_out():
     challenge = BearerChallenge({"error": "invalid_token", "error_description": "Ключ истёк."})
     assert str(challenge) == 'Bearer error="invalid_token"'
 

@@ -1,4 +1,4 @@
-"""A call that lacks a scope is answered with the scopes that it needs, and no other is."""
+"""A call without a needed scope gets a challenge with the needed scopes; no other call does."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class UserSerializer(ModelSerializer):
 
 @pytest.fixture
 def serve(expose):
-    """Serve a view at ``/orders/`` to whoever signs in with OAuth."""
+    """Serve a view at ``/orders/`` with OAuth."""
 
     def serve(view: type, *more: Any, **settings: Any) -> None:
         usual = {**OAUTH, "AUTHENTICATION_CLASSES": [ShopLogin]}
@@ -69,7 +69,7 @@ def call(agent: Agent, name: str = "orders_get") -> Any:
     return agent.post(message, headers)
 
 
-def challenge_of(response: Any) -> dict[str, str]:
+def get_challenge(response: Any) -> dict[str, str]:
     challenge = BearerChallenge.parse(response.headers["WWW-Authenticate"])
     assert challenge is not None
     return challenge.parameters
@@ -81,12 +81,12 @@ def code_of(response: Any) -> str:
     return json.loads(result["content"][0]["text"])["data"].get("error_code", "")
 
 
-# --- Which scopes, of which permissions ---------------------------------------------------
+# --- Which scopes a challenge names -------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("granted", ["nothing", "another", "a part", "all", "more"])
-def test_a_call_is_challenged_if_scopes_are_all_that_it_lacks(serve, bearer, granted, subtests):
+def test_a_call_is_challenged_if_it_lacks_nothing_but_scopes(serve, bearer, granted, subtests):
     for way, method, needed in CASES:
         with subtests.test(way=way, method=method):
             serve(WAYS[way][0])
@@ -112,28 +112,28 @@ def check_challenge(bearer, method, needed, granted) -> None:
         assert "WWW-Authenticate" not in response.headers
     else:
         assert response.status_code == status == 403
-        parameters = challenge_of(response)
+        parameters = get_challenge(response)
         assert parameters.pop("error_description")
         assert parameters == {
             "error": "insufficient_scope",
             "scope": " ".join(needed),
             "resource_metadata": METADATA,
         }
-        # Whoever gets these as well is let in.
+        # With these scopes too, the call is allowed.
         agent = bearer(scope=" ".join([*held, *needed]))
         assert code_of(call(agent, TOOLS[method])) == ""
 
 
 @pytest.mark.parametrize(("way", "method", "needed"), CASES)
-def test_a_tool_is_listed_whose_call_lacks_a_scope_alone(serve, bearer, way, method, needed):
+def test_a_tool_is_listed_if_its_call_lacks_nothing_but_a_scope(serve, bearer, way, method, needed):
     serve(WAYS[way][0])
     assert (TOOLS[method] in bearer(scope="profile").tools()) == (needed is not None)
 
 
-def test_the_scopes_of_the_endpoint_are_asked_for_too(serve, bearer):
+def test_the_challenge_names_the_scopes_of_the_endpoint_too(serve, bearer):
     serve(view_with(Refunder), SCOPES=["shop", "profile"])
     response = call(bearer(scope="profile shop"))
-    assert challenge_of(response)["scope"] == "shop profile refunds:write"
+    assert get_challenge(response)["scope"] == "shop profile refunds:write"
 
 
 def test_the_challenge_is_in_english_in_every_language(serve, bearer, monkeypatch):
@@ -143,7 +143,7 @@ def test_the_challenge_is_in_english_in_every_language(serve, bearer, monkeypatc
     monkeypatch.setattr("drf_mcp.access.scopes._", translate)
     serve(view_with(HasScopes, required_scopes=["refunds:write"]), LANGUAGE="de")
     response = call(bearer(scope="profile"))
-    assert challenge_of(response)["error_description"].startswith("The token lacks a scope.")
+    assert get_challenge(response)["error_description"].startswith("The token lacks a scope.")
     assert response.json()["error"]["message"].startswith("Übersetzt")
 
 
@@ -161,7 +161,7 @@ def test_the_error_says_which_scopes_the_call_needs(serve, bearer):
 @pytest.mark.parametrize(
     "claims", [{"scope": "a orders"}, {"scope": ["orders"]}, {"scp": "orders"}, {"scp": ["orders"]}]
 )
-def test_scopes_are_read_however_a_server_writes_them(serve, bearer, claims):
+def test_scopes_are_read_from_each_claim_and_type(serve, bearer, claims):
     serve(view_with(HasScopes))
     assert code_of(call(bearer(**claims))) == ""
 
@@ -180,28 +180,28 @@ def test_a_call_about_several_objects_is_challenged_as_one(serve, bearer):
     agent = bearer(scope="profile")
     arguments = {"ids": pks}
     message, headers = agent.frame("tools/call", {"name": "users_retrieve", "arguments": arguments})
-    assert challenge_of(agent.post(message, headers))["scope"] == "users"
+    assert get_challenge(agent.post(message, headers))["scope"] == "users"
     assert code_of(bearer(scope="users").post(message, headers)) == ""
 
 
-def test_a_view_that_authenticates_by_itself_is_challenged_too(serve, bearer):
+def test_a_view_with_its_own_authentication_is_challenged_too(serve, bearer):
     class Elsewhere(ShopLogin):
         pass
 
     serve(view_with(HasScopes, authentication_classes=[Elsewhere, SessionAuthentication]))
-    assert challenge_of(call(bearer(scope="profile")))["scope"] == "orders"
+    assert get_challenge(call(bearer(scope="profile")))["scope"] == "orders"
 
 
-def test_a_refusal_that_passed_middleware_is_a_challenge(serve, bearer):
+def test_a_refusal_behind_call_middleware_is_challenged(serve, bearer):
     middleware = "django.middleware.gzip.GZipMiddleware"
     serve(view_with(HasScopes), CALL_MIDDLEWARE=[middleware])
-    assert challenge_of(call(bearer(scope="profile")))["scope"] == "orders"
+    assert get_challenge(call(bearer(scope="profile")))["scope"] == "orders"
 
 
-# --- What stays in the result -------------------------------------------------------------
+# --- Refusals without a challenge ---------------------------------------------------------
 
 
-def test_a_view_that_refuses_in_its_own_code_is_forbidden(serve, bearer):
+def test_a_refusal_in_the_handler_is_not_challenged(serve, bearer):
     serve(Withheld)
     response = call(bearer(scope="orders"))
     assert code_of(response) == "FORBIDDEN"
@@ -219,7 +219,7 @@ def test_no_message_of_a_batch_is_challenged(serve, bearer):
         assert told["data"]["error_code"] == "FORBIDDEN"
 
 
-def test_without_an_authorization_server_nobody_is_challenged(serve, bearer):
+def test_without_an_authorization_server_no_call_is_challenged(serve, bearer):
     serve(view_with(HasScopes), AUTHORIZATION_SERVERS=[])
     agent = bearer(scope="profile")
     assert code_of(call(agent)) == "FORBIDDEN"
@@ -247,7 +247,7 @@ def test_a_signed_in_browser_is_not_challenged(serve, issuer, db):
     assert code_of(call(Agent(http, "2025-11-25"))) == "FORBIDDEN"
 
 
-def test_a_permission_that_breaks_when_asked_again_is_no_challenge(serve, bearer):
+def test_a_permission_that_raises_the_second_time_is_not_challenged(serve, bearer):
     class Once(HasScopes):
         asked = 0
 
@@ -266,19 +266,19 @@ def test_a_permission_that_breaks_when_asked_again_is_no_challenge(serve, bearer
 
 
 @pytest.mark.parametrize("method", ["tools/list", "tools/call", "ping", "initialize"])
-def test_a_token_needs_the_endpoints_scopes_for_anything(serve, bearer, method):
+def test_every_method_needs_the_scopes_of_the_endpoint(serve, bearer, method):
     serve(Orders, SCOPES=["shop"])
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
     params = {"name": "orders_get", "arguments": {}} if method == "tools/call" else params
     message, headers = bearer(scope="orders").frame(method, params)
     response = bearer(scope="orders").post(message, headers)
     assert response.status_code == 403
-    assert challenge_of(response)["error"] == "insufficient_scope"
-    assert challenge_of(response)["scope"] == "shop"
+    assert get_challenge(response)["error"] == "insufficient_scope"
+    assert get_challenge(response)["scope"] == "shop"
     assert bearer(scope="orders shop").post(message, headers).status_code == 200
 
 
-def test_an_endpoint_asks_for_scopes_by_a_permission_of_its_own(serve, bearer, settings):
+def test_a_permission_of_the_endpoint_may_require_scopes(serve, bearer, settings):
     class StaffView(MCPView):
         permission_classes = [IsAuthenticated, HasScopes]
         required_scopes = ["agents"]
@@ -288,7 +288,7 @@ def test_an_endpoint_asks_for_scopes_by_a_permission_of_its_own(serve, bearer, s
     agent.path = "/staff/mcp"
     response = call(agent)
     assert response.status_code == 403
-    assert challenge_of(response)["scope"] == "agents"
+    assert get_challenge(response)["scope"] == "agents"
     allowed = bearer(scope="agents")
     allowed.path = "/staff/mcp"
     assert code_of(call(allowed)) == ""
@@ -300,10 +300,10 @@ def test_a_whole_batch_is_refused_that_lacks_a_scope_of_the_endpoint(serve, bear
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     response = agent.post([ping], {"MCP-Protocol-Version": "2025-03-26"})
     assert response.status_code == 403
-    assert challenge_of(response)["scope"] == "shop"
+    assert get_challenge(response)["scope"] == "shop"
 
 
-def test_without_an_authorization_server_scopes_are_needed_all_the_same(serve, bearer):
+def test_scopes_are_needed_without_an_authorization_server(serve, bearer):
     serve(Orders, SCOPES=["shop"], AUTHORIZATION_SERVERS=[])
     response = call(bearer(scope="orders"))
     assert response.status_code == 403
@@ -311,7 +311,7 @@ def test_without_an_authorization_server_scopes_are_needed_all_the_same(serve, b
     assert code_of(call(bearer(scope="shop"))) == ""
 
 
-def test_a_token_needs_the_scopes_at_a_door_without_http_too(serve, issuer, db):
+def test_the_in_process_client_needs_the_scopes_too(serve, issuer, db):
     serve(Orders, SCOPES=["shop"])
     for scope, status in (("orders", 403), ("shop", None)):
         caller = LocalEndpoint().make_caller(authorization=f"Bearer {issuer.sign(scope=scope)}")
@@ -353,18 +353,18 @@ def test_a_refused_call_is_logged_like_any_other(serve, bearer, caplog):
         ("OPTIONS", "orders:read orders:write", 403),
     ],
 )
-def test_scopes_by_method_admit_no_other_method(serve, bearer, method, scopes, status):
+def test_scopes_by_method_allow_no_other_method(serve, bearer, method, scopes, status):
     serve(view_with(ReaderOrWriter))
     response = bearer(scope=scopes).http.generic(method, "/orders/")
     assert response.status_code == status
 
 
-def test_a_permission_that_knows_no_scopes_is_a_fault(serve, bearer):
+def test_has_scopes_without_scopes_is_improperly_configured(serve, bearer):
     serve(view_with(HasScopes, required_scopes=None))
     with pytest.raises(ImproperlyConfigured, match="required_scopes"):
         bearer().http.get("/orders/")
 
 
-def test_nobody_without_a_token_has_scopes(serve, db, issuer):
+def test_a_caller_without_a_token_has_no_scopes(serve, db, issuer):
     serve(view_with(HasScopes))
     assert Client().get("/orders/").status_code == 401

@@ -1,4 +1,4 @@
-"""The official Python client signs in: it finds the server, gets a token, and asks for more."""
+"""The official Python client signs in: it finds the server, gets a token, and asks for scopes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REDIRECT = "http://127.0.0.1:4000/callback"
 
 
 class Memory:
-    """Where the client keeps what it got."""
+    """The client's storage."""
 
     tokens: Any = None
     client: Any = None
@@ -51,7 +51,7 @@ class Memory:
 
 
 class Network:
-    """The shop, and an authorization server that consents to everything."""
+    """The shop, and an authorization server that always consents."""
 
     def __init__(self, issuer: Any) -> None:
         self.issuer = issuer
@@ -120,7 +120,7 @@ def network(expose, issuer, db, settings) -> Network:
 
 
 class Shopkeeper(ShopLogin):
-    """Takes tokens for the address that the client was given."""
+    """Accepts tokens for the URL of the endpoint."""
 
     audience = ENDPOINT
 

@@ -1,4 +1,4 @@
-"""What lists remember of a caller: as long as nothing that they can know of changed, no longer."""
+"""The visibility cache: whose entries it has, and when they are dropped."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class Changed(Declared):
 
 
 @pytest.fixture(autouse=True)
-def nothing_remembered(request, monkeypatch):
+def empty_cache(request, monkeypatch):
     clear_visibility_cache()
     monkeypatch.setattr(Asked, "asked", [])
-    # Of what may yet be rolled back nothing is remembered, and that is every row of most tests.
+    # Rows that may still be rolled back are not cached, which is every row of most tests.
     if not request.node.get_closest_marker("django_db").kwargs.get("transaction"):
         monkeypatch.setattr(visibility_cache, "is_committed", lambda: True)
     yield
@@ -108,8 +108,8 @@ def permission(action: str) -> Permission:
 
 
 @contextmanager
-def asking_no_database():
-    """Let nothing but the authentication, and the record of the audit, ask the database."""
+def querying_only_authentication():
+    """Allow queries only for authentication and the audit."""
     with CaptureQueriesContext(connection) as captured:
         yield
     statements = [query["sql"] for query in captured]
@@ -117,14 +117,14 @@ def asking_no_database():
     assert [s for s in statements if "authtoken" not in s and "audit" not in s] == []
 
 
-# --- What is remembered -------------------------------------------------------------------------
+# --- What is cached -----------------------------------------------------------------------------
 
 
-def test_the_second_list_costs_no_query_but_the_authentication(serve):
+def test_the_second_list_queries_only_authentication(serve):
     serve()
     agent = make_agent("anne")
     assert names(agent) == READS
-    with asking_no_database():
+    with querying_only_authentication():
         assert names(agent) == READS
 
 
@@ -140,12 +140,12 @@ def test_a_class_with_list_cache_is_asked_once(serve):
     serve(Declared)
     agent = make_agent("anne", is_staff=True)
     assert len(names(agent)) == len(Asked.asked) == 5
-    with asking_no_database():
+    with querying_only_authentication():
         names(agent)
     assert len(Asked.asked) == 5
 
 
-def test_a_subclass_that_asks_more_is_asked_at_each_list(serve):
+def test_a_subclass_with_another_check_is_asked_at_each_list(serve):
     serve(Changed)
     agent = make_agent("anne", is_staff=True)
     assert names(agent) == set()
@@ -153,7 +153,7 @@ def test_a_subclass_that_asks_more_is_asked_at_each_list(serve):
     assert len(names(agent)) == 5
 
 
-def test_a_subclass_of_a_class_of_rest_framework_can_be_asked_anew(serve):
+def test_list_cache_false_on_a_subclass_asks_at_each_list(serve):
     anew = type("Anew", (IsAdminUser,), {"list_cache": False})
     serve(anew)
     agent = make_agent("anne", is_staff=True)
@@ -162,7 +162,7 @@ def test_a_subclass_of_a_class_of_rest_framework_can_be_asked_anew(serve):
     assert names(agent) == set()
 
 
-def test_pages_are_remembered_too(serve):
+def test_pages_are_cached_too(serve):
     serve(Declared, TOOLS_PAGE_SIZE=2)
     agent = make_agent("anne", is_staff=True)
     first = agent.result("tools/list")
@@ -173,15 +173,15 @@ def test_pages_are_remembered_too(serve):
     assert len(Asked.asked) == 5
 
 
-def test_composed_classes_of_rest_framework_are_remembered(serve):
+def test_composed_classes_of_rest_framework_are_cached(serve):
     serve(IsAdminUser | DjangoModelPermissions, ~IsAdminUser)
     agent = make_agent("anne")
     assert names(agent) == READS
-    with asking_no_database():
+    with querying_only_authentication():
         assert names(agent) == READS
 
 
-def test_instructions_ask_nothing_that_the_list_asked(serve):
+def test_instructions_use_the_cache_of_the_list(serve):
     serve(Declared)
     agent = make_agent("anne", is_staff=True)
     names(agent)
@@ -189,10 +189,10 @@ def test_instructions_ask_nothing_that_the_list_asked(serve):
     assert len(Asked.asked) == 5
 
 
-# --- Whose it is --------------------------------------------------------------------------------
+# --- Whose entry it is --------------------------------------------------------------------------
 
 
-def test_an_entry_is_of_one_user_credential_way_tenant_and_host():
+def test_an_entry_depends_on_user_credential_authenticator_tenant_and_host():
     def identify(**changed):
         usual = {"user": 1, "auth": None, "by": BaseAuthentication, "tenant": None}
         facts = {**usual, "host": "a.example", "credential": "Token a", **changed}
@@ -218,7 +218,7 @@ def test_an_entry_is_of_one_user_credential_way_tenant_and_host():
 
 
 class Tenants:
-    """Puts the tenant that a header names on the request, and nothing else."""
+    """Sets the tenant from a header, and nothing else."""
 
     def __init__(self, get_response) -> None:
         self.get_response = get_response
@@ -234,7 +234,7 @@ class Tenant:
 
 
 class InTenant(Declared):
-    """Lets into the first tenant alone, as a table of roles by tenant would."""
+    """Allows the first tenant alone, as a table of roles by tenant would."""
 
     list_cache = True
 
@@ -294,7 +294,7 @@ class ByKey(BasePermission):
     ("authentication", "header"), [(KeyAuthentication, "authorization"), (OtherHeader, "x-key")]
 )
 def test_each_credential_of_a_user_has_an_entry(serve, monkeypatch, authentication, header):
-    """Where nothing tells one from another, nothing is remembered."""
+    """Without a difference in the Authorization header, nothing is cached."""
     User.objects.create(username="anne")
     monkeypatch.setattr(Groups, "authentication_classes", [authentication])
     serve(ByKey, AUTHENTICATION_CLASSES=[f"{__name__}.{authentication.__name__}"])
@@ -376,13 +376,13 @@ class Made(IsAuthenticated):
         (lambda: IsAuthenticated(), False),
     ],
 )
-def test_only_classes_whose_question_is_known_are_remembered(serve, permission_class, is_kept):
+def test_only_permission_classes_with_a_known_check_are_cached(serve, permission_class, is_kept):
     serve(permission_class)
     questions = {get_question(tool).is_kept for tool in registry.tools().values()}
     assert questions == {is_kept}
 
 
-def test_a_toolset_of_one_request_is_not_that_of_the_next(serve):
+def test_the_toolset_of_a_request_does_not_change_the_next_list(serve):
     serve(TOOLSETS={"reading": ["groups_list"]})
     agent = make_agent("anne", is_superuser=True)
     assert len(names(agent)) == 5
@@ -392,7 +392,7 @@ def test_a_toolset_of_one_request_is_not_that_of_the_next(serve):
     assert len(names(agent)) == 5
 
 
-# --- Until something changes --------------------------------------------------------------------
+# --- When entries are dropped -------------------------------------------------------------------
 
 
 CHANGES = {
@@ -405,7 +405,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_a_signal_tells_of_is_seen_at_once(serve, change):
+def test_a_change_with_a_signal_is_seen_at_once(serve, change):
     serve()
     agent = make_agent("anne")
     user = User.objects.get(username="anne")
@@ -426,14 +426,14 @@ def test_a_change_is_seen_in_its_transaction_and_afterwards_if_it_is_committed(s
     before = visibility_cache.visibility_cache.users[key]
     with transaction.atomic():
         User.objects.get(pk=key).user_permissions.add(permission("add"))
-        # As another worker's thread may, which still reads what was before.
+        # Another worker's thread, which still reads the old rows, may store this.
         visibility_cache.visibility_cache.users[key] = before
         assert "groups_create" in names(agent)
         transaction.set_rollback(not commits)
     assert ("groups_create" in names(agent)) == commits
 
 
-def test_a_sign_in_forgets_nothing(serve):
+def test_a_sign_in_does_not_clear_the_cache(serve):
     serve(Declared)
     agent = make_agent("anne", is_staff=True)
     names(agent)
@@ -443,7 +443,7 @@ def test_a_sign_in_forgets_nothing(serve):
     assert len(Asked.asked) == 5
 
 
-def test_what_no_signal_tells_of_is_seen_when_the_time_is_over(serve, monkeypatch):
+def test_a_change_without_a_signal_is_seen_when_the_entry_expires(serve, monkeypatch):
     serve(LIST_CACHE_TTL=30)
     agent = make_agent("anne")
     assert names(agent) == READS
@@ -454,7 +454,7 @@ def test_what_no_signal_tells_of_is_seen_when_the_time_is_over(serve, monkeypatc
     assert len(names(agent)) == 5
 
 
-def test_what_no_signal_tells_of_can_be_told(serve):
+def test_the_cache_can_be_cleared_for_a_user_and_for_all(serve):
     serve()
     anne, ben = make_agent("anne"), make_agent("ben")
     assert names(anne) == names(ben) == READS
@@ -466,7 +466,7 @@ def test_what_no_signal_tells_of_can_be_told(serve):
 
 
 @pytest.mark.parametrize("seconds", [{"LIST_CACHE_TTL": 0}, {"LIST_TTL": 0}])
-def test_zero_seconds_remember_nothing(serve, seconds):
+def test_zero_seconds_disable_the_cache(serve, seconds):
     serve(**seconds)
     agent = make_agent("anne")
     assert names(agent) == READS
@@ -474,7 +474,7 @@ def test_zero_seconds_remember_nothing(serve, seconds):
     assert len(names(agent)) == 5
 
 
-def test_a_call_asks_whatever_the_list_remembers(serve):
+def test_a_call_checks_permissions_in_spite_of_the_cache(serve):
     serve()
     agent = make_agent("anne", is_superuser=True)
     assert "groups_create" in names(agent)
@@ -483,7 +483,7 @@ def test_a_call_asks_whatever_the_list_remembers(serve):
     assert agent.call("groups_create", name="x").code == "FORBIDDEN"
 
 
-def test_what_narrows_the_tools_is_asked_at_each_list(serve, settings):
+def test_narrowings_are_applied_at_each_list(serve, settings):
     serve()
     agent = make_agent("anne", is_superuser=True)
     assert len(names(agent)) == 5
@@ -491,7 +491,7 @@ def test_what_narrows_the_tools_is_asked_at_each_list(serve, settings):
     assert names(agent) == READS
 
 
-def test_a_database_that_fails_is_asked_again(serve, monkeypatch):
+def test_the_answer_of_a_failing_permission_is_not_cached(serve, monkeypatch):
     serve(Declared)
     agent = make_agent("anne")
 
@@ -504,7 +504,7 @@ def test_a_database_that_fails_is_asked_again(serve, monkeypatch):
     assert names(agent) == set()
 
 
-def test_so_many_users_are_remembered(serve, monkeypatch):
+def test_the_cache_has_a_maximum_of_users(serve, monkeypatch):
     monkeypatch.setattr(visibility_cache, "MAX_USERS", 2)
     serve()
     for name in ("anne", "ben", "carl"):
@@ -513,8 +513,8 @@ def test_so_many_users_are_remembered(serve, monkeypatch):
 
 
 @pytest.mark.slow
-def test_whatever_changes_lists_are_those_of_a_server_that_remembers_nothing(serve, settings):
-    """And hold the tools that can be called."""
+def test_lists_equal_those_of_a_server_without_the_cache(serve, settings):
+    """The lists also have exactly the tools that can be called."""
     serve(DjangoModelPermissionsOrAnonReadOnly)
     agents = [make_agent("anne"), make_agent("ben"), Agent(Client())]
     users = list(User.objects.order_by("username"))
@@ -548,17 +548,17 @@ def test_whatever_changes_lists_are_those_of_a_server_that_remembers_nothing(ser
 
 
 def find_listed(agent: Agent) -> set[str] | None:
-    # None for a user who may not sign in any more.
+    # None for a user who can no longer sign in.
     message, headers = agent.frame("tools/list", {})
     response = agent.post(message, headers)
     tools = response.json().get("result", {}).get("tools")
     return None if tools is None else {tool["name"] for tool in tools}
 
 
-# --- What is asked ------------------------------------------------------------------------------
+# --- What a question does -----------------------------------------------------------------------
 
 
-def test_the_queryset_of_a_view_is_not_made_to_ask_for_its_model(serve, monkeypatch):
+def test_model_permissions_are_checked_without_making_the_queryset(serve, monkeypatch):
     made = []
     monkeypatch.setattr(Groups, "get_queryset", lambda self: made.append(self))
     serve(IsAuthenticated, DjangoModelPermissions)
@@ -580,7 +580,7 @@ class Looking(DjangoModelPermissions):
         return self._queryset(view).filter(name="x").exists()
 
 
-def test_nor_for_a_class_of_the_project_that_asks_the_same(serve, monkeypatch):
+def test_a_subclass_of_model_permissions_is_checked_without_making_the_queryset(serve, monkeypatch):
     made = []
     monkeypatch.setattr(Groups, "get_queryset", lambda self: made.append(self))
     serve(Custom)
@@ -591,7 +591,7 @@ def test_nor_for_a_class_of_the_project_that_asks_the_same(serve, monkeypatch):
     assert made == []
 
 
-def test_a_class_of_the_project_that_looks_at_rows_finds_them(serve):
+def test_a_class_of_the_project_can_query_the_rows_of_the_view(serve):
     serve(Looking)
     agent = make_agent("anne")
     assert names(agent) == set()
@@ -599,7 +599,7 @@ def test_a_class_of_the_project_that_looks_at_rows_finds_them(serve):
     assert len(names(agent)) == 5
 
 
-def test_what_was_negotiated_is_there_for_whoever_looks(serve):
+def test_a_permission_finds_media_type_and_version_on_the_request(serve):
     looked = []
 
     class Looks(BasePermission):
@@ -612,7 +612,7 @@ def test_what_was_negotiated_is_there_for_whoever_looks(serve):
     assert set(looked) == {("application/json", None)}
 
 
-def test_the_view_of_a_tool_without_questions_is_not_made(expose, monkeypatch):
+def test_no_view_is_made_for_a_tool_without_permission_checks(expose, monkeypatch):
     expose(path("word/", Word.as_view(permission_classes=[BasePermission])))
     agent = Agent(Client())
     assert names(agent) == {"word"}

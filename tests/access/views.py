@@ -1,4 +1,4 @@
-"""Views that ask for scopes, in each of the ways that are in use."""
+"""Views that require scopes, in all common ways."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ISSUER = "https://login.shop.example/realms/shop"
 
 
 class ShopLogin(JWTAuthentication):
-    """Tokens of the tests' own server; a fixture sets where its keys are."""
+    """Accepts tokens of the tests' own server; a fixture sets the URL of its keys."""
 
     issuer = ISSUER
     algorithms = ("RS256", "ES256")
@@ -31,27 +31,27 @@ class HasTheViewsScopes(BasePermission):
         return set(view.required_scopes) <= set(scopes)
 
 
-class IsCalledBob(BasePermission):
-    """Has nothing to do with scopes."""
+class IsBob(BasePermission):
+    """A permission without scopes."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return request.user.username == "bob"
 
 
 class Refunder(HasScopes):
-    """Names its scopes itself."""
+    """Names its scopes in the permission class."""
 
     required_scopes = ("refunds:write",)
 
 
 class ReaderOrWriter(HasScopes):
-    """Names them by method."""
+    """Names scopes by HTTP method."""
 
     required_scopes = {"GET": ["orders:read"], "POST": ["orders:write"]}
 
 
 class Orders(APIView):
-    """Reads, or writes, an order."""
+    """Reads or writes an order."""
 
     authentication_classes = [ShopLogin]
     permission_classes: Any = [IsAuthenticated]
@@ -65,7 +65,7 @@ class Orders(APIView):
 
 
 class Withheld(Orders):
-    """Refuses in its own code, whatever the token."""
+    """Refuses in the handler, whatever the token."""
 
     permission_classes = [toolkit.TokenHasScope]
 
@@ -74,12 +74,12 @@ class Withheld(Orders):
 
 
 def view_with(*permissions: Any, **attributes: Any) -> type[Orders]:
-    """Return a class of view with these permissions."""
+    """Return a view class with these permissions."""
     return type("Orders", (Orders,), {"permission_classes": list(permissions), **attributes})
 
 
-# What a view has, with the scopes that its GET and its POST need of a token, None where no scope
-# would let alice in.
+# The attributes of a view, and the scopes that GET and POST need in a token: None where no scope
+# would allow alice.
 WAYS: dict[str, tuple[Any, list[str] | None, list[str] | None]] = {
     "TokenHasScope": (view_with(toolkit.TokenHasScope), ["orders"], ["orders"]),
     "TokenHasReadWriteScope": (
@@ -114,10 +114,10 @@ WAYS: dict[str, tuple[Any, list[str] | None, list[str] | None]] = {
         ["refunds:write", "orders"],
         ["refunds:write", "orders"],
     ),
-    "one by |": (view_with(IsCalledBob | Refunder), ["refunds:write"], ["refunds:write"]),
+    "one by |": (view_with(IsBob | Refunder), ["refunds:write"], ["refunds:write"]),
     "staff with a scope": (view_with(IsAdminUser, HasScopes), None, None),
     "a scope and staff": (view_with(HasScopes & IsAdminUser), None, None),
-    "bob with a scope": (view_with(HasScopes, IsCalledBob), None, None),
+    "bob with a scope": (view_with(HasScopes, IsBob), None, None),
     "without the scope": (view_with(IsAuthenticated & ~HasScopes), [], []),
-    "no scope": (view_with(IsCalledBob, required_scopes=None), None, None),
+    "no scope": (view_with(IsBob, required_scopes=None), None, None),
 }
