@@ -1,7 +1,8 @@
-"""``python -m tests.access_matrix``: what every tool says to every credential, beside HTTP.
+"""``python -m tests.access_matrix``: compare tool calls of every credential with HTTP.
 
-Two tables: the example project's tools, and awkward views by every door; ``shop`` or ``awkward``
-names one of them. Exits with 1 if an agent gets another answer than the same HTTP request.
+Prints two tables: the tools of the example project, and awkward views by every door. The argument
+``shop`` or ``awkward`` chooses one. Exits with 1 if a tool call gets another answer than its HTTP
+request.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def compare_shop() -> Iterator[str]:
 
     from tests.access_matrix.matrix import Matrix
 
-    # The tools for PUT, which are left out beside those for PATCH, are compared as well.
+    # Tools for PUT, which are left out where PATCH has one, are compared too.
     with override_settings(DRF_MCP={**settings.DRF_MCP, "INCLUDE": ["PUT *"]}):
         yield from Matrix().fill().lines()
 
@@ -37,7 +38,7 @@ TABLES = {"shop": compare_shop, "awkward": compare_awkward}
 
 
 def main(names: list[str]) -> int:
-    """Compare in a database of its own, which is thrown away."""
+    """Compare in a test database, which is dropped."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.access_matrix.settings"
     django.setup()
     from django.core.management import call_command

@@ -1,4 +1,4 @@
-"""The awkward views for every credential by every door, beside the same HTTP request."""
+"""Compares requests to the awkward views, for every credential and door, with HTTP."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from tests.parity.answers import over_http
 from tests.parity.conftest import NOW
 
 EQUAL, REFUSED, DIFFERENT = "=", "-", "!"
-# Each note and order has a text of its own, which says whose it is.
+# Each note and order contains a mark, which names its row.
 MARK = re.compile(r"(?:note|order)<\d+>")
 TENANT = "tests.access_matrix.awkward_views.TenantMiddleware"
 NOTE = {"subject": "Leaking", "body": "It drips.", "priority": 2}
-# Tools whose permissions refuse without a look at an object or at the handler.
+# Tools whose permissions refuse before they look at an object or the handler runs.
 GUARDED = ("notes_close", "notes_urgent", "residents_list", "resident_retrieve")
 PREVIEWED = ("notes_destroy", "notes_update", "clients_destroy", "clients_partial_update")
 
 
 @contextmanager
 def served() -> Iterator[None]:
-    """Serve the awkward views and their prompts, to tenants found by middleware."""
+    """Serve the awkward views and their prompts, with middleware that sets the tenant."""
     chosen = {
         "SERVER_NAME": "shop",
         "INCLUDE": ["*", "PUT *"],
@@ -65,7 +65,7 @@ def served() -> Iterator[None]:
 
 
 def mark_rows() -> None:
-    """Put into each note and order a text that no other row has."""
+    """Put a mark into each note and order that no other row has."""
     own = functools.partial(Concat, output_field=CharField())
     key = Cast(F("pk"), CharField())
     Ticket.objects.update(subject=own(Value("note<"), key, Value(">")))
@@ -74,7 +74,7 @@ def mark_rows() -> None:
 
 
 def leave_few_rows() -> None:
-    """Leave of everything so many rows that each user has some."""
+    """Delete most rows; each user keeps some of every kind."""
     for user in User.objects.all():
         orders = Order.objects.filter(customer__owner=user).order_by("pk")
         Order.objects.filter(pk__in=list(orders.values_list("pk", flat=True)[2:])).delete()
@@ -88,7 +88,7 @@ def leave_few_rows() -> None:
 
 
 def add_hidden_notes() -> None:
-    """Have bob write notes about a customer of alice's, who cannot see them."""
+    """Have bob write notes about a customer of alice, who cannot see them."""
     alice, bob = User.objects.get(username="alice"), User.objects.get(username="bob")
     customer = Customer.objects.filter(owner=alice, orders=None).earliest("pk")
     for writer in (alice, bob, bob, bob):
@@ -105,7 +105,7 @@ def get_rows() -> Any:
 
 
 def observed(send: Callable[[], Any]) -> tuple[Any, Any]:
-    """Send a request and take back what it did; return its answer and the rows after it."""
+    """Send a request and roll back its writes; return its answer and the rows after it."""
     cache.clear()
     with transaction.atomic():
         answer = send()
@@ -115,13 +115,13 @@ def observed(send: Callable[[], Any]) -> tuple[Any, Any]:
 
 
 def key_of(tool: str) -> str:
-    """Return what the tool calls the key of its object."""
+    """Return the argument name of the tool's key."""
     names = registry.tool(tool).arguments.schema["properties"]
     return "id" if "id" in names else "pk"
 
 
 def make_requests() -> list[Request]:
-    """Return requests for rows of alice's and of bob's, and of three tenants."""
+    """Return requests for rows of alice and of bob, and for three tenants."""
     requests = [
         Request("notes_list", {}, "GET", "/notes/"),
         Request("notes_urgent", {}, "GET", "/notes/urgent/"),
@@ -179,12 +179,12 @@ def make_requests() -> list[Request]:
 
 
 class AwkwardMatrix:
-    """Sends every request for every credential by every door.
+    """Sends every request with every credential through every door.
 
-    ``in_pairs`` leaves out what cannot fail on its own. Nobody is refused before the tool is looked
-    at: a read and a write of each view are sent. A view hears of the user and not of the door:
-    a further credential of a user is tried by every door and on every view, but not on every view
-    by every door.
+    ``in_pairs`` leaves out combinations that cannot fail alone. The endpoint refuses an unknown
+    caller before it looks at the tool, so one read and one write of each view are enough. A view
+    depends on the user and not on the door: a second credential of a user is tried with every door
+    and every view, but not with every view through every door.
     """
 
     def __init__(self, in_pairs: bool = False) -> None:
@@ -193,7 +193,7 @@ class AwkwardMatrix:
         add_hidden_notes()
         mark_rows()
         self.credentials = make_credentials()
-        # Sessions are stored now: what requests write is taken back.
+        # Sessions are stored before, because writes of requests are rolled back.
         for credential in self.credentials:
             credential.http.get("/hours/")
         self.requests = make_requests()
@@ -212,28 +212,28 @@ class AwkwardMatrix:
         return self
 
     def ask(self, credential: Credential) -> None:
-        """Compare all that one credential is answered with what HTTP answers its user."""
+        """Compare all answers to one credential with the HTTP responses to its user."""
         over_http, shown = self.ask_http(credential)
-        for place in self.places_for(credential):
+        for place in self.get_request_numbers(credential):
             request, (response, written) = self.requests[place], over_http[place]
             is_open = credential.opens(request.tool, request.reads)
             expected = read_http(response) if is_open else None
             written = written if is_open else self.untouched
-            for door in self.doors_for(credential, place):
+            for door in self.choose_doors(credential, place):
                 answer, rows = observed(functools.partial(door.call, credential, request))
-                fault = find_fault(door, expected, answer, credential.is_nobody)
+                fault = find_fault(door, expected, answer, credential.is_unknown)
                 fault = fault or ("other rows afterwards" if rows != written else None)
                 fault = fault or find_hidden(answer.text, shown)
                 self.note(door.name, credential, request, fault, is_open)
             if response.status_code == 403 and request.tool in GUARDED:
-                fault = self.find_told(credential, request) if is_open else None
+                fault = self.find_leaked_argument(credential, request) if is_open else None
                 self.note("arguments", credential, request, fault, is_open)
-        for what, text in self.find_further(credential):
+        for what, text in self.make_further_requests(credential):
             fault = find_hidden(text, shown) or self.find_miscount(credential, text)
-            self.note("further", credential, what, fault, not credential.is_nobody)
+            self.note("further", credential, what, fault, not credential.is_unknown)
 
     def ask_http(self, credential: Credential) -> tuple[list[tuple[Any, Any]], set[str]]:
-        """Return what HTTP answers the user and leaves behind, and the rows that it shows."""
+        """Return the HTTP responses to the user, the rows after each, and the marks in them."""
         if credential.user not in self.by_http:
             http = credential.http
             answers = [
@@ -246,9 +246,9 @@ class AwkwardMatrix:
             self.by_http[credential.user] = answers, shown
         return self.by_http[credential.user]
 
-    def places_for(self, credential: Credential) -> list[int]:
-        """Return which requests are sent."""
-        few = self.in_pairs and credential.is_nobody
+    def get_request_numbers(self, credential: Credential) -> list[int]:
+        """Return the numbers of the requests to send."""
+        few = self.in_pairs and credential.is_unknown
         places = {
             (request.path.split("/")[1], request.reads) if few else place: place
             for place, request in enumerate(self.requests)
@@ -258,22 +258,22 @@ class AwkwardMatrix:
     def is_brief(self, credential: Credential) -> bool:
         return self.in_pairs and not credential.is_first
 
-    def doors_for(self, credential: Credential, place: int) -> list[Door]:
-        """Return by which doors: all, or that of HTTP and one other in turn."""
+    def choose_doors(self, credential: Credential, place: int) -> list[Door]:
+        """Return the doors to try: all of them, or HTTP and one other in turn."""
         first, *others = [door for door in DOORS if door.admits(credential, self.requests[place])]
         others = [others[place % len(others)]] if self.is_brief(credential) else others
         return [first, *others]
 
-    def find_told(self, credential: Credential, request: Request) -> str | None:
-        """Return what an argument that is unknown has a caller told who may not call the tool."""
+    def find_leaked_argument(self, credential: Credential, request: Request) -> str | None:
+        """Return the answer if it names an unknown argument to a caller without permission."""
         wrong = dataclasses.replace(request, arguments={**request.arguments, "subjekt": "x"})
         answer, _ = observed(functools.partial(by_post, credential, wrong))
         if answer.status == 403 and "subjekt" not in answer.text:
             return None
         return f"{answer.status}: {answer.text[:200]}"
 
-    def find_further(self, credential: Credential) -> Iterator[tuple[str, str]]:
-        """Yield the answers for which HTTP has no request: previews, prompts, completion, lists."""
+    def make_further_requests(self, credential: Credential) -> Iterator[tuple[str, str]]:
+        """Yield answers without an HTTP request: previews, prompts, completion."""
         agent = Agent(credential.client)
         for request in self.requests:
             if request.tool in PREVIEWED:
@@ -292,15 +292,19 @@ class AwkwardMatrix:
         yield "completion of papers", self.complete(agent, "about_paper", "paper")
 
     def find_miscount(self, credential: Credential, text: str) -> str | None:
-        """Return what a preview says of notes that the caller cannot see."""
-        told = re.search(r'\\"deleted\\":{\\"ticket\\":(\d+)', text)
-        if told is None or credential.user.is_staff:
+        """Return a sentence if a preview counts notes that the caller cannot see."""
+        deleted = re.search(r'\\"deleted\\":{\\"ticket\\":(\d+)', text)
+        if deleted is None or credential.user.is_staff:
             return None
         own = Ticket.objects.filter(opened_by=credential.user, customer=self.previewed).count()
-        return None if int(told[1]) <= own else f"counts {told[1]} notes, of which {own} are seen"
+        return (
+            None
+            if int(deleted[1]) <= own
+            else f"counts {deleted[1]} notes, of which {own} are seen"
+        )
 
     def complete(self, agent: Agent, prompt: str, argument: str) -> str:
-        """Return the completed values, each as the mark of its row."""
+        """Return the completed values as the marks of their rows."""
         ref, name = {"type": "ref/prompt", "name": prompt}, {"name": argument, "value": ""}
         params = {"ref": ref, "argument": name}
         answer = json.loads(self.send_method(agent, "completion/complete", params))
@@ -328,7 +332,7 @@ class AwkwardMatrix:
 
     @functools.cached_property
     def paths(self) -> list[str]:
-        """The address of each note and order."""
+        """The path of each note and order."""
         notes = [f"/notes/{note.pk}/" for note in self.notes]
         return notes + [f"/papers/{order.number}/" for order in self.orders]
 
@@ -346,7 +350,7 @@ class AwkwardMatrix:
 
 
 def write_lines(matrix: AwkwardMatrix) -> Iterator[str]:
-    """Yield the table by doors, what its signs mean, and every difference."""
+    """Yield the table by doors, its legend, and every difference."""
     doors = list(dict.fromkeys(door for door, _ in matrix.table))
     yield " ".join([f"{'':10}", *(f"{door:>12}" for door in doors)])
     for credential in matrix.credentials:
@@ -362,16 +366,20 @@ def write_lines(matrix: AwkwardMatrix) -> Iterator[str]:
 
 
 def find_hidden(text: str, shown: set[str]) -> str | None:
-    """Return which rows a text names that HTTP shows the caller nowhere."""
+    """Return the rows that a text names although HTTP never shows them to the caller."""
     hidden = set(MARK.findall(text)) - shown
     return f"names {sorted(hidden)}" if hidden else None
 
 
-def find_fault(door: Door, expected: Answer | None, answer: Answer, is_nobody: bool) -> str | None:
-    """Return what is wrong with an answer; ``expected`` is None where nothing may be given."""
+def find_fault(door: Door, expected: Answer | None, answer: Answer, is_unknown: bool) -> str | None:
+    """Return what is wrong with an answer; ``expected`` is None if the endpoint has to refuse."""
     if expected is None:
-        wanted = {SHUT} if is_nobody else {403, 404} if door.only_reads else {403}
-        return None if answer.status in wanted else f"{answer.status}, and nothing may be given"
+        wanted = {SHUT} if is_unknown else {403, 404} if door.only_reads else {403}
+        return (
+            None
+            if answer.status in wanted
+            else f"{answer.status}, although the call must be refused"
+        )
     wanted = {404} if door.only_reads and expected.status >= 400 else {expected.status}
     if answer.status not in wanted:
         return f"{answer.status} and not {expected.status}: {answer.text[:200]}"

@@ -1,4 +1,4 @@
-"""Twelve callers of the awkward views: who they are, by what they show it, what it opens."""
+"""Twelve credentials for the awkward views: the user, the header, and the tools they may call."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tests.access_matrix.awkward_views import sign
 EXPIRES = datetime(2099, 1, 1, tzinfo=timezone.utc)
 
 
-def nothing(name: str, reads: bool) -> bool:
+def opens_nothing(name: str, reads: bool) -> bool:
     return False
 
 
 @dataclass(frozen=True)
 class Credential:
-    """One column of the matrix.
+    """One row of the matrix.
 
     Attributes:
         name: its heading.
-        user: whose rights it has, None for nobody's.
+        user: the user with its permissions, None for an anonymous caller.
         header: the Authorization header, None for a session.
-        is_user: whether a command can name the user without any credential.
-        opens: whether it opens a tool, by the name and whether the tool reads.
-        is_first: whether no credential before it gives the same rights.
+        is_user: whether a command can name the user without a credential.
+        opens: whether it may call a tool, by the tool's name and whether the tool reads.
+        is_first: whether no earlier credential gives the same permissions.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Credential:
     is_first: bool = True
 
     @property
-    def is_nobody(self) -> bool:
-        """Whether the endpoint lets it in for nothing at all."""
-        return self.opens is nothing
+    def is_unknown(self) -> bool:
+        """Whether the endpoint refuses every call."""
+        return self.opens is opens_nothing
 
     @functools.cached_property
     def client(self) -> APIClient:
@@ -57,7 +57,7 @@ class Credential:
 
     @functools.cached_property
     def http(self) -> APIClient:
-        """A client that may do over HTTP all that the user may."""
+        """A client with the permissions of the user over HTTP."""
         client = APIClient()
         if self.user is not None:
             client.force_login(self.user)
@@ -81,7 +81,7 @@ def granted(user: User) -> str:
 
 
 def make_credentials() -> list[Credential]:
-    """Return the columns. To be asked once, as it stores tokens."""
+    """Return the credentials. Call it once, because it stores tokens."""
     alice, bob, carol, admin = (
         User.objects.get(username=name) for name in ("alice", "bob", "carol", "admin")
     )
@@ -90,9 +90,9 @@ def make_credentials() -> list[Credential]:
     bob.groups.add(Group.objects.get_or_create(name="FR")[0])
 
     return [
-        Credential("anonymous", None, is_user=True, opens=nothing),
-        Credential("bad token", None, "Token 0123456789abcdef", opens=nothing),
-        Credential("inactive", gone, token_of(gone), is_user=True, opens=nothing),
+        Credential("anonymous", None, is_user=True, opens=opens_nothing),
+        Credential("bad token", None, "Token 0123456789abcdef", opens=opens_nothing),
+        Credential("inactive", gone, token_of(gone), is_user=True, opens=opens_nothing),
         Credential("plain", bob, token_of(bob), is_user=True),
         Credential("owner", alice, token_of(alice), is_user=True),
         Credential("session", alice, is_first=False),

@@ -1,7 +1,7 @@
-"""Views whose access rules are not where REST framework's own views have them.
+"""Views whose access rules are elsewhere than in REST framework's own views.
 
-Lists that the handler makes itself, objects that are checked by hand, fields that depend on the
-caller's role, tenants chosen by middleware, permissions of single actions, a plain view and a
+Lists that the handler builds itself, objects that the handler checks, fields that depend on the
+caller's role, tenants that middleware sets, permissions of single actions, an APIView and a
 function.
 """
 
@@ -43,7 +43,7 @@ KEY = ec.generate_private_key(ec.SECP256R1())
 
 
 class Login(JWTAuthentication):
-    """Takes tokens that the tests sign, without any server of keys."""
+    """Accepts tokens that the tests sign, without a key server."""
 
     issuer = ISSUER
     audience = AUDIENCE
@@ -59,7 +59,7 @@ def sign(**claims: Any) -> str:
     return jwt.encode({**usual, **claims}, KEY, "ES256", headers=kind)
 
 
-# Those that ask the database most come last.
+# Ordered by their number of queries.
 AUTHENTICATION = [
     TokenAuthentication,
     AgentTokenAuthentication,
@@ -81,7 +81,7 @@ class NoteSerializer(serializers.ModelSerializer):
 
 @mcp_viewset(resource=True, dry_run=True)
 class NoteViewSet(viewsets.ModelViewSet):
-    """Notes of everybody; `list` shows a user's own, and each handler checks its object."""
+    """Notes of all users; `list` shows a user's own, and each handler checks its object."""
 
     queryset = Ticket.objects.order_by("pk")
     serializer_class = NoteSerializer
@@ -109,7 +109,7 @@ class NoteViewSet(viewsets.ModelViewSet):
         """Write a note."""
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        # A key that does not depend on what was taken back before.
+        # The key does not depend on rows that were rolled back.
         key = Ticket.objects.latest("pk").pk + 1
         customer = Customer.objects.earliest("pk")
         serializer.save(pk=key, opened_by=request.user, customer=customer)
@@ -130,7 +130,7 @@ class NoteViewSet(viewsets.ModelViewSet):
 
     @action(detail=True, methods=["post"], permission_classes=[IsAdminUser])
     def close(self, request, pk=None):
-        """Close a note, as staff may."""
+        """Close a note; needs staff."""
         note = self.get_object()
         note.status = Ticket.Status.CLOSED
         note.save()
@@ -138,13 +138,13 @@ class NoteViewSet(viewsets.ModelViewSet):
 
     @action(detail=False, permission_classes=[IsAdminUser])
     def urgent(self, request):
-        """List the urgent notes, as staff may."""
+        """List the urgent notes; needs staff."""
         rows = self.get_queryset().filter(priority=Ticket.Priority.URGENT)
         return Response({"notes": self.get_serializer(rows, many=True).data})
 
 
 class ByRoleSerializer(serializers.ModelSerializer):
-    """Shows staff the e-mail address, and lets them alone choose the tier."""
+    """Shows the e-mail address to staff, and lets only staff write the tier."""
 
     class Meta:
         model = Customer
@@ -181,7 +181,7 @@ class ClientViewSet(
 
 @mcp_viewset(resource=True)
 class PaperViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
-    """Orders, whose list the handler refuses to all but staff."""
+    """Orders; the handler of the list refuses all but staff."""
 
     class Serializer(serializers.ModelSerializer):
         class Meta:
@@ -198,7 +198,7 @@ class PaperViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     search_fields = ["number"]
 
     def list(self, request, *args, **kwargs):
-        """List the orders, as staff may."""
+        """List the orders; needs staff."""
         if not request.user.is_staff:
             raise PermissionDenied("Only staff list orders.")
         return super().list(request, *args, **kwargs)
@@ -211,7 +211,7 @@ class PaperViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
 
 
 class IsOfTenant(BasePermission):
-    """Lets staff in, and the members of the tenant that middleware found."""
+    """Allows staff, and the members of the tenant that middleware set."""
 
     message = "You are not of this tenant."
 
@@ -242,7 +242,7 @@ class ResidentDetail(TenantView, generics.RetrieveUpdateAPIView):
 
 @mcp_viewset(name="ledger", resource=True)
 class LedgerView(APIView):
-    """Sums for staff, and a write that is checked by hand."""
+    """Sums for staff, and a write that the handler checks."""
 
     authentication_classes = AUTHENTICATION
     permission_classes = [IsAuthenticated]
@@ -266,7 +266,7 @@ class LedgerView(APIView):
 @authentication_classes(AUTHENTICATION)
 @permission_classes([IsAuthenticated])
 def owner_of_order(request, number):
-    """Name who looks after an order, for whom it concerns."""
+    """Return the owner of an order, to staff and to the owner."""
     order = get_object_or_404(Order, number=number)
     if order.owner != request.user and not request.user.is_staff:
         raise Http404
@@ -275,7 +275,7 @@ def owner_of_order(request, number):
 
 @mcp_tool(name="opening_hours", resource=True)
 class OpeningHours(APIView):
-    """Say when the shop is open, to all the world."""
+    """Return the opening hours; needs no credential."""
 
     authentication_classes = AUTHENTICATION
     permission_classes = [AllowAny]
@@ -285,7 +285,7 @@ class OpeningHours(APIView):
 
 
 class TenantMiddleware:
-    """Takes the tenant from the path; one of them is locked for everybody."""
+    """Sets the tenant from the path, and refuses one tenant to every caller."""
 
     def __init__(self, get_response):
         self.get_response = get_response

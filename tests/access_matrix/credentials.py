@@ -1,4 +1,4 @@
-"""Who calls, and by what."""
+"""The credentials of the matrix of the example project."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Credential:
     Attributes:
         name: its heading.
         client: makes a client that sends the credential.
-        http: makes the client that sends the request over HTTP, which may do all that a tool may.
-        narrows: whether a tool may be refused that HTTP would allow.
+        http: makes the client for HTTP, with the permissions that tool calls may have at most.
+        narrows: whether the endpoint may refuse a tool call that HTTP would allow.
     """
 
     name: str
@@ -62,7 +62,7 @@ def granted(username: str, scope: str) -> str:
 
 
 def make_credentials() -> list[Credential]:
-    """Return the columns. To be asked once, as it stores tokens."""
+    """Return the credentials. Call it once, because it stores tokens."""
     owner = signed_in("alice")
     key = Token.objects.get(user__username="alice").key
     scoped, scopeless = granted("alice", "shop"), granted("alice", "")
@@ -74,10 +74,10 @@ def make_credentials() -> list[Credential]:
         "OAuth": bearing(scoped),
     }
     return [
-        # The endpoint asks for a login before any view is asked.
+        # The endpoint requires authentication before a view runs.
         Credential("anonymous", APIClient, APIClient, narrows=True),
         *(Credential(name, client, client) for name, client in by_client.items()),
-        # Over plain HTTP such a token is not taken at all.
+        # Over plain HTTP this token is not accepted.
         Credential("narrowed", bearing(narrowed("alice")), owner, narrows=True),
         Credential("no scope", bearing(scopeless), bearing(scopeless), narrows=True),
     ]

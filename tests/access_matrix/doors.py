@@ -1,7 +1,7 @@
-"""The doors by which an agent can reach a view, each answering in the same words.
+"""The doors through which an agent can reach a view, each with answers of the same form.
 
-An answer is the HTTP status that it stands for and its data; a status of 401 stands for a caller
-who was not let in at all.
+An answer is an HTTP status and data. The status is 401 for a caller whom the door refuses before
+the tool.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back.
+    """An answer of a door.
 
     Attributes:
-        status: the HTTP status that it stands for; several may stand for a refusal.
-        data: the data of a success, None of a failure.
-        text: all of the answer.
+        status: the equivalent HTTP status; for a refusal several are possible.
+        data: the data of a success, None for a failure.
+        text: the whole text of the answer.
     """
 
     status: int
@@ -106,7 +106,7 @@ def by_batch(credential: Credential, request: Request) -> Answer:
 
 
 def by_search(credential: Credential, request: Request) -> Answer:
-    """By the tools that run others."""
+    """Through the tools that run other tools."""
     runner = "tools_read" if request.reads else "tools_write"
     inner = {"name": request.tool, "arguments": request.arguments}
     run = Request(runner, inner, request.method, request.path)
@@ -115,7 +115,7 @@ def by_search(credential: Credential, request: Request) -> Answer:
 
 @contextlib.contextmanager
 def connections_kept() -> Iterator[None]:
-    """Keep the database's connection open at the end of a request, as Django's test client does."""
+    """Keep the database connection open after a request, as Django's test client does."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     try:
@@ -166,7 +166,7 @@ def by_command(credential: Credential, request: Request) -> Answer:
 
 
 def by_resource(credential: Credential, request: Request) -> Answer:
-    """By the URI of what is read; every refusal is that of something that is not there."""
+    """Through a resource's URI; every refusal is answered as not found."""
     agent = Agent(credential.client)
     uri = URISpace(mcp_settings.SERVER_NAME).write(request.path.partition("?")[0])
     query = request.path.partition("?")[2]
@@ -182,13 +182,13 @@ def by_resource(credential: Credential, request: Request) -> Answer:
 
 @dataclass(frozen=True)
 class Door:
-    """One column of doors.
+    """One column of the matrix.
 
     Attributes:
-        name: what it is called.
-        call: sends a request by it.
-        only_reads: whether nothing can be written by it.
-        needs_user: whether callers are users of this machine, without any credential.
+        name: its heading.
+        call: sends a request through it.
+        only_reads: whether it cannot write.
+        needs_user: whether its callers are local users without a credential.
     """
 
     name: str
@@ -197,7 +197,7 @@ class Door:
     needs_user: bool = False
 
     def admits(self, credential: Credential, request: Request) -> bool:
-        """Return whether the door can be tried with a credential."""
+        """Return whether the door accepts this kind of credential."""
         if self.only_reads and not request.reads:
             return False
         return credential.is_user if self.needs_user else True

@@ -1,4 +1,4 @@
-"""The same request by HTTP and by tool, for every tool and every credential."""
+"""The same request by HTTP and by tool call, for every tool and every credential."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ STATUSES = {code: status for status, codes in CODES.items() for code in codes}
 
 @dataclass
 class Cell:
-    """What one tool says to one credential.
+    """The results of one tool for one credential.
 
     Attributes:
-        status: the HTTP status that stands for the tool's answer to its first request.
-        verdicts: by request, whether the answer is that of HTTP, a refusal where HTTP would
-            answer, or another one.
-        faults: what differs.
+        status: the HTTP status equivalent to the tool's first answer.
+        verdicts: by request, whether the answer equals that of HTTP, refuses what HTTP allows, or
+            differs.
+        faults: the differences.
     """
 
     status: int
@@ -49,7 +49,7 @@ class Cell:
 
 
 class Matrix:
-    """Asks every tool of the example project for every credential."""
+    """Calls every tool of the example project with every credential."""
 
     def __init__(self) -> None:
         self.credentials = make_credentials()
@@ -62,7 +62,7 @@ class Matrix:
         return list(dict.fromkeys(request.tool for request in self.requests))
 
     def fill(self) -> Matrix:
-        with standing_still():
+        with fixed_clock_and_uuids():
             for credential in self.credentials:
                 for request in self.requests:
                     self.compare(credential, request)
@@ -94,7 +94,7 @@ class Matrix:
             cell.verdicts.append(EQUAL)
 
     def call(self, agent: Agent, request: ShopRequest) -> Result | int:
-        """Return the result of a tool, or the HTTP status where the door is shut."""
+        """Return the result of a tool, or the HTTP status if the endpoint refuses the message."""
         message, headers = agent.frame(
             "tools/call", {"name": request.tool, "arguments": request.arguments}
         )
@@ -126,7 +126,7 @@ class Matrix:
         return [fault for cell in self.cells.values() for fault in cell.faults]
 
     def lines(self) -> Iterator[str]:
-        """Yield the table, what its signs mean, and every difference."""
+        """Yield the table, its legend, and every difference."""
         names = [credential.name for credential in self.credentials]
         width = max(map(len, self.tools))
         yield " ".join([f"{'':{width}}", *(f"{name:>9}" for name in names)])
@@ -143,8 +143,8 @@ class Matrix:
 
 
 @contextmanager
-def standing_still() -> Iterator[None]:
-    """Let two answers to one request be the same to the character."""
+def fixed_clock_and_uuids() -> Iterator[None]:
+    """Fix times and random values, so that two answers to one request are equal."""
     current_index()
     assert {request.tool for request in REQUESTS} <= registry.tools().keys() | {"content_retrieve"}
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The example project with every way to sign in: sessions, tokens, narrowed tokens and OAuth."""
+"""The example project with sessions, tokens, narrowed tokens and OAuth."""
 
 import os
 
@@ -7,7 +7,7 @@ os.environ["SHOP_OAUTH"] = "1"
 from tests.settings import *  # noqa: F403
 from tests.settings import INSTALLED_APPS, REST_FRAMEWORK
 
-# Both the example project and the tests install these.
+# The example project and the tests both install these.
 UNCHECKED = "tests.contrib.oauth.apps.UncheckedOAuthConfig"
 INSTALLED_APPS = [app for app in dict.fromkeys(INSTALLED_APPS) if app != UNCHECKED]
 

@@ -1,4 +1,4 @@
-"""Awkward views for every credential by every door, with the data compared."""
+"""Awkward views for every credential and door, compared with HTTP."""
 
 from __future__ import annotations
 
@@ -21,33 +21,32 @@ def matrix(shared_db) -> Iterator[AwkwardMatrix]:
         yield AwkwardMatrix(in_pairs=True).fill()
 
 
-# A thousand calls by seven doors.
+# A thousand calls through seven doors.
 slow = pytest.mark.slow
 
 
 @slow
-def test_no_door_gives_another_answer_than_http(matrix):
+def test_every_door_answers_as_http_does(matrix):
     others = (" by further: ", " by arguments: ")
     faults = [fault for fault in matrix.faults if not any(each in fault for each in others)]
     assert not faults, "\n".join(faults)
 
 
 @slow
-def test_prompts_completion_and_previews_name_and_count_no_row_that_http_hides(matrix):
+def test_prompts_completion_and_previews_show_and_count_only_rows_that_http_shows(matrix):
     faults = [fault for fault in matrix.faults if " by further: " in fault]
     assert not faults, "\n".join(faults)
 
 
 @slow
-def test_who_may_not_call_a_tool_learns_no_argument_of_it(matrix):
+def test_a_caller_without_permission_learns_no_argument_of_a_tool(matrix):
     faults = [fault for fault in matrix.faults if " by arguments: " in fault]
     assert not faults, "\n".join(faults)
     assert matrix.table["arguments", "plain"]["="] > 5
 
 
 @slow
-def test_every_door_was_tried_and_let_somebody_in(matrix):
-    """Each is open to a user, and shut to whom the endpoint does not know."""
+def test_every_door_accepts_users_and_refuses_unknown_callers(matrix):
     doors = {door for door, _ in matrix.table} - {"arguments"}
     assert len(doors) == 8
     assert all(matrix.table[door, "owner"]["="] for door in doors)
@@ -56,7 +55,7 @@ def test_every_door_was_tried_and_let_somebody_in(matrix):
 
 
 @pytest.mark.slow
-def test_the_page_offers_what_the_list_offers(settings):
+def test_the_page_shows_the_tools_of_the_list(settings):
     settings.DEBUG = True
     closing = set()
     with served():
