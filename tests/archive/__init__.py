@@ -1,1 +1,1 @@
-"""What results leave out, kept and brought back."""
+"""The archive: storing what results leave out, and fetching it."""

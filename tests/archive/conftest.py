@@ -1,4 +1,4 @@
-"""Archives of every kind."""
+"""Archives of every class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def archive_class(request, settings, db) -> str:
 
 @pytest.fixture
 def database_file(tmp_path, django_db_blocker) -> Iterator[dict[str, Any]]:
-    """The settings of a database in a file, which is the default one of every thread."""
+    """The settings of a file database, which is the default database of every thread."""
     usual, databases = connections["default"], connections.databases
     members = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "shared.sqlite3")}
     usually = databases["default"]

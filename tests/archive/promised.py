@@ -1,4 +1,4 @@
-"""Views that answer in every way with more than a result holds, for `test_promises`."""
+"""Views with answers of every kind that exceed a result, for `test_promises`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def serialize(rows: Any) -> Any:
     return EntrySerializer(rows, many=True).data
 
 
-# What a handler of the project's own answers with.
+# The answers of a project's own handler.
 ANSWERS: dict[str, Any] = {
     "serialized": lambda rows: Response(serialize(rows)),
     "own data": lambda rows: Response([{"text": row.object_repr} for row in rows]),
@@ -86,7 +86,7 @@ class Twenty(PageNumberPagination):
 
 
 class Listed(ListAPIView):
-    """A page by REST framework's own handler."""
+    """A page from REST framework's own handler."""
 
     permission_classes = [MayRead]
     serializer_class = EntrySerializer
@@ -97,11 +97,11 @@ class Listed(ListAPIView):
 
 
 def make_patterns(answer: str) -> list[Any]:
-    """Return the URLs of handlers of every kind that give this answer."""
+    """Return the URLs of handlers of every kind with this answer."""
     give = ANSWERS[answer]
 
     class Overridden(Listed):
-        """A list with a handler of its own around REST framework's."""
+        """A list whose handler wraps REST framework's."""
 
         def list(self, request, *args, **kwargs):
             super().list(request, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""Run by `test_two_processes`: stores an entry in a process of its own and prints its id."""
+"""Run by `test_two_processes`: stores an entry in another process and prints its id."""
 
 from __future__ import annotations
 

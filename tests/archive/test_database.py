@@ -1,4 +1,4 @@
-"""The tables of the archive: chunks, limits of each owner, what expires, what fails."""
+"""The tables of the archive: chunks, limits for each owner, expiry and failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 class SmallArchive(DatabaseArchive):
-    """Keeps little of each owner, in short chunks."""
+    """Keeps little for each owner, in short chunks."""
 
     max_entries = 3
     max_size = 2_000
@@ -49,11 +49,11 @@ def chunks() -> list[str]:
     ]
 
 
-def kept() -> set[str]:
+def get_stored_ids() -> set[str]:
     return set(ArchivedContent.objects.values_list("pk", flat=True))
 
 
-def test_content_comes_back_from_chunks_that_are_no_longer_than_said():
+def test_content_is_read_from_chunks_of_limited_length():
     for length in (0, 50, 99, 100, 101, 1_000):
         value = "é" * (length // 6) + "x" * (length % 6)
         archive_id = store(value, owner=str(length))
@@ -61,7 +61,7 @@ def test_content_comes_back_from_chunks_that_are_no_longer_than_said():
     assert max(map(len, chunks())) <= 100
 
 
-def test_no_row_holds_more_than_half_a_million_characters():
+def test_no_row_has_more_than_half_a_million_characters():
     store("x" * 5_000_000, archive=DatabaseArchive)
     assert max(map(len, chunks())) == 500_000
     assert len(chunks()) == 11
@@ -75,7 +75,7 @@ def make_rows(lengths: list[int]) -> list[dict]:
 
 
 @given(st.lists(st.integers(0, 90), max_size=60), st.integers(-5, 70), st.integers(-5, 70))
-def test_any_part_of_the_items_is_that_of_all(lengths, start, stop):
+def test_any_slice_equals_that_of_all_items(lengths, start, stop):
     rows = make_rows(lengths)
     entry = Entry.of(new_archive_id(), "7", "rows", rows)
     index, places = SmallArchive().cut_chunks(entry)
@@ -89,7 +89,7 @@ def test_any_part_of_the_items_is_that_of_all(lengths, start, stop):
 
 
 @pytest.mark.slow
-def test_of_long_content_only_the_part_that_is_asked_for_is_read(monkeypatch):
+def test_only_the_requested_part_of_long_content_is_read(monkeypatch):
     rows = make_rows([400] * 5_000)
     archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", rows))
     assert ArchivedChunk.objects.count() > 10
@@ -106,14 +106,14 @@ def test_of_long_content_only_the_part_that_is_asked_for_is_read(monkeypatch):
     assert sum(map(len, read)) <= 500_000
 
 
-def test_content_that_was_stored_without_an_index_is_read_as_a_whole():
+def test_content_stored_without_an_index_is_read_whole():
     archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", make_rows([9])))
     ArchivedContent.objects.update(index=[])
     assert DatabaseArchive().read(archive_id).items == make_rows([9])
 
 
-def test_what_an_owner_has_stays_and_more_is_refused():
-    """Nor do callers whom nothing tells apart displace anything of each other."""
+def test_a_full_archive_keeps_its_entries_and_refuses_more():
+    """Callers who share an owner do not displace each other's content either."""
     other = store("theirs", owner="8")
     for owner, values in {
         "7": ["0", "1", "2"],
@@ -127,33 +127,33 @@ def test_what_an_owner_has_stays_and_more_is_refused():
                 store(value, owner)
         found = ArchivedContent.objects.filter(owner=owner)
         assert set(found.values_list("pk", flat=True)) == ids
-    assert other in kept()
+    assert other in get_stored_ids()
 
 
-def test_what_has_expired_takes_no_room():
+def test_expired_entries_do_not_count_towards_the_limit():
     ids = [store(number) for number in range(3)]
     ArchivedContent.objects.filter(pk=ids[0]).update(expires=timezone.now() - timedelta(seconds=1))
-    assert store("new") in kept()
+    assert store("new") in get_stored_ids()
 
 
-def test_one_of_sixteen_entries_takes_some_of_the_expired_away(monkeypatch):
+def test_every_sixteenth_entry_deletes_some_expired_ones(monkeypatch):
     drawn = []
     monkeypatch.setattr("secrets.randbelow", lambda most: drawn.append(most) or len(drawn) != 42)
     for number in range(40):
         store(number, owner=str(number))
     ArchivedContent.objects.update(expires=timezone.now() - timedelta(seconds=1))
     store("new")
-    assert len(kept()) == 41
+    assert len(get_stored_ids()) == 41
     archive_id = store("newer")
-    # Twice sixteen.
-    assert len(kept()) == 42 - 32
-    assert archive_id in kept()
+    # Two for each of sixteen entries.
+    assert len(get_stored_ids()) == 42 - 32
+    assert archive_id in get_stored_ids()
     assert set(drawn) == {16}
 
 
 @pytest.mark.parametrize(("length", "inserts"), [(50, 1), (1_000, 4)])
-def test_short_content_is_kept_by_two_statements(length, inserts, monkeypatch):
-    """Inside a transaction, as that of a test, a failure must not break it."""
+def test_short_content_is_stored_in_few_statements(length, inserts, monkeypatch):
+    """The savepoint protects the transaction of the test from a failure."""
     monkeypatch.setattr("secrets.randbelow", lambda most: 1)
     with CaptureQueriesContext(connection) as queries:
         store("x" * length)
@@ -169,24 +169,24 @@ def test_short_content_needs_no_transaction(monkeypatch):
     assert [query["sql"].split()[0] for query in queries] == ["SELECT", "INSERT"]
 
 
-def test_long_content_is_kept_whole_or_not_at_all(monkeypatch):
+def test_long_content_is_stored_whole_or_not_at_all(monkeypatch):
     def fail(*rows):
         raise DatabaseError("the disk is full")
 
     monkeypatch.setattr(QuerySet, "bulk_create", fail)
     with pytest.raises(DatabaseError):
         store("x" * 1_000)
-    assert kept() == set()
+    assert get_stored_ids() == set()
 
 
-def test_storing_equal_content_again_keeps_it_as_long_as_new_content():
+def test_storing_equal_content_again_extends_its_lifetime():
     archive_id = store("same")
     ArchivedContent.objects.update(expires=timezone.now() + timedelta(seconds=5))
     assert store("same") == archive_id
     assert ArchivedContent.objects.get().expires > timezone.now() + timedelta(minutes=50)
 
 
-def test_a_thousand_results_of_two_owners_are_all_kept():
+def test_a_thousand_results_of_two_owners_are_all_stored():
     archive = DatabaseArchive()
     first = archive.store(make_entry(0, "0"))
     row = ArchivedContent.objects.get()
@@ -197,12 +197,12 @@ def test_a_thousand_results_of_two_owners_are_all_kept():
         for archive_id, owner in others.items()
     )
     last = archive.store(make_entry(999, "1"))
-    assert kept() == {first, *others, last}
+    assert get_stored_ids() == {first, *others, last}
     assert archive.fetch(first, "0").items[0]["value"] == 0
 
 
 class Counted(APIView):
-    """Gives many rows, a few times an hour."""
+    """Returns many rows, a few times an hour."""
 
     class Throttle(UserRateThrottle):
         rate = "3/hour"
@@ -223,8 +223,8 @@ def counted(expose) -> None:
 
 
 @pytest.mark.slow
-def test_archived_results_leave_throttles_alone(counted, agent_of, settings):
-    """A cache of twenty entries has room for the throttles still."""
+def test_archived_results_do_not_displace_throttles(counted, agent_of, settings):
+    """The throttles keep their places in a cache of twenty entries."""
     usual = settings.CACHES["default"]
     settings.CACHES = {"default": {**usual, "OPTIONS": {"MAX_ENTRIES": 20}}}
     bob = agent_of("bob")
@@ -236,9 +236,7 @@ def test_archived_results_leave_throttles_alone(counted, agent_of, settings):
 
 
 @pytest.mark.slow
-def test_a_result_for_which_no_room_is_left_promises_nothing_and_says_so(
-    counted, agent_of, settings
-):
+def test_a_result_for_a_full_archive_promises_nothing_and_warns(counted, agent_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": f"{__name__}.SmallArchive"}
     meta = agent_of("bob").call("counted").envelope["meta"]
     assert "content_archive_hashes" not in meta
@@ -265,7 +263,7 @@ def make_table_read_only() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fail", [rename_table, make_table_read_only])
-def test_without_a_table_to_write_to_a_result_is_shortened_and_promises_nothing(
+def test_a_result_without_a_writable_table_is_shortened_and_promises_nothing(
     counted, agent_of, fail
 ):
     fail()
@@ -276,12 +274,12 @@ def test_without_a_table_to_write_to_a_result_is_shortened_and_promises_nothing(
     assert "content_retrieve" not in str(meta)
     assert "ARCHIVE_UNAVAILABLE" in [detail["code"] for detail in meta["warning_details"]]
     if fail is make_table_read_only:
-        # The transaction of the caller is whole.
+        # The caller's transaction still works.
         assert ArchivedContent.objects.count() == 0
 
 
 @pytest.mark.slow
-def test_without_a_database_nothing_fails(counted, agent_of, monkeypatch):
+def test_a_call_succeeds_without_the_archives_database(counted, agent_of, monkeypatch):
     def refuse(*args, **kwargs):
         raise RuntimeError("There is no database.")
 

@@ -1,4 +1,4 @@
-"""Where the disk takes no more, results are shortened and promise nothing."""
+"""On a full disk results are shortened, and promise no archived content."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 
 @contextmanager
 def full_disk(monkeypatch):
-    """Refuse what this process writes beyond 100 bytes of a file, as a full disk does."""
-    # Until 3.14, Python keeps the first bytes of a module that it compiles now: no process can load
-    # that module afterwards ("marshal data too short").
+    """Refuse to write beyond 100 bytes of a file, as a full disk does."""
+    # Python before 3.14 keeps the first bytes of a module that it compiles now, and no process can
+    # load that module afterwards ("marshal data too short").
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
@@ -27,7 +27,7 @@ def full_disk(monkeypatch):
 
 
 class Rows(APIView):
-    """Gives more rows than a result holds."""
+    """Returns more rows than a result holds."""
 
     authentication_classes = permission_classes = throttle_classes = []
 
@@ -37,7 +37,7 @@ class Rows(APIView):
 
 @pytest.fixture
 def folder(tmp_path, expose, settings):
-    """Archives in files."""
+    """The folder of a file archive."""
     backend = "django.core.cache.backends.filebased.FileBasedCache"
     settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": str(tmp_path)}}
     archive = "drf_mcp.archive.CacheArchive"
@@ -46,9 +46,7 @@ def folder(tmp_path, expose, settings):
 
 
 @pytest.mark.slow
-def test_files_that_cannot_be_written_are_not_promised_until_there_is_room_again(
-    folder, alice, monkeypatch
-):
+def test_a_full_disk_promises_nothing_until_there_is_space(folder, alice, monkeypatch):
     with full_disk(monkeypatch):
         result = alice.call("rows")
     meta = result.envelope["meta"]

@@ -1,7 +1,7 @@
-"""What an answer names can be fetched by its caller, and nothing that they may not read.
+"""A caller can fetch all archived content that they may read, and nothing else.
 
-One property over kinds of answers, handlers, envelopes, stores, and what happens in between: each
-two of these meet, at night each three.
+Combines kinds of answers, handlers, envelopes, stores and events in between: every pair of values
+meets, at night every three.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ pytestmark = pytest.mark.django_db
 MARK = re.compile(r"note<(\d+)>")
 ARCHIVED = re.compile(r"archive_id='([A-Za-z0-9_-]+)'")
 SECONDS = re.compile(r"within (\d+) seconds")
-# Those whose rows REST framework made, for a view that has a queryset. StandardMCPResponse leaves
-# plain JSON of them.
+# Answers with rows from REST framework's serializers, for a view with a queryset.
+# StandardMCPResponse turns them into plain JSON.
 SERIALIZED = {"serialized", "success_response", "as JSON", "OkResponse", "soft failure"}
 LISTING = {"stock", "overridden list()", "action"}
 
 
 @dataclass
-class Happening:
-    """What happens between an answer and the reading of its rest.
+class Event:
+    """An event between an answer and the reading of its rest.
 
     Attributes:
-        change: does it, and gets the entries and the seconds that the answer named.
-        gone: how many of the entries, the oldest first, their caller may not read any more.
-        is_closed: whether nothing may be read at all.
+        change: causes it, with the entries and the seconds that the answer named.
+        gone: how many entries, the oldest first, their caller may no longer read.
+        is_closed: whether nothing may be read any more.
     """
 
     change: Callable[[list[LogEntry], int], object]
@@ -60,7 +60,7 @@ def give_away(entries: list[LogEntry], seconds: int) -> None:
 
 
 def let_time_pass(entries: list[LogEntry], seconds: int) -> None:
-    # Only a store that keeps to its time names one.
+    # Only a store that keeps content until then names a time.
     if seconds:
         left = timedelta(seconds=seconds - 5)
         ArchivedContent.objects.update(expires=F("expires") - left)
@@ -75,16 +75,16 @@ def get_alice() -> User:
     return User.objects.get(username="alice")
 
 
-HAPPENINGS = {
-    "nothing": Happening(lambda *_: None),
-    "rows added": Happening(lambda *_: make_entries(12)),
-    "rows deleted": Happening(lambda entries, seconds: delete(entries[:3]), gone=3),
-    "rows given away": Happening(give_away, gone=3),
-    "minutes passed": Happening(let_time_pass),
-    "hours passed": Happening(let_hours_pass, is_closed=True),
-    "a permission lost": Happening(lambda *_: get_alice().user_permissions.clear(), is_closed=True),
-    "a group left": Happening(lambda *_: get_alice().groups.clear(), is_closed=True),
-    "the call refused": Happening(
+EVENTS = {
+    "nothing": Event(lambda *_: None),
+    "rows added": Event(lambda *_: make_entries(12)),
+    "rows deleted": Event(lambda entries, seconds: delete(entries[:3]), gone=3),
+    "rows given away": Event(give_away, gone=3),
+    "minutes passed": Event(let_time_pass),
+    "hours passed": Event(let_hours_pass, is_closed=True),
+    "a permission lost": Event(lambda *_: get_alice().user_permissions.clear(), is_closed=True),
+    "a group left": Event(lambda *_: get_alice().groups.clear(), is_closed=True),
+    "the call refused": Event(
         lambda *_: User.objects.filter(username="alice").update(last_name="Former"), is_closed=True
     ),
 }
@@ -93,13 +93,13 @@ FEATURES = {
     "answer": tuple(ANSWERS),
     "envelope": ("ResponseV2Envelope", "OkEnvelope", "StatusEnvelope", "PlainEnvelope"),
     "store": ("DatabaseArchive", "CacheArchive"),
-    "happening": tuple(HAPPENINGS),
+    "event": tuple(EVENTS),
 }
 STRENGTH = 3 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2
 
 
 def is_possible(case: Mapping[str, str]) -> bool:
-    """Return whether values can meet: REST framework's own handler answers with rows alone."""
+    """Return whether values can meet: REST framework's own handler has only one kind of answer."""
     return case.get("handler") != "stock" or case.get("answer", "serialized") == "serialized"
 
 
@@ -142,7 +142,7 @@ def get_result(agent: Any, tool: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_nothing_is_lost_that_its_caller_may_read_and_nothing_else_is_given(expose, alice, answer):
+def test_a_caller_can_fetch_all_that_they_may_read_and_nothing_else(expose, alice, answer):
     user = get_alice()
     user.groups.add(Group.objects.create(name="readers"))
     user.user_permissions.add(Permission.objects.first())
@@ -155,7 +155,7 @@ def test_nothing_is_lost_that_its_caller_may_read_and_nothing_else_is_given(expo
             MAX_RESULT_TOKENS=1000,
             DIGESTER_CLASS=None,
         )
-        happening = HAPPENINGS[case["happening"]]
+        event = EVENTS[case["event"]]
         with transaction.atomic():
             entries = make_entries(20)
             result = get_result(alice, HANDLERS[case["handler"]])
@@ -165,12 +165,12 @@ def test_nothing_is_lost_that_its_caller_may_read_and_nothing_else_is_given(expo
             assert promised, result
             seconds = sum(map(int, SECONDS.findall(result)))
             assert bool(seconds) == (case["store"] == "DatabaseArchive")
-            happening.change(entries, seconds)
+            event.change(entries, seconds)
             given = find_marks("".join(read_rest(alice, archive_id)))
-            if happening.is_closed:
+            if event.is_closed:
                 assert given == set(), case
             else:
-                gone = {entry.pk for entry in entries[: happening.gone]}
+                gone = {entry.pk for entry in entries[: event.gone]}
                 assert promised - gone - given == set(), case
                 if case["handler"] in LISTING and answer in SERIALIZED:
                     assert given & gone == set(), case

@@ -1,4 +1,4 @@
-"""Of archived rows only those that the caller may still list are given."""
+"""Of archived rows the caller gets only those that they may still list."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EntrySerializer(ModelSerializer):
 
 
 class NameSerializer(EntrySerializer):
-    """An entry that shows no primary key."""
+    """An entry without its primary key."""
 
     class Meta(EntrySerializer.Meta):
         fields = ["name", "note"]
@@ -54,27 +54,27 @@ class OwnEntries(ListAPIView):
 
 
 class NamedEntries(OwnEntries):
-    """The same without primary keys."""
+    """The same, without primary keys."""
 
     serializer_class = NameSerializer
 
 
 class SliceOfEntries(OwnEntries):
-    """The same as a slice, which no further filter can narrow."""
+    """The same as a slice, which a further filter cannot narrow."""
 
     def get_queryset(self):
         return super().get_queryset()[:1000]
 
 
 class OnlyOwn(BaseFilterBackend):
-    """Narrows to the entries of the caller."""
+    """Filters the entries of the caller."""
 
     def filter_queryset(self, request, queryset, view):
         return queryset.filter(user=request.user)
 
 
 class FilteredEntries(ListAPIView):
-    """The entries that a filter backend leaves."""
+    """The same, by a filter backend."""
 
     queryset = LogEntry.objects.order_by("pk")
     serializer_class = EntrySerializer
@@ -82,14 +82,14 @@ class FilteredEntries(ListAPIView):
 
 
 class ListedEntries(OwnEntries):
-    """The same by a handler of its own around REST framework's."""
+    """The same, by a handler that wraps REST framework's."""
 
     def list(self, request, *args, **kwargs) -> Response:
         return Response({"kind": "entries", "rows": super().list(request).data})
 
 
 class SearchedEntries(OwnEntries, GenericAPIView):
-    """The same by POST, which changes nothing."""
+    """The same by POST, without a change."""
 
     http_method_names = ["post"]
 
@@ -99,7 +99,7 @@ class SearchedEntries(OwnEntries, GenericAPIView):
 
 
 class EntriesByHand(APIView):
-    """The same, by hand."""
+    """The same, by a handler of the project."""
 
     def get(self, request) -> Response:
         entries = LogEntry.objects.filter(user=request.user).order_by("pk")
@@ -107,7 +107,7 @@ class EntriesByHand(APIView):
 
 
 class EntriesInside(APIView):
-    """The same, as a member of an object."""
+    """The same, in a member of an object."""
 
     def get(self, request) -> Response:
         entries = LogEntry.objects.filter(user=request.user).order_by("pk")
@@ -124,14 +124,14 @@ class NamesByHand(APIView):
 
 
 class NameOfEntry(EntrySerializer):
-    """An entry as its name alone."""
+    """An entry as a string."""
 
     def to_representation(self, entry) -> str:
         return f"{entry.object_repr} " * 5
 
 
 class NamesOfEntries(OwnEntries):
-    """The entries of the caller, each a single text."""
+    """The entries of the caller as strings."""
 
     serializer_class = NameOfEntry
 
@@ -160,12 +160,12 @@ def entries(expose, settings) -> list[LogEntry]:
 
 
 def give_away(*entries: LogEntry) -> None:
-    """Let entries be another user's, who alone may read them then."""
+    """Let entries belong to another user, who alone may read them then."""
     keys = [entry.pk for entry in entries]
     LogEntry.objects.filter(pk__in=keys).update(user=User.objects.get(username="bob"))
 
 
-# Those whose rows REST framework made, and those of which only the project knows the rows.
+# Tools whose rows REST framework serialized, and tools whose rows only the project knows.
 LISTED = ["own_list", "named_list", "sliced_list", "filtered_list", "listed_list", "searched"]
 OWN = ["hand", "inside", "names"]
 
@@ -197,7 +197,7 @@ def get_warnings(result) -> list[str]:
 
 @pytest.mark.slow
 def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
-    """The others are counted, and the total is what can be had."""
+    """The other rows are counted, and the total is that of the readable rows."""
     for tool in LISTED:
         archive_id = shorten(alice, tool)
         before = fetch(alice, archive_id)
@@ -211,7 +211,7 @@ def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
         then = alice.call("content_retrieve", archive_id=archive_id, limit=1)
         assert get_warnings(then) == ["3 rows of this answer can no longer be read."], tool
         assert then.data["total_count"] == len(after), tool
-        # Of no rows at all it is said what is said of content that never was.
+        # Without any readable row the error is that for content that never existed.
         give_away(*entries)
         refused = alice.call("content_retrieve", archive_id=archive_id)
         never = alice.call("content_retrieve", archive_id="x" * 22)
@@ -224,7 +224,7 @@ def pass_on(get_response):
 
 
 class WrappingRenderer(JSONRenderer):
-    """Puts what a view answers into a member, beside others."""
+    """Wraps the data of a view in an object."""
 
     def render(self, data, accepted_media_type=None, renderer_context=None) -> bytes:
         wrapped = {"status": "success", "answer": {"data": data, "errors": []}}
@@ -232,9 +232,7 @@ class WrappingRenderer(JSONRenderer):
 
 
 @pytest.mark.parametrize("rendered_by", ["renderer", "wrapping renderer", "middleware"])
-def test_rows_that_were_rendered_before_they_were_read_are_those_of_their_objects(
-    entries, alice, settings, monkeypatch, rendered_by
-):
+def test_the_objects_of_rendered_rows_are_known(entries, alice, settings, monkeypatch, rendered_by):
     renderers = {"renderer": CamelCaseJSONRenderer, "wrapping renderer": WrappingRenderer}
     if rendered_by in renderers:
         monkeypatch.setattr(OwnEntries, "renderer_classes", [renderers[rendered_by]])
@@ -256,7 +254,7 @@ class DoublingRenderer(JSONRenderer):
 @pytest.mark.parametrize(
     ("renderer", "minutes"), [(JSONRenderer, 60), (WrappingRenderer, 60), (DoublingRenderer, 15)]
 )
-def test_a_list_whose_rows_nobody_knows_is_not_kept_for_long(
+def test_a_list_without_known_rows_is_stored_for_a_shorter_time(
     entries, alice, monkeypatch, renderer, minutes
 ):
     monkeypatch.setattr(OwnEntries, "renderer_classes", [renderer])
@@ -266,7 +264,7 @@ def test_a_list_whose_rows_nobody_knows_is_not_kept_for_long(
 
 
 @pytest.mark.slow
-def test_rows_that_only_the_project_knows_are_given_while_the_call_is_allowed(entries, alice):
+def test_rows_of_the_projects_own_handlers_are_given_while_the_call_is_allowed(entries, alice):
     ids = [shorten(alice, tool) for tool in OWN]
     before = [alice.call("content_retrieve", archive_id=i).data for i in ids]
     give_away(*entries)
@@ -274,7 +272,7 @@ def test_rows_that_only_the_project_knows_are_given_while_the_call_is_allowed(en
 
 
 @pytest.mark.slow
-def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(entries, alice):
+def test_a_row_removed_between_two_slices_skips_no_other_row(entries, alice):
     for tool in LISTED:
         archive_id = shorten(alice, tool)
         every = fetch(alice, archive_id)
@@ -287,7 +285,7 @@ def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(entries, alic
 
 
 @pytest.mark.slow
-def test_rows_that_may_no_longer_be_read_are_passed_over(entries, alice):
+def test_rows_that_may_no_longer_be_read_are_skipped(entries, alice):
     archive_id = shorten(alice, "own_list")
     every = fetch(alice, archive_id)
     give_away(*entries[:-3])
@@ -296,7 +294,7 @@ def test_rows_that_may_no_longer_be_read_are_passed_over(entries, alice):
     assert found["next_offset"] == len(every) - 1
 
 
-def test_a_row_is_not_given_by_its_id_or_by_words_either(entries, alice):
+def test_an_unreadable_row_is_not_found_by_id_or_by_words(entries, alice):
     archive_id = shorten(alice, "own_list")
     last = entries[-1]
     give_away(last)
@@ -306,7 +304,7 @@ def test_a_row_is_not_given_by_its_id_or_by_words_either(entries, alice):
         assert f"/{len(entries) - 1}" not in [i["pointer"] for i in found.data.get("passages", [])]
 
 
-def test_of_several_ids_those_that_may_be_read_are_given(entries, alice):
+def test_the_readable_ones_of_several_ids_are_given(entries, alice):
     archive_id = shorten(alice, "own_list")
     give_away(entries[-1])
     ids = [str(entry.pk) for entry in entries[-3:]]
@@ -315,7 +313,7 @@ def test_of_several_ids_those_that_may_be_read_are_given(entries, alice):
     assert found["total_count"] == 2
 
 
-def test_of_rows_that_are_single_texts_the_others_are_given(entries, alice):
+def test_readable_rows_that_are_strings_are_given(entries, alice):
     archive_id = shorten(alice, "texts_list")
     before = alice.call("content_retrieve", archive_id=archive_id).data
     give_away(entries[-1])
@@ -325,15 +323,15 @@ def test_of_rows_that_are_single_texts_the_others_are_given(entries, alice):
 
 
 class Tenant:
-    """What middleware puts on a request."""
+    """The tenant that middleware sets."""
 
     def __init__(self, pk: int) -> None:
         self.pk = pk
 
 
 @pytest.mark.slow
-def test_content_of_one_tenant_is_not_found_in_another(entries, alice, settings):
-    """Nor does it take the room of the same user there, who is another owner."""
+def test_content_of_one_tenant_is_not_found_by_another(entries, alice, settings):
+    """The same user of another tenant is another owner."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.tenant_middleware"]
     archive_id = shorten(alice, "own_list")
     tenant_middleware.tenant = Tenant(2)

@@ -1,4 +1,4 @@
-"""What is kept is given by the rights of today, and asking for them costs little."""
+"""Archived content is given by the current permissions, and checking them is cheap."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class People(ListAPIView):
         return super().get(request, *args, **kwargs)
 
 
-class PeopleOfOurs(ListAPIView):
-    """The same by REST framework alone."""
+class StockPeople(ListAPIView):
+    """The same, by REST framework's own handler."""
 
     permission_classes = [IsAuthenticated]
     queryset = People.queryset
@@ -64,7 +64,7 @@ class PeopleOfOurs(ListAPIView):
 
 
 class Log(APIView):
-    """What happened in the last three seconds, of which none is left a moment later."""
+    """The events of the last three seconds, all of which are gone a moment later."""
 
     permission_classes = [IsAuthenticated]
 
@@ -89,7 +89,7 @@ class NotedSerializer(ModelSerializer):
 
 
 class Noted(RetrieveAPIView):
-    """A group with many notes, some of which are hidden later."""
+    """A group with many notes; some are hidden later."""
 
     permission_classes = [IsAuthenticated]
     queryset = Group.objects.all()
@@ -101,8 +101,8 @@ class Noted(RetrieveAPIView):
         ).exists()
 
 
-class ByRole(PeopleOfOurs):
-    """Depends on roles in a table of the project's own."""
+class ByRole(StockPeople):
+    """Depends on roles in a table of the project."""
 
     role = "owner"
 
@@ -110,8 +110,8 @@ class ByRole(PeopleOfOurs):
         return self.role
 
 
-class Unkept(PeopleOfOurs):
-    """Keeps nothing of its answers."""
+class Unkept(StockPeople):
+    """Does not archive its answers."""
 
     archive = False
 
@@ -121,7 +121,7 @@ def serve(expose):
     def serve(**settings) -> None:
         expose(
             path("people/", People.as_view()),
-            path("ours/", PeopleOfOurs.as_view()),
+            path("ours/", StockPeople.as_view()),
             path("log/", Log.as_view()),
             path("noted/<int:pk>/", Noted.as_view()),
             path("role/", ByRole.as_view()),
@@ -148,7 +148,7 @@ def change(**members) -> None:
 
 
 @pytest.mark.slow
-def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice):
+def test_a_field_for_staff_is_not_given_after_a_demotion(serve, alice):
     serve()
     for tool in ("people_list", "ours_list"):
         change(is_staff=True)
@@ -163,7 +163,7 @@ def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice)
 
 
 @pytest.mark.slow
-def test_a_log_that_slides_is_given_whole(serve, alice):
+def test_a_log_whose_rows_have_since_gone_is_given_whole(serve, alice):
     serve()
     result = alice.call("log")
     shown = len(result.data["results"])
@@ -177,7 +177,7 @@ def test_a_log_that_slides_is_given_whole(serve, alice):
 
 
 @pytest.mark.slow
-def test_a_view_says_itself_whether_what_is_inside_of_its_object_may_still_be_read(serve, alice):
+def test_may_retrieve_decides_about_the_content_of_an_object(serve, alice):
     serve()
     group = Group.objects.create(name="noted")
     user = User.objects.get(username="alice")
@@ -197,7 +197,7 @@ def test_a_view_says_itself_whether_what_is_inside_of_its_object_may_still_be_re
 
 
 @pytest.mark.slow
-def test_a_view_adds_rights_that_only_the_project_knows(serve, alice, monkeypatch):
+def test_a_view_adds_its_own_permissions_to_the_fingerprint(serve, alice, monkeypatch):
     serve()
     archive_id = shorten(alice, "role_list")
     assert read(alice, archive_id).data["items"]
@@ -205,7 +205,7 @@ def test_a_view_adds_rights_that_only_the_project_knows(serve, alice, monkeypatc
     assert read(alice, archive_id).code == "NOT_FOUND"
 
 
-def test_nothing_is_kept_or_promised_where_the_tool_or_view_says_so(serve, alice):
+def test_a_tool_or_view_can_switch_the_archive_off(serve, alice):
     serve()
     for tool in ("unkept_list", "off"):
         assert "content_retrieve" not in str(alice.call(tool).envelope), tool
@@ -213,16 +213,20 @@ def test_nothing_is_kept_or_promised_where_the_tool_or_view_says_so(serve, alice
 
 
 @pytest.mark.slow
-def test_what_the_projects_own_code_answers_is_kept_for_a_quarter_of_an_hour(serve, alice):
+def test_answers_of_the_projects_own_handlers_are_stored_for_a_quarter_of_an_hour(serve, alice):
     serve()
     seconds = {"people_list": 900, "log": 900, "ours_list": 3600}
     for tool, number in seconds.items():
         assert f"within {number} seconds" in str(alice.call(tool).envelope), tool
-    kept = ArchivedContent.objects.all()
-    assert {row.tool: (row.expires - row.created).total_seconds() for row in kept} == seconds
+    stored = ArchivedContent.objects.all()
+    assert {
+        row.tool: (row.expires - row.created).total_seconds() for row in stored
+    } == seconds
 
 
-def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, alice, monkeypatch):
+def test_several_slices_check_permissions_once_and_run_no_handler(
+    serve, alice, monkeypatch
+):
     serve()
     archive_id = shorten(alice, "people_list")
     monkeypatch.setattr(withheld_cache, "seconds", 60.0)
@@ -239,7 +243,7 @@ def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, a
     assert asked.count(People) == 1
 
 
-def test_a_later_slice_reads_the_content_and_nothing_else(serve, alice, monkeypatch):
+def test_a_later_slice_queries_nothing_but_the_content(serve, alice, monkeypatch):
     serve()
     archive_id = shorten(alice, "ours_list")
     monkeypatch.setattr(withheld_cache, "seconds", 60.0)
@@ -263,14 +267,14 @@ class Narrowed:
 
 
 class NarrowedAuthentication(BaseAuthentication):
-    """Takes each request for alice's."""
+    """Authenticates each request as alice."""
 
     def authenticate(self, request):
         return User.objects.get(username="alice"), Narrowed()
 
 
 @pytest.mark.slow
-def test_a_token_for_other_tools_does_not_read_what_another_was_given(serve, alice, monkeypatch):
+def test_a_narrowed_token_does_not_read_content_of_a_wider_one(serve, alice, monkeypatch):
     serve(AUTHENTICATION_CLASSES=[NarrowedAuthentication])
     archive_id = shorten(alice, "ours_list")
     assert read(alice, archive_id).data["items"]
@@ -279,7 +283,7 @@ def test_a_token_for_other_tools_does_not_read_what_another_was_given(serve, ali
         assert read(alice, archive_id).code == "NOT_FOUND"
 
 
-def test_the_check_names_tools_whose_own_code_alone_knows_who_may_read(serve):
+def test_the_check_names_tools_with_handlers_of_their_own(serve):
     serve()
     (found,) = [m for m in run_checks(include_deployment_checks=True) if m.id == "drf_mcp.I002"]
     assert "log, people_list." in found.msg

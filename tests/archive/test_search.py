@@ -1,4 +1,4 @@
-"""What a result left out is found by words."""
+"""A search by words in archived content."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_rows_are_searched_too():
     assert (best.start, best.end) == (0, len(best.text))
 
 
-def test_a_passage_of_a_long_text_starts_at_a_line_and_says_where():
+def test_a_passage_of_a_long_text_starts_at_a_line_and_has_a_locator():
     text = FILLER * 500 + PLANTED + FILLER * 500
     (best, *_) = find("parrot Admiral", text)
     assert text[best.start - 1] == "\n"
@@ -71,11 +71,11 @@ def test_a_passage_of_a_long_text_starts_at_a_line_and_says_where():
     assert best.end - best.start < 1_200
 
 
-def test_a_long_text_is_looked_through_once_for_each_term(monkeypatch):
+def test_a_long_text_is_searched_once_for_each_term(monkeypatch):
     looked, folded = [], []
 
     class Folded(str):
-        """Counts the characters that a search looks at."""
+        """Counts the characters that a search reads."""
 
         def find(self, term: str, start: int = 0) -> int:
             place = super().find(term, start)
@@ -100,13 +100,13 @@ def test_folding_keeps_every_character_in_its_place(text):
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=400), max_size=4))
-def test_whatever_is_asked_passages_lie_within_their_items(query, texts):
+def test_passages_of_any_query_lie_within_their_items(query, texts):
     for passage in find(query or "x", *texts):
         assert 0 <= passage.start < passage.end <= len(passage.text)
 
 
 class Novel(APIView):
-    """Gives a novel."""
+    """Returns a novel."""
 
     def get(self, request) -> Response:
         return Response({"title": "Novel", "text": FILLER * 4_000 + PLANTED + FILLER * 4_000})
@@ -114,14 +114,14 @@ class Novel(APIView):
 
 @pytest.fixture
 def novel_id(expose, alice) -> str:
-    """The id under which a novel is archived."""
+    """The id of an archived novel."""
     expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive")
     (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
     return archive_id
 
 
 @pytest.mark.django_db
-def test_a_sentence_in_a_novel_is_found_in_one_call_and_read_on_from(novel_id, alice):
+def test_a_sentence_in_a_novel_is_found_and_reading_goes_on_from_it(novel_id, alice):
     found = alice.call("content_retrieve", archive_id=novel_id, query="parrot").data
     (passage,) = found["passages"]
     assert PLANTED in passage["text"]
@@ -136,7 +136,7 @@ def test_a_sentence_in_a_novel_is_found_in_one_call_and_read_on_from(novel_id, a
 
 
 @pytest.mark.django_db
-def test_of_words_that_occur_nowhere_it_is_said(novel_id, alice):
+def test_a_warning_names_words_without_a_match(novel_id, alice):
     result = alice.call("content_retrieve", archive_id=novel_id, query="submarine")
     assert result.data["passages"] == []
     assert "without query" in result.envelope["meta"]["suggestions"][0]

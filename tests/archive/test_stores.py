@@ -1,4 +1,4 @@
-"""The archives: what is stored comes back to its owner, until it expires."""
+"""The archive classes: stored content comes back to its owner until it expires."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ITEMS = [
 ]
 
 
-# Of eight threads.
+# The entries that each of eight threads stores.
 ROUNDS = 5
 
 
@@ -79,14 +79,14 @@ def test_the_newest_entry_of_a_hash_is_found(archive):
     assert archive.find(newest.content_hash, "7").archive_id == newest.archive_id
 
 
-def test_equal_content_of_one_owner_is_kept_once(archive):
+def test_equal_content_of_one_owner_is_stored_once(archive):
     made, again = entry(), entry()
     assert archive.store(made) == made.archive_id
     assert archive.store(again) == made.archive_id
     assert archive.read(again.archive_id) is None
 
 
-def test_equal_content_of_another_owner_or_call_is_kept_by_itself(archive):
+def test_equal_content_of_another_owner_or_call_is_stored_separately(archive):
     stored()
     for members in ({"owner": "8"}, {"owner": ""}, {"tool": "others_list"}):
         other = entry(**members)
@@ -94,7 +94,7 @@ def test_equal_content_of_another_owner_or_call_is_kept_by_itself(archive):
         assert archive.read(other.archive_id).items == ITEMS
 
 
-def test_an_id_that_was_never_given_out_finds_nothing(archive):
+def test_an_unknown_id_finds_nothing(archive):
     stored()
     for name in ("", "unknown", "a b", "x" * 300, "../../etc", "é", "a\nb"):
         assert archive.fetch(name, "7") is None
@@ -105,7 +105,7 @@ def test_an_entry_expires(archive, settings, monkeypatch):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_TTL": 60}
     made = stored()
     assert archive.fetch(made.archive_id, "7") is not None
-    # The database's clock, and the cache's.
+    # The clocks of the database and of the cache.
     now, seconds = timezone.now() + timedelta(seconds=61), time.time() + 61
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)
     monkeypatch.setattr("time.time", lambda: seconds)
@@ -135,7 +135,7 @@ def load(archive: Archive) -> list[Entry]:
 
 
 @pytest.mark.slow
-def test_a_load_of_threads_is_no_trouble(database_file):
+def test_eight_threads_read_what_they_stored(database_file):
     assert load(CacheArchive()) == []
     assert load(DatabaseArchive()) == []
     assert ArchivedContent.objects.count() == 8 * ROUNDS
@@ -148,7 +148,7 @@ def test_a_load_of_threads_is_no_trouble(database_file):
         max_leaves=20,
     )
 )
-def test_the_hash_is_that_of_the_items_whatever_they_hold(value):
+def test_the_hash_is_that_of_the_items(value):
     items = [{"id": "a", "pointer": "/0", "length": 1, "value": value}]
     assert entry(items=items).content_hash == hash_items(items)
 
@@ -174,19 +174,19 @@ def test_an_entry_has_the_row_of_each_item():
     assert make_rows(None) == []
 
 
-def test_ids_cannot_be_guessed_and_are_of_one_length():
+def test_ids_are_random_and_have_one_length():
     ids = {new_archive_id() for _ in range(100)}
     assert len(ids) == 100
     assert {len(archive_id) for archive_id in ids} == {22}
 
 
-def test_a_cache_that_keeps_nothing_is_unavailable(settings):
+def test_a_cache_that_stores_nothing_is_unavailable(settings):
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
     with pytest.raises(ArchiveUnavailable):
         CacheArchive().store(entry())
 
 
-def test_the_cache_is_the_one_named(settings):
+def test_the_setting_names_the_cache(settings):
     backend = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {name: {"BACKEND": backend, "LOCATION": name} for name in ("default", "big")}
     settings.DRF_MCP = {
@@ -200,7 +200,7 @@ def test_the_cache_is_the_one_named(settings):
 
 
 @pytest.mark.django_db
-def test_the_command_deletes_what_has_expired(settings):
+def test_the_command_deletes_expired_entries(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
     old, new, out = stored(owner="7"), stored(owner="8"), StringIO()
     ArchivedContent.objects.filter(pk=old.archive_id).update(
@@ -212,7 +212,7 @@ def test_the_command_deletes_what_has_expired(settings):
 
 
 @pytest.mark.django_db
-def test_the_command_says_when_there_is_nothing_to_do(settings):
+def test_the_command_says_that_there_is_nothing_to_delete(settings):
     for archive, said in (
         (None, "Nothing is archived: ARCHIVE_CLASS is None.\n"),
         ("drf_mcp.archive.CacheArchive", "Deleted 0 expired archives.\n"),
@@ -223,13 +223,7 @@ def test_the_command_says_when_there_is_nothing_to_do(settings):
         assert out.getvalue() == said
 
 
-@pytest.mark.django_db
-def test_the_migrations_are_those_of_the_models():
-    call_command("makemigrations", "drf_mcp", check=True, dry_run=True, verbosity=0)
-    assert "drf_mcp_archivedcontent" in connection.introspection.table_names()
-
-
-def test_an_archive_of_the_projects_own_must_say_how():
+def test_an_archive_class_must_define_store_fetch_and_find():
     archive = Archive()
     for step in (lambda: archive.store(entry()), lambda: archive.fetch("a", "")):
         with pytest.raises(NotImplementedError, match="Archive must define"):

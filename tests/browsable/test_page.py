@@ -1,4 +1,4 @@
-"""Who is shown the page, what stands on it, and what a browser may load with it."""
+"""The page: who may see it, what it shows, and what a browser may load with it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ADDRESS = "/mcp?show=texts&language="
 
 
 def write_catalog(path: Path, texts: dict[str, str]) -> None:
-    """Write a compiled catalog, as gettext's manual has it."""
+    """Write a compiled catalog, in the format of gettext's manual."""
     pairs = sorted({"": "Content-Type: text/plain; charset=UTF-8\n", **texts}.items())
     columns = [[text.encode() for text in column] for column in zip(*pairs, strict=True)]
     start, end = 28, 28 + 16 * len(pairs)
@@ -61,7 +61,7 @@ def test_texts_are_those_of_the_language_in_the_address_before_anybody_is_let_in
 
 
 def test_texts_of_the_projects_own_scripts_are_not_among_them(tmp_path):
-    """They are for whoever the project shows them to."""
+    """The project decides who may read those."""
     write_catalog(tmp_path / "de" / "LC_MESSAGES" / "djangojs.mo", {"Payroll": "Gehaltsliste"})
     response = read_texts("de")
     assert "Gehaltsliste" not in response.content.decode()

@@ -1,4 +1,4 @@
-"""What the system checks find."""
+"""The messages of the system checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def found() -> Callable[..., list[CheckMessage]]:
 
 @pytest.fixture
 def bare_project(settings, monkeypatch) -> None:
-    """A project of one endpoint without tools, which is checked quickly."""
+    """A project of one endpoint without tools, whose checks are quick."""
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", MCPView.as_view())]})
     registry = Registry()
     for reader in (Project, MCPView):

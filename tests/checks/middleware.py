@@ -1,4 +1,4 @@
-"""Middleware that redirects, or only sounds like it."""
+"""Middleware that redirects, and middleware that only has such a name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from django.contrib.auth.middleware import LoginRequiredMiddleware
 
 
 class RequireLogin:
-    """Send everybody to a login page."""
+    """Redirect every request to a login page."""
 
 
 class ForcePasswordChangeMiddleware:
-    """Send people with an old password to a form."""
+    """Redirect users with an old password to a form."""
 
 
 class OwnLoginRequiredMiddleware(LoginRequiredMiddleware):
@@ -22,13 +22,13 @@ class HouseLoginRequiredMiddleware(LoginRequiredMiddleware):
 
 
 class AuthenticationMiddleware:
-    """Finds out who is calling."""
+    """Authenticates the caller."""
 
 
 class BearerAuthMiddleware:
-    """Finds out who is calling."""
+    """Authenticates the caller."""
 
 
 def login_required_middleware(get_response):
-    """Send everybody to a login page."""
+    """Redirect every request to a login page."""
     return get_response

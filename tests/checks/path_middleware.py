@@ -32,7 +32,7 @@ class LooksAtTheView(MiddlewareMixin):
 
 
 class MarksTheRequest(MiddlewareMixin):
-    """Is called with the view, and makes no use of it."""
+    """Gets the view, and does not use it."""
 
     def process_view(self, request, view_func, view_args, view_kwargs):
         request.is_marked = True
@@ -47,7 +47,7 @@ def resolving(get_response):
 
 
 def ByHeader(get_response):
-    """Knows nothing of where a request goes, whatever else has a path."""
+    """Does not read the request's path, although it reads another path."""
 
     def middleware(request):
         request.tenant = request.headers.get("X-Tenant")

@@ -1,4 +1,4 @@
-"""Apps that another app needs."""
+"""The check of apps that another app needs."""
 
 from __future__ import annotations
 

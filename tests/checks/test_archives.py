@@ -1,4 +1,4 @@
-"""Checks of the archive."""
+"""The checks of the archive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CACHE = "drf_mcp.archive.CacheArchive"
 
 
 class Silent(Digester):
-    """Condenses nothing."""
+    """Has no `condense`."""
 
 
 class Terse(Digester):
@@ -26,7 +26,7 @@ class Forgetful(Archive):
 
 
 class OwnCacheArchive(CacheArchive):
-    """Keeps entries in a cache, in its own way."""
+    """Keeps entries in a cache, with its own code."""
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_a_shared_cache_is_in_order_and_any_where_nothing_is_archived_in_it(warn
 
 @pytest.mark.slow
 def test_the_cache_of_throttles_is_no_archive(settings, found):
-    """Another cache is one."""
+    """Another cache is reported."""
     throttles = ["rest_framework.throttling.UserRateThrottle"]
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_CLASSES": throttles}
     settings.DRF_MCP = {"ARCHIVE_CLASS": CACHE}
@@ -104,7 +104,7 @@ def test_the_cache_of_throttles_is_no_archive(settings, found):
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_the_cache_of_sessions_is_no_archive(settings, found):
-    """An archive that is no cache shares none."""
+    """An archive without a cache shares none."""
     settings.SESSION_CACHE_ALIAS = "shared"
     settings.CACHES = {
         name: {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"} for name in ("default", "shared")
@@ -125,7 +125,7 @@ def test_the_cache_of_sessions_is_no_archive(settings, found):
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project", "db")
 def test_missing_tables_of_the_archive_are_found(settings, found):
-    """They do not matter to another archive."""
+    """An archive without tables does not need them."""
     settings.DRF_MCP = {}
     assert found("drf_mcp.W015", deploy=True) == []
     with connection.cursor() as cursor:

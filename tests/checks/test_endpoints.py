@@ -1,4 +1,4 @@
-"""Checks of the endpoints: who reaches them, and who should not."""
+"""The checks of the endpoints: who can reach them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ OTHERS = [
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, serve):
-    """Other middleware is let be, and any where there is no endpoint."""
+    """Other middleware is not named, and without an endpoint no middleware is."""
     serve(path("mcp", MCPView.as_view()), path("staff/mcp", MCPView.as_view()))
     installed = settings.MIDDLEWARE
     for name in REDIRECTING:
@@ -69,7 +69,7 @@ def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, fo
     assert found("drf_mcp.W002") == found("drf_mcp.W013") == []
 
 
-# --- Open to anybody ----------------------------------------------------------------------
+# --- Anonymous callers --------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_each_endpoint_is_asked_for_its_own_permissions(found, serve):
     assert "/agents/open" in warning.msg
 
 
-# --- Without limits -----------------------------------------------------------------------
+# --- Limits -------------------------------------------------------------------------------
 
 
 class Slow(APIView):
@@ -136,12 +136,12 @@ def test_an_endpoint_without_a_throttle_is_told_of_before_deploying(found, serve
 
 
 class HeaderAuthentication(BaseAuthentication):
-    """Of a project's own, without a challenge."""
+    """An authentication class of the project, without a challenge."""
 
 
 @pytest.mark.slow
 def test_an_endpoint_that_reads_no_header_is_told_of(found, serve):
-    """Not where anybody may call it."""
+    """An endpoint that allows anonymous callers is not reported."""
     rows = [
         ([SessionAuthentication], True),
         ([], True),
@@ -250,7 +250,7 @@ def test_the_path_of_an_endpoint_may_have_arguments(found, serve):
 
 @pytest.mark.slow
 def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve):
-    """Other tokens are good at every view."""
+    """Tokens of another class are valid for every view."""
     shop = "https://shop.example"
     warnings = {None: 1, f"{shop}/mcp": 1, shop: 0, f"{shop}/": 0}
     toolkit = {"AUTHENTICATION_CLASSES": [OAuth2Authentication]}

@@ -1,4 +1,4 @@
-"""Installed middleware that decides by path: named unless it runs around calls."""
+"""The check of middleware that depends on the path and does not run around calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHERS = [
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
 def test_middleware_that_reads_the_path_is_named_unless_it_runs_around_calls(settings, found):
-    """Other middleware is let be."""
+    """Other middleware is not named."""
     installed, mcp_settings = settings.MIDDLEWARE, settings.DRF_MCP
     for name in READING:
         settings.MIDDLEWARE = [*installed, f"{HERE}.{name}"]

@@ -1,4 +1,4 @@
-"""The check of what lists cost: permissions that query the database for every tool."""
+"""The check of permissions that query the database for every tool of a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the tools: whether they are served, named and few enough."""
+"""The checks of the tools: their URLs, their names and their number."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_a_tool_in_the_way_of_a_search_is_found(found, serve):
     assert found("drf_mcp.E017") == []
 
 
-# --- Names that fit nothing ---------------------------------------------------------------
+# --- Names that match nothing -------------------------------------------------------------
 
 
 class Boxes(ViewSet):

@@ -1,4 +1,4 @@
-"""Options about writes that name what is not there."""
+"""The checks of write options that name something that does not exist."""
 
 from __future__ import annotations
 

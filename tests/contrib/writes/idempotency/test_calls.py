@@ -332,7 +332,7 @@ class OfRole(Lines):
         return self.role
 
 
-def test_a_view_adds_rights_that_only_the_project_knows(serve, agent_of, monkeypatch):
+def test_a_view_adds_its_own_permissions_to_the_fingerprint(serve, agent_of, monkeypatch):
     """An object that the first call deleted does not fail the replay."""
     keyed = [
         mcp_tool(name=name, idempotency_key=True)(view)

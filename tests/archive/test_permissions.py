@@ -1,4 +1,4 @@
-"""Each read of archived content asks what the call that gave it was asked."""
+"""Each read of archived content checks the permissions of the call that stored it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class OfProject(APIView):
 
 
 class OfTeam(APIView):
-    """A list whose team the query names."""
+    """A list of a team that a query parameter names."""
 
     permission_classes = [IsAuthenticated, IsTeamMember]
 
@@ -81,7 +81,7 @@ class LongGroup(ModelSerializer):
 
 
 class One(RetrieveAPIView):
-    """One object, with permissions of its own."""
+    """One object, with object permissions."""
 
     permission_classes = [IsAuthenticated, OwnsIt]
     queryset = Group.objects.all()
@@ -89,7 +89,7 @@ class One(RetrieveAPIView):
 
 
 class ByHand(APIView):
-    """One object, looked up and checked by hand."""
+    """One object, which the handler looks up and checks itself."""
 
     permission_classes = [IsAuthenticated, OwnsIt]
 
@@ -100,7 +100,7 @@ class ByHand(APIView):
 
 
 class ByHandInViewSet(GenericViewSet):
-    """The same as an action, in a viewset whose handlers REST framework did not write."""
+    """The same as an action, in a viewset without handlers of REST framework."""
 
     permission_classes = [IsAuthenticated, OwnsIt]
     queryset = Group.objects.all()
@@ -117,7 +117,7 @@ class ByHandInViewSet(GenericViewSet):
 
 
 class Changed(GenericAPIView):
-    """A write whose answer is long, of an object whose permissions the queryset decides."""
+    """A write with a long answer, to an object with object permissions."""
 
     permission_classes = [IsAuthenticated, OwnsIt]
     queryset = Group.objects.all()
@@ -138,7 +138,7 @@ def locked(callback):
 
 
 class Initially(APIView):
-    """Asks before the handler, in a way of its own, and counts calls."""
+    """Checks permissions in `initial`, and throttles calls."""
 
     permission_classes = [IsAuthenticated]
 
@@ -161,7 +161,7 @@ class ScopedToken:
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Takes anybody's bearer token for alice's."""
+    """Accepts any bearer token as alice's."""
 
     def authenticate(self, request):
         return User.objects.get(username="alice"), ScopedToken()
@@ -173,7 +173,7 @@ class HasScope(BasePermission):
 
 
 class Scoped(APIView):
-    """A list for tokens of a scope."""
+    """A list that needs a scope."""
 
     authentication_classes = [BearerAuthentication]
     permission_classes = [HasScope]
@@ -183,7 +183,7 @@ class Scoped(APIView):
 
 
 class Puzzled(APIView):
-    """Has a permission that fails on the second day."""
+    """Has a permission that raises the second time."""
 
     class Fails(BasePermission):
         def has_permission(self, request, view) -> bool:
@@ -227,8 +227,8 @@ OF_ONE = ("one_retrieve", "handset_retrieve", "changed", "hand")
 
 
 @pytest.mark.slow
-def test_who_may_make_the_call_reads_on_and_who_may_not_any_longer_reads_nothing(archive_of, alice):
-    """No throttle counts it, however many slices there are."""
+def test_archived_content_is_readable_while_its_call_is_allowed(archive_of, alice):
+    """Reads are not throttled, whatever their number."""
     found = {
         "projects_rows": archive_of("projects_rows", project=7),
         "team": archive_of("team", query={"team": "red"}),
@@ -242,18 +242,18 @@ def test_who_may_make_the_call_reads_on_and_who_may_not_any_longer_reads_nothing
         tool: alice.call("content_retrieve", archive_id=archive_id).code
         for tool, archive_id in found.items()
     }
-    # A permission that crashes has said nothing.
+    # A permission that raises has neither allowed nor refused.
     assert refused == {**dict.fromkeys(found, "NOT_FOUND"), "puzzled": "UNAVAILABLE"}
 
 
-def test_a_view_that_looks_its_object_up_by_hand_keeps_its_answer_for_its_caller(archive_of, alice):
-    """Nothing but its handler knows who may read the object, and that is not run."""
+def test_the_answer_about_an_object_of_the_handlers_own_stays_readable(archive_of, alice):
+    """Only its handler knows who may read the object, and the handler is not run again."""
     archive_id = archive_of("hand")
     members.clear()
     assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
 
 
-def test_what_only_a_decorator_around_the_view_lets_pass_is_not_promised(archive_of, alice):
+def test_nothing_is_archived_behind_a_decorator_of_the_view(archive_of, alice):
     meta = alice.call("locked").envelope["meta"]
     assert "content_archive_hashes" not in meta
     assert "CONTENT_TRUNCATED" in [detail["code"] for detail in meta["warning_details"]]
@@ -266,7 +266,7 @@ def test_what_only_a_decorator_around_the_view_lets_pass_is_not_promised(archive
         ("one_retrieve", GenericAPIView, "get_object"),
     ],
 )
-def test_a_database_that_is_away_does_not_say_that_content_is_gone(
+def test_a_failing_database_is_answered_with_unavailable_and_not_with_not_found(
     archive_of, alice, monkeypatch, tool, asked, name
 ):
     archive_id = archive_of(tool)
@@ -278,14 +278,14 @@ def test_a_database_that_is_away_does_not_say_that_content_is_gone(
     assert alice.call("content_retrieve", archive_id=archive_id).code == "UNAVAILABLE"
 
 
-def test_a_token_that_has_lost_its_scope_reads_nothing(archive_of, alice, monkeypatch):
+def test_a_token_without_the_scope_reads_nothing(archive_of, alice, monkeypatch):
     archive_id = archive_of("scoped")
     assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
     monkeypatch.setattr(ScopedToken, "scopes", {"profile"})
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
-def test_content_of_an_object_that_is_gone_is_gone(archive_of, alice):
+def test_content_of_a_deleted_object_is_not_found(archive_of, alice):
     archive_id = archive_of("one_retrieve")
     Group.objects.all().delete()
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
@@ -307,7 +307,7 @@ class MachineAuthentication(BaseAuthentication):
         return (Machine(int(pk)), "machine") if pk else None
 
 
-def test_a_user_of_another_kind_with_the_same_key_is_somebody_else(expose, alice, http_of):
+def test_a_user_of_another_class_with_the_same_key_is_another_owner(expose, alice, http_of):
     classes = [MachineAuthentication, TokenAuthentication]
     view = type("Both", (Initially,), {"authentication_classes": classes, "throttle_classes": []})
     own = {"AUTHENTICATION_CLASSES": classes, "ARCHIVE_CLASS": CACHE, "MAX_RESULT_TOKENS": 1000}
