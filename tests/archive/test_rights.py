@@ -219,14 +219,10 @@ def test_answers_of_the_projects_own_handlers_are_stored_for_a_quarter_of_an_hou
     for tool, number in seconds.items():
         assert f"within {number} seconds" in str(alice.call(tool).envelope), tool
     stored = ArchivedContent.objects.all()
-    assert {
-        row.tool: (row.expires - row.created).total_seconds() for row in stored
-    } == seconds
+    assert {row.tool: (row.expires - row.created).total_seconds() for row in stored} == seconds
 
 
-def test_several_slices_check_permissions_once_and_run_no_handler(
-    serve, alice, monkeypatch
-):
+def test_several_slices_check_permissions_once_and_run_no_handler(serve, alice, monkeypatch):
     serve()
     archive_id = shorten(alice, "people_list")
     monkeypatch.setattr(withheld_cache, "seconds", 60.0)

@@ -57,7 +57,7 @@ def facts_of(response) -> dict:
     return json.loads(found[1])
 
 
-def test_page_is_there_while_debugging_unless_the_setting_says_otherwise(subtests, db, settings):
+def test_debug_shows_the_page_unless_the_setting_decides(subtests, db, settings):
     for debug, setting, status in [
         (True, None, 401),
         (False, None, 405),
@@ -71,7 +71,7 @@ def test_page_is_there_while_debugging_unless_the_setting_says_otherwise(subtest
 
 
 @pytest.mark.slow
-def test_grouped_arguments_are_told_by_their_groups(browser_of, settings):
+def test_grouped_arguments_have_the_locations_of_their_groups(browser_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
     facts = facts_of(browser_of("carol").get("/mcp?tool=orders_refund"))
     locations = {argument["pointer"]: argument["location"] for argument in facts["arguments"]}
@@ -79,12 +79,12 @@ def test_grouped_arguments_are_told_by_their_groups(browser_of, settings):
 
 
 @pytest.mark.parametrize("accept", ["", "*/*", "application/json", "text/event-stream"])
-def test_only_a_browser_is_shown_the_page(page_on, accept):
+def test_only_a_browser_gets_the_page(page_on, accept):
     response = Client(headers={"accept": accept}).get("/mcp")
     assert (response.status_code, response["Allow"]) == (405, "POST")
 
 
-def test_endpoint_can_have_a_page_of_its_own(db, settings):
+def test_each_endpoint_can_switch_its_page_on_or_off(db, settings):
     module = type("URLConf", (), {})
     module.urlpatterns = [
         path("open", MCPView.as_view(browsable_page=True, permission_classes=[AllowAny])),
@@ -103,16 +103,14 @@ def test_anonymous_browser_is_answered_401_with_a_challenge_and_a_link_to_log_in
     assert "stats</strong>" not in text_of(response)
 
 
-def test_page_of_an_endpoint_that_takes_no_sessions_says_how_a_browser_signs_in(
-    browser_of, settings
-):
+def test_page_of_an_endpoint_without_sessions_names_the_missing_class(browser_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "AUTHENTICATION_CLASSES": [TokenAuthentication]}
     text = text_of(browser_of(None).get("/mcp"))
     assert "add rest_framework.authentication.SessionAuthentication to" in text
     assert "/api-auth/login/" not in text.partition("Who is asking?")[2].partition("</main>")[0]
 
 
-def test_user_whom_the_endpoint_refuses_is_answered_403(browser_of, settings):
+def test_user_without_permission_for_the_endpoint_is_answered_403(browser_of, settings):
     classes = ["rest_framework.permissions.IsAdminUser"]
     settings.DRF_MCP = {**settings.DRF_MCP, "PERMISSION_CLASSES": classes}
     response = browser_of("alice").get("/mcp")
@@ -121,7 +119,7 @@ def test_user_whom_the_endpoint_refuses_is_answered_403(browser_of, settings):
 
 
 @pytest.mark.slow
-def test_tools_are_those_that_the_user_may_call(browser_of):
+def test_page_shows_the_tools_that_the_user_may_call(browser_of):
     assert "tool=customers_deactivate" not in text_of(browser_of("alice").get("/mcp"))
     assert "tool=customers_deactivate" in text_of(browser_of("carol").get("/mcp"))
 
@@ -138,7 +136,7 @@ def test_hidden_tool_has_no_page(browser_of):
 @pytest.mark.parametrize(
     ("query", "text"), [("show=findings", "Findings"), ("tool=orders_list", "get_queryset")]
 )
-def test_findings_and_how_many_rows_there_are_are_for_staff(browser_of, query, text):
+def test_findings_and_row_counts_are_for_staff(browser_of, query, text):
     assert text in text_of(browser_of("carol").get(f"/mcp?{query}"))
     assert text not in text_of(browser_of("alice").get(f"/mcp?{query}"))
 
@@ -151,7 +149,7 @@ def test_every_tool_has_a_page(browser_of):
 
 
 @pytest.mark.parametrize("query", ["", "?tool=stats", "?tool=none", "?show=clients"])
-def test_policy_allows_nothing_inline_and_nothing_from_elsewhere(browser_of, query):
+def test_policy_allows_no_inline_code_and_no_other_host(browser_of, query):
     response = browser_of("alice").get(f"/mcp{query}")
     policy = dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == "'none'"
@@ -163,7 +161,7 @@ def test_policy_allows_nothing_inline_and_nothing_from_elsewhere(browser_of, que
 
 
 @pytest.mark.slow
-def test_page_is_stored_by_nobody_and_loads_static_files_from_their_host(browser_of, settings):
+def test_page_is_not_stored_and_loads_static_files_from_their_host(browser_of, settings):
     settings.STATIC_URL = "https://static.example.com/files/"
     response = browser_of("alice").get("/mcp")
     policy = response["Content-Security-Policy"]
@@ -174,7 +172,7 @@ def test_page_is_stored_by_nobody_and_loads_static_files_from_their_host(browser
 
 
 @pytest.mark.slow
-def test_page_gives_the_token_that_a_call_by_session_needs(browser_of):
+def test_page_contains_the_csrf_token_for_calls_by_session(browser_of):
     browser = browser_of("alice", enforce_csrf_checks=True)
     facts = facts_of(browser.get("/mcp?tool=stats"))
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "stats"}}
@@ -189,14 +187,14 @@ def test_page_gives_the_token_that_a_call_by_session_needs(browser_of):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hosts", [["*"], ["testserver"], ["*", ".testserver"]])
-def test_page_whose_calls_would_be_refused_says_to_name_the_host(browser_of, settings, hosts):
+def test_page_asks_for_the_host_in_allowed_hosts(browser_of, settings, hosts):
     settings.ALLOWED_HOSTS = hosts
     page = text_of(browser_of("alice").get("/mcp?tool=stats"))
     assert ("does not name <code>testserver</code>" in page) is (hosts == ["*"])
 
 
 @pytest.mark.slow
-def test_page_knows_formats_that_the_portable_subset_leaves_out(browser_of):
+def test_page_has_formats_that_the_portable_schema_leaves_out(browser_of):
     tool = facts_of(browser_of("carol").get("/mcp?tool=customers_create"))
     formats = {pointer: field.get("format") for pointer, field in tool["fields"].items()}
     assert (formats["/email"], formats["/joined"], formats["/name"]) == ("email", "date", None)
@@ -204,7 +202,7 @@ def test_page_knows_formats_that_the_portable_subset_leaves_out(browser_of):
 
 
 @pytest.mark.slow
-def test_form_knows_which_tool_lists_what_an_argument_identifies(browser_of):
+def test_form_names_the_tool_that_lists_the_objects_of_an_argument(browser_of):
     fields = facts_of(browser_of("alice").get("/mcp?tool=orders_create"))["fields"]
     finder = {"tool": "customers_list", "key": "id", "search": "/search"}
     assert finder.items() <= fields["/customer"]["finder"].items()
@@ -213,7 +211,7 @@ def test_form_knows_which_tool_lists_what_an_argument_identifies(browser_of):
 
 
 @pytest.mark.slow
-def test_form_names_no_tool_that_the_user_does_not_see(browser_of, settings):
+def test_form_names_no_tool_that_is_hidden_from_the_user(browser_of, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "EXCLUDE": ["customers_list"]}
     fields = facts_of(browser_of("alice").get("/mcp?tool=orders_create"))["fields"]
     assert "finder" not in fields["/customer"]
@@ -231,7 +229,7 @@ def test_static_files_are_small(browser_of):
 
 
 @pytest.mark.slow
-def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_of):
+def test_page_confirms_destructive_calls_only(browser_of):
     browser = browser_of("carol")
     asks = {name: facts_of(browser.get(f"/mcp?tool={name}"))["confirm"] for name in CONFIRMED}
     assert asks == CONFIRMED
@@ -240,13 +238,13 @@ def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_o
 CONFIRMED = {"orders_refund": True, "customers_create": False, "stats": False, "quote": False}
 
 
-def test_clients_get_the_scheme_that_the_endpoint_takes(browser_of):
+def test_client_configurations_have_the_authorization_scheme_of_the_endpoint(browser_of):
     page = text_of(browser_of("alice").get("/mcp?show=clients"))
     assert "Authorization: Token YOUR_TOKEN" in page
     assert "http://testserver/mcp" in page
 
 
-def test_clients_that_have_links_are_opened_by_them(browser_of):
+def test_clients_with_an_install_link_have_a_button(browser_of):
     page = browser_of("alice").get("/mcp?show=clients")
     links = dict(re.findall(r'<a class="button" href="([^"]+)">Add to ([^<]+)</a>', text_of(page)))
     links = {name: html.unescape(link) for link, name in links.items()}
@@ -277,7 +275,7 @@ def test_findings_are_grouped_by_cause(browser_of):
     assert len(dict(titles)) == len(titles)
 
 
-def test_staff_ask_whether_another_user_may_call_a_tool(browser_of, expose):
+def test_staff_can_check_whether_another_user_may_call_a_tool(browser_of, expose):
     page = text_of(browser_of("carol").get("/mcp?tool=orders_retrieve&as=bob"))
     assert re.search(r"bob may call orders_retrieve, within limits", page)
     assert "No user is named zed." in text_of(browser_of("carol").get("/mcp?tool=stats&as=zed"))
@@ -343,7 +341,7 @@ class Weigh(APIView):
         return Response({})
 
 
-def test_description_is_text_with_code_in_it(expose):
+def test_description_is_escaped_and_has_code_in_backticks(expose):
     expose(path("weigh/", Weigh.as_view()), BROWSABLE_PAGE=True)
     page = text_of(Client(headers=BROWSER).get("/mcp?tool=weigh"))
     assert "Weigh &lt;b&gt;things&lt;/b&gt;, such as <code>a &amp; b</code>." in page
@@ -351,7 +349,7 @@ def test_description_is_text_with_code_in_it(expose):
     assert "No tools yet" in text_of(Client(headers=BROWSER).get("/mcp"))
 
 
-def test_page_below_a_prefix_keeps_to_it(db, settings):
+def test_links_of_the_page_keep_the_script_prefix(db, settings):
     module = type("URLConf", (), {})
     module.urlpatterns = [path("agents/", include("drf_mcp.urls"))]
     settings.ROOT_URLCONF = module

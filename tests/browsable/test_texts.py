@@ -53,14 +53,14 @@ def read_texts(language: str, **headers: str):
     return Client(headers={**SCRIPT, **headers}).get(ADDRESS + language)
 
 
-def test_texts_are_those_of_the_language_in_the_address_before_anybody_is_let_in():
+def test_texts_have_the_language_in_the_url_and_need_no_authentication():
     response = read_texts("de")
     assert response["Content-Type"].startswith("text/javascript")
     assert "Abgeschrieben" in response.content.decode()
     assert "Abgeschrieben" not in read_texts("en").content.decode()
 
 
-def test_texts_of_the_projects_own_scripts_are_not_among_them(tmp_path):
+def test_texts_of_the_projects_own_scripts_are_left_out(tmp_path):
     """The project decides who may read those."""
     write_catalog(tmp_path / "de" / "LC_MESSAGES" / "djangojs.mo", {"Payroll": "Gehaltsliste"})
     response = read_texts("de")
@@ -68,14 +68,14 @@ def test_texts_of_the_projects_own_scripts_are_not_among_them(tmp_path):
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
-def test_texts_are_kept_by_a_browser_until_they_change():
+def test_a_browser_caches_texts_until_they_change():
     response = read_texts("de")
     assert response["Cache-Control"] == "no-cache"
     assert read_texts("de", if_none_match=response["ETag"]).status_code == 304
     assert read_texts("en", if_none_match=response["ETag"]).status_code == 200
 
 
-def test_texts_of_no_language_of_the_project_are_those_of_a_known_one(subtests):
+def test_an_unknown_language_falls_back_to_a_known_one(subtests):
     for language in ["", "xx", "de-zz", "../../de", "d" * 1000]:
         with subtests.test(language=language):
             response = read_texts(language)
@@ -83,14 +83,14 @@ def test_texts_of_no_language_of_the_project_are_those_of_a_known_one(subtests):
             assert ("Abgeschrieben" in response.content.decode()) is (language == "de-zz")
 
 
-def test_texts_are_there_where_the_page_is(settings):
+def test_texts_are_served_only_with_the_page(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": False}
     assert read_texts("de").status_code == 405
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/tokens/"])
-def test_page_names_its_language_and_asks_for_the_texts_of_it(alice, settings, path):
+def test_page_names_its_language_and_loads_its_texts(alice, settings, path):
     assert '<html lang="en">' in alice.get(path).content.decode()
     settings.LANGUAGE_CODE = "de"
     page = alice.get(path).content.decode()
@@ -110,11 +110,11 @@ def test_page_has_the_language_of_its_reader(alice, settings):
 
 
 @pytest.mark.slow
-def test_page_is_turned_around_for_a_language_that_is_read_from_the_right(alice, settings):
+def test_page_of_a_right_to_left_language_has_its_direction(alice, settings):
     settings.LANGUAGE_CODE = "ar"
     assert '<html lang="ar" dir="rtl">' in alice.get("/mcp").content.decode()
 
 
-def test_address_names_a_language_even_where_none_is_active():
+def test_url_of_the_texts_names_a_language_even_if_none_is_active():
     with override(None):
         assert ScriptTexts.locate("/mcp") == "/mcp?show=texts&language=en"

@@ -46,7 +46,7 @@ def resolving(get_response):
     return middleware
 
 
-def ByHeader(get_response):
+def read_header(get_response):
     """Does not read the request's path, although it reads another path."""
 
     def middleware(request):

@@ -6,7 +6,7 @@ from django.apps import apps
 from django.test import modify_settings
 
 
-def test_an_app_that_another_needs_is_named(expose, found):
+def test_a_missing_app_that_another_app_needs_is_named(expose, found):
     expose()
     assert found("drf_mcp.E018") == []
     with modify_settings(INSTALLED_APPS={"remove": ["drf_mcp.contrib.resources"]}):

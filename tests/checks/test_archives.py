@@ -12,8 +12,7 @@ BACKENDS = "django.core.cache.backends"
 CACHE = "drf_mcp.archive.CacheArchive"
 
 
-class Silent(Digester):
-    """Has no `condense`."""
+class WithoutCondense(Digester): ...
 
 
 class Terse(Digester):
@@ -21,7 +20,7 @@ class Terse(Digester):
         return Condensed(text.split()[0])
 
 
-class Forgetful(Archive):
+class WithoutRead(Archive):
     def store(self, entry: Entry) -> None: ...
 
 
@@ -31,10 +30,10 @@ class OwnCacheArchive(CacheArchive):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
-def test_a_class_that_lacks_something_is_an_error(settings, found):
+def test_a_class_without_a_required_method_is_an_error(settings, found):
     rows = [
-        ({"DIGESTER_CLASS": Silent}, ["Silent has no condense()."]),
-        ({"ARCHIVE_CLASS": Forgetful}, ["no read().", "no latest()."]),
+        ({"DIGESTER_CLASS": WithoutCondense}, ["WithoutCondense has no condense()."]),
+        ({"ARCHIVE_CLASS": WithoutRead}, ["no read().", "no latest()."]),
         ({"DIGESTER_CLASS": Terse, "ARCHIVE_CLASS": OwnCacheArchive}, []),
         ({"DIGESTER_CLASS": None, "ARCHIVE_CLASS": None}, []),
     ]
@@ -62,7 +61,7 @@ def warned(settings, found, bare_project):
 
 
 @pytest.mark.slow
-def test_a_cache_that_other_processes_do_not_see_is_told_of_before_deploying(warned, found):
+def test_a_cache_that_is_not_shared_is_reported_before_deployment(warned, found):
     troubles = {
         "locmem.LocMemCache": "belongs to one process",
         "dummy.DummyCache": "keeps nothing",
@@ -76,7 +75,7 @@ def test_a_cache_that_other_processes_do_not_see_is_told_of_before_deploying(war
 
 
 @pytest.mark.slow
-def test_a_shared_cache_is_in_order_and_any_where_nothing_is_archived_in_it(warned):
+def test_a_shared_or_unused_cache_is_not_reported(warned):
     for backend in ("redis.RedisCache", "db.DatabaseCache", "filebased.FileBasedCache"):
         assert warned(backend) == []
     for unused in (
@@ -88,7 +87,7 @@ def test_a_shared_cache_is_in_order_and_any_where_nothing_is_archived_in_it(warn
 
 
 @pytest.mark.slow
-def test_the_cache_of_throttles_is_no_archive(settings, found):
+def test_an_archive_in_the_cache_of_throttles_is_reported(settings, found):
     """Another cache is reported."""
     throttles = ["rest_framework.throttling.UserRateThrottle"]
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_CLASSES": throttles}
@@ -103,7 +102,7 @@ def test_the_cache_of_throttles_is_no_archive(settings, found):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
-def test_the_cache_of_sessions_is_no_archive(settings, found):
+def test_an_archive_in_the_cache_of_sessions_is_reported(settings, found):
     """An archive without a cache shares none."""
     settings.SESSION_CACHE_ALIAS = "shared"
     settings.CACHES = {
@@ -124,7 +123,7 @@ def test_the_cache_of_sessions_is_no_archive(settings, found):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project", "db")
-def test_missing_tables_of_the_archive_are_found(settings, found):
+def test_missing_tables_of_the_archive_are_reported(settings, found):
     """An archive without tables does not need them."""
     settings.DRF_MCP = {}
     assert found("drf_mcp.W015", deploy=True) == []

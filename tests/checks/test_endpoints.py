@@ -52,7 +52,7 @@ OTHERS = [
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
-def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, serve):
+def test_middleware_that_redirects_is_reported_with_the_paths_to_exempt(settings, found, serve):
     """Other middleware is not named, and without an endpoint no middleware is."""
     serve(path("mcp", MCPView.as_view()), path("staff/mcp", MCPView.as_view()))
     installed = settings.MIDDLEWARE
@@ -73,7 +73,7 @@ def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, fo
 
 
 @pytest.mark.slow
-def test_an_open_endpoint_is_told_of_before_deploying(found, serve):
+def test_an_open_endpoint_is_reported_before_deployment(found, serve):
     for classes in ([], ["rest_framework.permissions.AllowAny"]):
         serve(path("", include("drf_mcp.urls")), PERMISSION_CLASSES=classes)
         (warning,) = found("drf_mcp.W006", deploy=True)
@@ -81,7 +81,7 @@ def test_an_open_endpoint_is_told_of_before_deploying(found, serve):
         assert found("drf_mcp.W006") == []
 
 
-def test_each_endpoint_is_asked_for_its_own_permissions(found, serve):
+def test_the_check_reads_the_permissions_of_each_endpoint(found, serve):
     inner = ([path("open", MCPView.as_view(permission_classes=[AllowAny]))], "agents")
     serve(
         path("agents/", include(inner)),
@@ -101,10 +101,10 @@ class Slow(APIView):
 
 
 @pytest.mark.slow
-def test_tools_without_a_limit_of_time_are_told_of_before_deploying(found, serve):
+def test_tools_without_a_time_limit_are_reported_before_deployment(found, serve):
     slow = mcp_tool()(type("Slow", (Slow,), {}))
-    meant = mcp_tool(time_limit=0)(type("Meant", (Slow,), {}))
-    views = [path("meant/", meant.as_view()), path("slow/", slow.as_view())]
+    unlimited = mcp_tool(time_limit=0)(type("Unlimited", (Slow,), {}))
+    views = [path("unlimited/", unlimited.as_view()), path("slow/", slow.as_view())]
     serve(path("", include("drf_mcp.urls")), *views)
     (warning,) = found("drf_mcp.W032", deploy=True)
     assert "such as those of slow:" in warning.msg
@@ -118,7 +118,7 @@ def test_tools_without_a_limit_of_time_are_told_of_before_deploying(found, serve
 
 
 @pytest.mark.slow
-def test_an_endpoint_without_a_throttle_is_told_of_before_deploying(found, serve, settings):
+def test_an_endpoint_without_a_throttle_is_reported_before_deployment(found, serve, settings):
     patterns = [
         path("mcp", MCPView.as_view()),
         path("counted", MCPView.as_view(throttle_classes=[UserRateThrottle])),
@@ -140,7 +140,7 @@ class HeaderAuthentication(BaseAuthentication):
 
 
 @pytest.mark.slow
-def test_an_endpoint_that_reads_no_header_is_told_of(found, serve):
+def test_an_endpoint_without_authentication_by_header_is_reported(found, serve):
     """An endpoint that allows anonymous callers is not reported."""
     rows = [
         ([SessionAuthentication], True),
@@ -148,10 +148,10 @@ def test_an_endpoint_that_reads_no_header_is_told_of(found, serve):
         ([SessionAuthentication, TokenAuthentication], False),
         ([SessionAuthentication, HeaderAuthentication], False),
     ]
-    for classes, told in rows:
+    for classes, reported in rows:
         serve(path("mcp", MCPView.as_view(authentication_classes=classes)))
         messages = [warning.msg for warning in found("drf_mcp.W034")]
-        assert any("No authentication class of /mcp reads" in text for text in messages) is told
+        assert any("No authentication class of /mcp reads" in text for text in messages) is reported
         serve(path("mcp", MCPView.as_view(authentication_classes=classes, permission_classes=[])))
         assert found("drf_mcp.W034") == []
 
@@ -164,7 +164,7 @@ class Private(APIView):
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "view", "told"),
+    ("endpoint", "view", "reported"),
     [
         ([TokenAuthentication], {"authentication_classes": [SessionAuthentication]}, True),
         ([TokenAuthentication], {"authentication_classes": [TokenAuthentication]}, False),
@@ -172,8 +172,8 @@ class Private(APIView):
         ([SessionAuthentication], {"authentication_classes": [SessionAuthentication]}, False),
     ],
 )
-def test_views_that_take_sessions_alone_are_told_of_where_the_endpoint_takes_more(
-    expose, found, endpoint, view, told
+def test_views_with_sessions_alone_are_reported_if_the_endpoint_accepts_more(
+    expose, found, endpoint, view, reported
 ):
     own = type("Own", (Private,), view)
     expose(path("own/", own.as_view()), AUTHENTICATION_CLASSES=endpoint)
@@ -181,10 +181,10 @@ def test_views_that_take_sessions_alone_are_told_of_where_the_endpoint_takes_mor
     assert [
         message.startswith("The views of these tools take sessions alone: own.")
         for message in messages
-    ] == [True] * told
+    ] == [True] * reported
 
 
-def test_open_views_that_take_sessions_alone_are_in_order(expose, found):
+def test_open_views_with_sessions_alone_are_not_reported(expose, found):
     own = type(
         "Own",
         (Private,),
@@ -198,7 +198,7 @@ def test_open_views_that_take_sessions_alone_are_in_order(expose, found):
 
 
 @pytest.mark.usefixtures("bare_project")
-def test_any_host_is_told_of_before_deploying_an_endpoint(settings, found, serve):
+def test_any_host_is_reported_before_deployment(settings, found, serve):
     settings.ALLOWED_HOSTS = ["*"]
     (warning,) = found("drf_mcp.W008", deploy=True)
     assert "rebinding" in warning.msg
@@ -212,7 +212,7 @@ SERVERS = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
 
 
 @pytest.mark.slow
-def test_metadata_that_clients_cannot_find_is_told_of(found, serve):
+def test_metadata_without_its_urls_is_reported(found, serve):
     for pattern in (
         path("mcp", MCPView.as_view()),
         path("agents/", include("drf_mcp.urls")),
@@ -225,7 +225,7 @@ def test_metadata_that_clients_cannot_find_is_told_of(found, serve):
         assert found("drf_mcp.W018") == []
 
 
-def test_metadata_behind_a_pattern_that_takes_everything_is_told_of(found, serve):
+def test_metadata_behind_a_pattern_that_matches_every_path_is_reported(found, serve):
     everything = path("<path:page>", lambda request, page: None)
     usual = path("", include("drf_mcp.urls"))
     serve(everything, usual, **SERVERS)
@@ -234,7 +234,7 @@ def test_metadata_behind_a_pattern_that_takes_everything_is_told_of(found, serve
     assert found("drf_mcp.W018") == []
 
 
-def test_metadata_is_needed_where_an_endpoint_has_a_server(found, serve):
+def test_metadata_is_required_for_an_endpoint_with_an_authorization_server(found, serve):
     serve(path("mcp", MCPView.as_view()))
     assert found("drf_mcp.W018") == []
     servers = SERVERS["AUTHORIZATION_SERVERS"]
@@ -243,22 +243,22 @@ def test_metadata_is_needed_where_an_endpoint_has_a_server(found, serve):
     assert "/.well-known/oauth-protected-resource/staff" in warning.msg
 
 
-def test_the_path_of_an_endpoint_may_have_arguments(found, serve):
+def test_an_endpoint_with_path_arguments_is_not_reported(found, serve):
     serve(path("<slug:tenant>/mcp", MCPView.as_view()), **SERVERS)
     assert found("drf_mcp.W018") == []
 
 
 @pytest.mark.slow
-def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve):
+def test_tokens_of_the_toolkit_that_views_refuse_are_reported(found, serve):
     """Tokens of another class are valid for every view."""
     shop = "https://shop.example"
     warnings = {None: 1, f"{shop}/mcp": 1, shop: 0, f"{shop}/": 0}
     toolkit = {"AUTHENTICATION_CLASSES": [OAuth2Authentication]}
-    told = {}
+    reported = {}
     for resource in warnings:
         serve(path("", include("drf_mcp.urls")), **SERVERS, **toolkit, RESOURCE=resource)
-        told[resource] = len(found("drf_mcp.W019"))
-    assert told == warnings
+        reported[resource] = len(found("drf_mcp.W019"))
+    assert reported == warnings
     serve(path("", include("drf_mcp.urls")), **SERVERS)
     assert found("drf_mcp.W019") == []
 
@@ -268,7 +268,7 @@ class BearerToken(TokenAuthentication):
 
 
 @pytest.mark.slow
-def test_tokens_that_nobody_reads_are_told_of(found, serve):
+def test_tokens_without_an_authentication_class_are_reported(found, serve):
     rows = [
         ([SessionAuthentication, TokenAuthentication], 1),
         ([], 1),

@@ -15,7 +15,7 @@ READING = [
 
 
 OTHERS = [
-    f"{HERE}.ByHeader",
+    f"{HERE}.read_header",
     f"{HERE}.MarksTheRequest",
     "nowhere.Middleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -25,7 +25,7 @@ OTHERS = [
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare_project")
-def test_middleware_that_reads_the_path_is_named_unless_it_runs_around_calls(settings, found):
+def test_middleware_that_reads_the_path_is_reported_unless_it_runs_around_calls(settings, found):
     """Other middleware is not named."""
     installed, mcp_settings = settings.MIDDLEWARE, settings.DRF_MCP
     for name in READING:

@@ -21,7 +21,7 @@ class Remembered(Member):
     list_cache = True
 
 
-class OfNoQuery(DjangoModelPermissions):
+class WithoutQuery(DjangoModelPermissions):
     def has_permission(self, request, view) -> bool:
         return request.user.has_perms(["auth.add_user"])
 
@@ -31,7 +31,7 @@ class Choosing(Word):
         return [Member()]
 
 
-def test_a_class_that_queries_for_each_tool_is_told_of(found, expose):
+def test_a_class_that_queries_for_each_tool_is_reported(found, expose):
     guarded = Word.as_view(permission_classes=[IsAuthenticated, Member])
     expose(*(path(f"{name}/", guarded) for name in "ab"), path("c/", Word.as_view()))
     (message,) = found("drf_mcp.W031", deploy=True)
@@ -40,21 +40,21 @@ def test_a_class_that_queries_for_each_tool_is_told_of(found, expose):
     )
 
 
-def test_permissions_that_a_view_chooses_are_told_of(found, expose):
+def test_permissions_from_get_permissions_are_reported(found, expose):
     expose(path("a/", Choosing.as_view()))
     (message,) = found("drf_mcp.W031", deploy=True)
     assert message.msg.startswith("What tests.checks.test_permissions.Choosing asks makes 1 query ")
 
 
-def test_other_classes_are_not(found, expose):
-    classes = (Remembered, OfNoQuery, IsAuthenticated)
+def test_classes_without_a_query_for_each_tool_are_not_reported(found, expose):
+    classes = (Remembered, WithoutQuery, IsAuthenticated)
     guarded = [Word.as_view(permission_classes=[permission_class]) for permission_class in classes]
     expose(*(path(f"{name}/", view) for name, view in zip("abc", guarded, strict=True)))
     assert found("drf_mcp.W031", deploy=True) == []
 
 
 @pytest.mark.slow
-def test_nobody_is_asked_where_there_is_nobody_and_never_at_startup(found, expose):
+def test_permissions_are_checked_only_before_deployment(found, expose):
     expose(path("a/", Word.as_view(permission_classes=[Member])))
     assert found("drf_mcp.W031") == []
     assert found("drf_mcp.W031", deploy=True) != []

@@ -61,14 +61,14 @@ def unrouted(found):
 ENDPOINT = path("", include("drf_mcp.urls"))
 
 
-def test_the_example_project_has_nothing_to_mend():
+def test_the_example_project_passes_every_check():
     assert run_checks(tags=["drf_mcp"]) == []
 
 
 # --- The endpoint's URL -------------------------------------------------------------------
 
 
-def test_tools_that_no_endpoint_serves_are_told_of(found, serve):
+def test_tools_without_an_endpoint_are_reported(found, serve):
     serve(path("word/", Word.as_view()), expose="urlconf")
     (warning,) = found("drf_mcp.W001")
     assert warning.msg == "The project has 1 tool, but no URL leads to an MCP endpoint."
@@ -79,7 +79,7 @@ def test_tools_that_no_endpoint_serves_are_told_of(found, serve):
     assert found("drf_mcp.W001") == []
 
 
-def test_an_endpoint_of_another_registry_does_not_serve_them(found, serve):
+def test_an_endpoint_of_another_registry_does_not_count(found, serve):
     other = path("other", MCPView.as_view(registry=Registry()))
     serve(path("word/", Word.as_view()), other, expose="urlconf")
     assert len(found("drf_mcp.W001")) == 1
@@ -94,7 +94,7 @@ def test_a_project_without_urls_can_be_checked(settings):
 # --- Routes -------------------------------------------------------------------------------
 
 
-def test_a_registered_view_without_a_route_is_told_of(unrouted, serve):
+def test_a_registered_view_without_a_route_is_reported(unrouted, serve):
     serve(ENDPOINT).register(Word)
     (warning,) = unrouted()
     assert warning.msg.startswith(f"{__name__}.Word is registered, but no route")
@@ -102,7 +102,7 @@ def test_a_registered_view_without_a_route_is_told_of(unrouted, serve):
     assert unrouted() == []
 
 
-def test_a_registered_router_that_is_not_included_is_told_of(unrouted, serve):
+def test_a_registered_router_that_is_not_included_is_reported(unrouted, serve):
     class Words(ViewSet):
         def list(self, request) -> Response: ...
 
@@ -114,7 +114,7 @@ def test_a_registered_router_that_is_not_included_is_told_of(unrouted, serve):
 
 
 @pytest.mark.slow
-def test_a_decorated_view_without_a_route_is_told_of(unrouted, serve, in_project):
+def test_a_decorated_view_without_a_route_is_reported(unrouted, serve, in_project):
     for decorate in (mcp_viewset(), mcp_tool()):
         serve(ENDPOINT)
         kept = decorate(type("Lost", (Word,), {}))
@@ -128,7 +128,7 @@ def test_a_decorated_view_without_a_route_is_told_of(unrouted, serve, in_project
         kept.__module__ = __name__
 
 
-def test_a_decorated_action_without_a_route_is_told_of(unrouted, serve, in_project):
+def test_a_decorated_action_without_a_route_is_reported(unrouted, serve, in_project):
     class Words(ViewSet):
         @mcp_tool()
         @action(detail=False)
@@ -151,7 +151,7 @@ def test_a_decorated_action_without_a_route_is_told_of(unrouted, serve, in_proje
 
 
 @pytest.mark.slow
-def test_more_tools_than_clients_take_are_told_of(found, serve):
+def test_more_tools_than_clients_accept_are_reported(found, serve):
     words = make_words(MAX_TOOLS + 1)
     serve(*words, ENDPOINT, expose="urlconf")
     (warning,) = found("drf_mcp.W005")
@@ -166,7 +166,7 @@ def make_words(count: int) -> list:
 
 
 @pytest.mark.slow
-def test_a_long_list_is_told_that_tools_can_be_searched(found, serve):
+def test_a_long_list_is_reported_with_a_hint_at_the_search(found, serve):
     serve(*make_words(MANY_TOOLS - 1), ENDPOINT, expose="urlconf")
     assert found("drf_mcp.I001") == []
     serve(*make_words(MANY_TOOLS), ENDPOINT, expose="urlconf")
@@ -176,7 +176,7 @@ def test_a_long_list_is_told_that_tools_can_be_searched(found, serve):
 
 
 @pytest.mark.slow
-def test_nothing_is_told_of_a_long_list_that_is_searched_or_narrowed(found, serve):
+def test_a_long_list_with_search_or_toolsets_is_not_reported(found, serve):
     for search, endpoint in (
         (True, ENDPOINT),
         (False, path("mcp", MCPView.as_view(tool_search=True))),
@@ -186,7 +186,7 @@ def test_nothing_is_told_of_a_long_list_that_is_searched_or_narrowed(found, serv
         assert found("drf_mcp.W005") == found("drf_mcp.I001") == []
 
 
-def test_a_tool_in_the_way_of_a_search_is_found(found, serve):
+def test_a_tool_with_a_name_of_the_search_is_reported(found, serve):
     view = mcp_tool(name="tools_search")(type("Search", (Word,), {}))
     serve(path("tools/", view.as_view()), ENDPOINT, TOOL_SEARCH=True)
     (error,) = found("drf_mcp.E017")
@@ -216,18 +216,18 @@ def boxes_and_lids() -> SimpleRouter:
 
 
 @pytest.mark.slow
-def test_a_pattern_that_matches_no_endpoint_is_told_of(found, serve):
+def test_a_pattern_that_matches_no_endpoint_is_reported(found, serve):
     wrong = ["*_destory", "/box/*", "tag:nobody", "PATCH *"]
     routes = [*boxes_and_lids().urls, ENDPOINT]
     for name in ("INCLUDE", "EXCLUDE"):
         serve(*routes, expose="urlconf", **{name: ["GET /lids/", *wrong, "boxes_*"]})
-        told = [warning.msg.split(", ")[0] for warning in found("drf_mcp.W014")]
-        assert told == [f"DRF_MCP['{name}'] has the pattern {pattern!r}" for pattern in wrong]
+        messages = [warning.msg.split(", ")[0] for warning in found("drf_mcp.W014")]
+        assert messages == [f"DRF_MCP['{name}'] has the pattern {pattern!r}" for pattern in wrong]
         serve(*routes, expose="urlconf", **{name: ["GET /lids/", "boxes_*"]})
         assert found("drf_mcp.W014") == []
 
 
-def test_a_pattern_of_a_toolset_or_an_endpoint_that_matches_nothing_is_told_of(found, serve):
+def test_a_pattern_of_a_toolset_or_view_that_matches_nothing_is_reported(found, serve):
     narrow = path("narrow/mcp", MCPView.as_view(tools=["box_*", "*_destory"]))
     patterns = [*boxes_and_lids().urls, ENDPOINT, narrow]
     serve(*patterns, expose="urlconf", TOOLSETS={"lids": ["/lids/", "/lid/"]})
@@ -238,7 +238,7 @@ def test_a_pattern_of_a_toolset_or_an_endpoint_that_matches_nothing_is_told_of(f
     ]
 
 
-def test_an_action_that_no_view_has_is_told_of(found, serve):
+def test_an_option_for_an_unknown_action_is_reported(found, serve):
     for option in ("actions", "exclude"):
         router = boxes_and_lids()
         registry = serve(*router.urls, ENDPOINT)
@@ -248,13 +248,13 @@ def test_an_action_that_no_view_has_is_told_of(found, serve):
         assert warning.msg.endswith("Their actions: destroy, list.")
 
 
-def test_an_action_that_one_of_several_views_has_is_in_order(found, serve):
+def test_an_option_for_an_action_of_one_of_several_views_is_not_reported(found, serve):
     registry = serve(*boxes_and_lids().urls, ENDPOINT)
     registry.register(Boxes, Lids, exclude=["destroy"])
     assert found("drf_mcp.W014") == []
 
 
-def test_several_objects_of_a_view_that_retrieves_none_are_told_of(found, serve):
+def test_many_on_a_view_without_retrieve_is_reported(found, serve):
     router = boxes_and_lids()
     registry = serve(*router.urls, ENDPOINT)
     registry.register(router, many=True)
@@ -263,7 +263,7 @@ def test_several_objects_of_a_view_that_retrieves_none_are_told_of(found, serve)
     assert warning.msg.endswith("the views have: destroy, list.")
 
 
-def test_a_decorator_is_looked_at_too(found, serve):
+def test_options_of_a_decorator_are_checked_too(found, serve):
     @mcp_viewset(exclude=["delete"])
     class Crates(Boxes): ...
 

@@ -38,26 +38,26 @@ def routes_of(view_class, **options):
     return [path("own/<int:pk>/", view_class.as_view(actions))]
 
 
-def test_a_version_that_is_no_field_of_the_model_is_told_with_the_nearest(expose, found):
+def test_a_version_field_that_does_not_exist_is_reported_with_the_nearest_name(expose, found):
     expose(*routes_of(Groups, if_match="nmae"))
     (error,) = found("drf_mcp.E009")
     assert error.msg.endswith("Group has no field 'nmae'. Did you mean 'name'?")
 
 
-def test_a_version_of_a_view_without_an_object_is_told_of(expose, found):
+def test_a_version_field_of_a_view_without_an_object_is_reported(expose, found):
     expose(*routes_of(Bare, if_match="name"))
     (error,) = found("drf_mcp.E009")
     assert "no get_object()" in error.msg
 
 
 @pytest.mark.slow
-def test_a_version_that_is_there_is_in_order(expose, found):
+def test_an_existing_version_field_is_not_reported(expose, found):
     for view_class, own in ((Groups, "name"), (Groups, True), (Bare, True)):
         expose(*routes_of(view_class, if_match=own))
         assert found("drf_mcp.E009") == []
 
 
-def test_an_undo_that_is_no_tool_is_told_with_the_nearest(expose, found):
+def test_an_undo_that_is_no_tool_is_reported_with_the_nearest_name(expose, found):
     expose(*routes_of(Groups, undo="own_retreive"))
     (error,) = found("drf_mcp.E010")
     assert error.msg.endswith(
@@ -75,7 +75,7 @@ class Refund(APIView):
         return Response({})
 
 
-def test_writes_that_ask_for_no_permission_are_told_together(expose, found):
+def test_writes_without_permissions_are_reported_together(expose, found):
     guarded = type("Guarded", (Refund,), {"permission_classes": [IsAuthenticated]})
     refunds = [type(f"Refund{n}", (Refund,), {}) for n in range(10)]
     open_ones = [path(f"refund{n}/", view.as_view()) for n, view in enumerate(refunds)]
@@ -85,7 +85,7 @@ def test_writes_that_ask_for_no_permission_are_told_together(expose, found):
     assert warning.msg == f"Tools that change data and ask for no permission: {names} and 2 more."
 
 
-def test_writes_that_ask_for_a_permission_are_in_order(expose, found):
+def test_writes_with_a_permission_are_not_reported(expose, found):
     guarded = type("Guarded", (Refund,), {"permission_classes": [IsAuthenticated]})
     expose(path("guarded/", guarded.as_view()))
     assert found("drf_mcp.W035") == []

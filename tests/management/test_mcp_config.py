@@ -120,7 +120,7 @@ def test_a_started_server_gets_what_basic_authentication_sends():
     assert server["env"]["MCP_TOKEN"] == base64.b64encode(b"dora:pw").decode()
 
 
-def test_an_endpoint_that_reads_no_header_is_told_of(settings):
+def test_an_endpoint_without_authentication_by_header_is_reported(settings):
     classes = ["rest_framework.authentication.SessionAuthentication"]
     settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
     assert "No authentication class of the endpoint reads" in run("cursor")[1]
