@@ -1,4 +1,4 @@
-"""One case: the endpoint that it describes, its caller, and their requests."""
+"""Serves one case: its endpoint, its caller and their requests."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ENVELOPES = {
 USERS = {"plain": "bob", "staff": "carol", "narrowed": "alice"}
 MARK = re.compile(r"note<\d+>")
 ARCHIVED = re.compile(r"archive_id='([A-Za-z0-9_-]+)'")
-# Tokens of a result, and of each note, of which there are thirty.
+# The token limit of a small result, and the text of each of thirty notes.
 SMALL, LONG_TEXT = 1000, "It has been said before, and is said again. " * 12
 GUARDS = ("dry_run", "confirmation", "idempotency_key", "if_match")
 FORM = "application/x-www-form-urlencoded"
@@ -57,7 +57,7 @@ LOCALES = "django.middleware.locale.LocaleMiddleware"
 
 
 class Counted(BaseThrottle):
-    """Counts calls and refuses none."""
+    """Counts calls and rejects none."""
 
     calls = 0
 
@@ -68,7 +68,7 @@ class Counted(BaseThrottle):
 
 @dataclass(frozen=True)
 class Reply:
-    """A result, and the envelope in it."""
+    """A tool result and its envelope."""
 
     raw: Mapping[str, Any]
     envelope_name: str
@@ -93,31 +93,31 @@ class Reply:
         return data["result"] if self.of_program and "result" in data else data
 
     @property
-    def told(self) -> Any:
-        """The data of an answer that is no, and no error."""
+    def soft_failure_data(self) -> Any:
+        """The data of a soft failure."""
         return self.data["data"] if self.envelope_name == "plain" else self.data
 
     @property
     def code(self) -> str | None:
-        """The error's code, None where the envelope has codes of its own or none."""
+        """The error code, None if the envelope has other codes or none."""
         return str(self.data["error_code"]) if self.envelope_name == "v2" else None
 
     @property
     def meta(self) -> Mapping[str, Any] | None:
-        """What the envelope says beside the data, None where it says nothing."""
+        """The metadata of the envelope, None if it has none."""
         name = {"v2": "meta", "ok": "meta", "status": "metadata"}.get(self.envelope_name)
         return None if name is None or self.of_program else self.envelope[name]
 
     @property
     def words(self) -> str:
-        """All that is said, not as JSON."""
+        """All texts of the result, decoded from JSON."""
         return " ".join(find_texts([self.envelope, self.raw.get("structuredContent")]))
 
-    def answers_as(self, response: Any, *, pages: bool = False) -> None:
-        """Hold verdict and data against those of an HTTP response.
+    def assert_equals_response(self, response: Any, *, pages: bool = False) -> None:
+        """Compare verdict and data with those of an HTTP response.
 
         Args:
-            pages: whether the view is known to answer in pages.
+            pages: whether the paginator of the view is known.
         """
         status = response.status_code
         assert self.is_error is (status >= 400), (status, self.raw)
@@ -135,13 +135,13 @@ class Reply:
             assert self.data == ({"results": body} if wraps else body)
 
 
-def find_named(value: Any) -> Iterator[str]:
+def find_next_tools(value: Any) -> Iterator[str]:
     """Yield the tools that an answer names in ``next`` or ``undo``."""
     for name, member in value.items() if isinstance(value, dict) else ():
         steps = member if isinstance(member, list) else [member]
         if name in ("next", "undo"):
             yield from (step["tool"] for step in steps if step and "tool" in step)
-        yield from find_named(member)
+        yield from find_next_tools(member)
 
 
 def find_texts(value: Any) -> Iterator[str]:
@@ -152,7 +152,7 @@ def find_texts(value: Any) -> Iterator[str]:
         yield value
 
 
-class Crossing:
+class ServedCase:
     """Serves a case, and calls its tools."""
 
     def __init__(self, case: Case, patch: Any, settings: Any) -> None:
@@ -164,7 +164,7 @@ class Crossing:
         Counted.calls = 0
         self.fill_notes()
         self.kind = Notes.of(case)
-        # The rules, which other tests leave out, decide about the calls of this one.
+        # The rules app, which other tests leave out, applies to the calls of these tests.
         patch.setattr(
             apps.get_app_config("drf_mcp_rules"), "mcp_features", RulesConfig.mcp_features
         )
@@ -181,7 +181,7 @@ class Crossing:
         return self.case[feature] != OFF
 
     def fill_notes(self) -> None:
-        """Leave each user with some notes, each with a text that no other one has."""
+        """Give each user some notes, each with a unique mark."""
         customer = Customer.objects.earliest("pk")
         Ticket.objects.all().delete()
         users = [User.objects.get(username=name) for name in ("alice", "bob", "carol")]
@@ -264,7 +264,7 @@ class Crossing:
     def header(self) -> str | None:
         if self.case["caller"] != "narrowed":
             return f"Token {Token.objects.get_or_create(user=self.user)[0].key}"
-        # All tools but the one that deletes.
+        # All tools except the one that deletes.
         kept = [tool.name for tool in registry.tools().values() if tool.endpoint.method != "DELETE"]
         token = AgentToken(user=self.user, name="Agent", tools=kept)
         key = token.issue()
@@ -287,10 +287,10 @@ class Crossing:
         headers = {"authorization": f"Token {key}", "accept": ACCEPT}
         if self.is_on("language"):
             headers["accept-language"] = "de"
-        # The doors of this process have no headers.
+        # Stdio and in-process calls have no headers.
         if self.case["versioning"] == "header" and self.case["door"] not in ("stdio", "in process"):
             headers[VERSION_HEADER] = "v2"
-        # As the doors of this process name the host.
+        # The doors in this process use localhost as the host.
         is_local = self.case["door"] in ("stdio", "in process")
         return APIClient(headers=headers, SERVER_NAME="localhost" if is_local else "testserver")
 
@@ -313,7 +313,7 @@ class Crossing:
         return send(path, body, format="multipart")
 
     def write_names(self, note: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members of a note under the names that the view's parser reads."""
+        """Return a note with the field names that the view's parser expects."""
         note = dict(note)
         if self.case["parser"] == "files" and "note_text" in note:
             note["text_file"] = note.pop("note_text")
@@ -345,7 +345,7 @@ class Crossing:
             body = {"items": [self.write_arguments(each) for each in arguments["items"]]}
         else:
             body = self.write_arguments(arguments)
-            # A body that no serializer describes is one argument.
+            # A body without a serializer is one argument.
             if body and "body" in names and "subject" not in names:
                 body = {"body": body}
         key = {} if pk is None else {"id" if "id" in names else "pk": pk}
@@ -354,7 +354,7 @@ class Crossing:
         return self.call_tool(tool.name, {**where, **key, **body, **guards}, reads=reads)
 
     def describe(self, tool: Any) -> Mapping[str, Any]:
-        """Return the schemas of the arguments that a tool has at the endpoint."""
+        """Return the schemas of a tool's arguments at the endpoint."""
         options = LocalEndpoint(self.endpoint).tool_options
         properties: Mapping[str, Any] = registry.tool(tool.name, None, options).arguments.schema[
             "properties"
@@ -368,19 +368,19 @@ class Crossing:
         if self.is_on("program"):
             return self.compose({"program": f"{name}(**{dict(arguments)!r})"})
         reply = Reply(self.send_call(name, arguments), self.case["envelope"])
-        # What an answer names to go on with is a tool that the client has.
-        assert set(find_named(reply.raw.get("structuredContent"))) <= self.listed, reply.raw
+        # The tools in `next` and `undo` are tools of the caller.
+        assert set(find_next_tools(reply.raw.get("structuredContent"))) <= self.listed, reply.raw
         return reply
 
     @cached_property
     def listed(self) -> set[str]:
-        """The names of the tools that the caller is listed."""
+        """The names of the tools in the caller's list."""
         listed = self.doors.send("tools/list", {}, self.header)
         return {tool["name"] for tool in listed["tools"]}
 
     def compose(self, arguments: Mapping[str, Any]) -> Reply:
-        """Run a program, or go on with one."""
-        # The call in it counts for throttles too.
+        """Run a program, or resume one."""
+        # The call in the program counts for throttles too.
         self.sent += 1
         message = self.send_call("tools_compose", arguments)
         return Reply(message, self.case["envelope"], of_program=True)
@@ -403,14 +403,14 @@ class Crossing:
         return text
 
     def approve(self, call: Callable[[], Reply]) -> Reply:
-        """Make a call that people have to approve, approve it, and return its reply."""
+        """Make a call that needs approval, approve it, and return its reply."""
         store, before = ProposalStore(), get_notes()
         call()
         assert get_notes() == before
         row = Proposal.objects.get(status="waiting")
         row = store.approve(row, User.objects.get(username="admin"), row.fingerprint)
         if row.request is None:
-            # A caller without a row of a credential makes the call.
+            # The caller has no stored credential, so the caller makes the call again.
             reply = call()
             row.refresh_from_db()
             assert row.status in ("done", "failed"), row.status
@@ -427,7 +427,7 @@ def get_notes() -> list[tuple[Any, ...]]:
 
 
 def observed(send: Callable[[], Any]) -> tuple[Any, Any]:
-    """Return an answer and the notes after it, and take back what was done."""
+    """Return an answer and the notes after it, and roll back its writes."""
     cache.clear()
     with transaction.atomic():
         answer = send()

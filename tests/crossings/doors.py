@@ -1,4 +1,4 @@
-"""The doors to a case's endpoint: each takes a request, and returns the result."""
+"""The doors to the endpoint of a case: each takes a request, and returns the result."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PING = {"jsonrpc": "2.0", "id": "ping", "method": "ping"}
 Message = Mapping[str, Any]
 
 
-class Shut(Exception):
-    """The caller was not let in; with the status and all that was said."""
+class CallerRefused(Exception):
+    """The door refused the caller, with this status and response."""
 
 
-class Refused(Exception):
-    """The request was answered with an error of JSON-RPC."""
+class MessageRefused(Exception):
+    """The response is a JSON-RPC error."""
 
 
 def read_message(message: Message, status: int = 200) -> Message:
@@ -37,8 +37,8 @@ def read_message(message: Message, status: int = 200) -> Message:
         result: Message = message["result"]
         return result
     if status == 401:
-        raise Shut(401, json.dumps(message))
-    raise Refused(message["error"])
+        raise CallerRefused(401, json.dumps(message))
+    raise MessageRefused(message["error"])
 
 
 class Doors:
@@ -50,9 +50,9 @@ class Doors:
 
     def __init__(self, crossing: Any) -> None:
         self.crossing = crossing
-        # How often a host was asked, whose user always agrees.
+        # How often the host was asked; its user always agrees.
         self.asked = 0
-        # Calls that were sent beside those of the case.
+        # Calls that were sent in addition to those of the case.
         self.others = 0
 
     def send(self, method: str, params: Message, header: str | None) -> Message:
@@ -84,7 +84,7 @@ class Doors:
         return self.finish(agent, result, params) if result["resultType"] == "task" else result
 
     def finish(self, agent: Agent, task: Message, params: Message) -> Message:
-        """Do what a worker does, and return the result of a task."""
+        """Run the task like a worker, and return its result."""
         for job in list(DBTaskResult.objects.ready()):
             job.claim("this process")
             job.task.call(*job.task_result.args, **job.task_result.kwargs)
@@ -96,7 +96,7 @@ class Doors:
         return result
 
     def by_batch(self, method: str, params: Message, header: str | None) -> Message:
-        """Send a request between others, of which one fails."""
+        """Send a request in a batch with others, of which one fails."""
         self.others += 1
         agent = self.make_agent(header, revision="2025-03-26")
         message, headers = agent.frame(method, params)
@@ -129,7 +129,7 @@ class Doors:
                 assert (method, host.answer(id, accept())) == ("elicitation/create", 202)
 
         with self.crossing.patch.context() as patch:
-            # A thread would not see what the transaction of the test has written.
+            # Another thread would not see the rows of the test's transaction.
             patch.setattr("drf_mcp.views.open_stream", lambda request, r: AnsweredStream(r))
             response = host.agent.post(message, {**headers, **host.session, "Accept": BOTH})
         return read_message(json.loads(response.content), response.status_code)
@@ -144,7 +144,7 @@ class Doors:
         assert work is not None
         with connections_kept():
             door.answer(work)
-        # Outside HTTP there is no status.
+        # Stdio has no status.
         return read_message(json.loads(lines[0]), 200 if header else 401)
 
     def in_process(self, method: str, params: Message, header: str | None) -> Message:
@@ -155,4 +155,4 @@ class Doors:
             with translation.override(language):
                 return read_message(client.send(method, params))
         except APIException as exc:
-            raise Shut(401, str(exc)) from exc
+            raise CallerRefused(401, str(exc)) from exc

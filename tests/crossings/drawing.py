@@ -1,4 +1,4 @@
-"""The table of features, and the cases that are drawn from it: each pair of values meets."""
+"""The table of features, and cases in which each pair of their values occurs."""
 
 from __future__ import annotations
 
@@ -11,80 +11,81 @@ Case: TypeAlias = dict[str, str]
 Possible: TypeAlias = Callable[[Mapping[str, str]], bool]
 OFF, ON = "off", "on"
 
-# A feature that is new adds a row.
+# A new feature adds a row.
 FEATURES: Mapping[str, Sequence[str]] = {
     "view": ("viewset", "overridden list", "action", "APIView", "function", "async"),
     "answer": ("rows", "own envelope", "soft failure"),
     "envelope": ("v2", "ok", "status", "plain"),
-    # A caller whom nobody knows is tried in each case: no other feature would be reached by one.
+    # Each case also tries an anonymous caller, who would reach no other feature.
     "caller": ("plain", "staff", "narrowed"),
     "door": ("HTTP", "batch", "host with forms", "stdio", "in process"),
-    # Guards, which may meet in one call.
+    # Guards, several of which may apply to one call.
     "dry run": (OFF, ON),
     "confirmation": (OFF, ON),
     "idempotency": (OFF, ON),
     "if_match": (OFF, ON),
     "undo": (OFF, ON),
-    # People approve changes and deletions.
+    # Changes and deletions need approval.
     "approval": (OFF, ON),
-    # The endpoint is that of a toolset.
+    # The URL of the endpoint names a toolset.
     "toolset": (OFF, ON),
-    # How requests are written, and how answers are.
+    # The formats of requests and answers.
     "parser": ("JSON", "form", "files"),
     "renderer": ("JSON", "camel case", "packed", "own encoder"),
     "pages": (OFF, "numbers", "offset", "cursor"),
     "versioning": (OFF, "path", "header", "query"),
-    # The path names the customer as well.
+    # The path also has the customer.
     "nested": (OFF, ON),
-    # German, by the request or by LANGUAGE.
+    # The language is German, by the request or by LANGUAGE.
     "language": (OFF, "of the client", "of the setting"),
-    # What tools read can be read as resources.
+    # Each tool that reads is also a resource.
     "resources": (OFF, ON),
     "middleware": (OFF, ON),
     "tasks": (OFF, ON),
     "search": (OFF, ON),
-    # Each call is the only one of a program.
+    # Each call is made in a program.
     "program": (OFF, ON),
-    # One tool for the figures of all lists.
+    # One tool counts the rows of all lists.
     "figures": (OFF, ON),
-    # Errors have a body of the project's own.
+    # The project's exception handler writes the bodies of errors.
     "own errors": (OFF, ON),
-    # A write may name several notes: all of them are made or none, or those that work.
+    # A write may have several notes: all or none are written, or those without an error.
     "several": (OFF, ON, "partial"),
     "time limit": (OFF, ON),
     "throttle": (OFF, ON),
     "atomic": (OFF, ON),
-    # The budget is that of the project, of an endpoint, or of a client.
+    # The budget is set by the project, the endpoint or the client.
     "over budget": (OFF, ON, "by endpoint", "by client"),
     "output schema": (OFF, ON),
-    # Between an answer that leaves something out, and the call that fetches it.
+    # The event between a shortened answer and the reading of its rest.
     "meanwhile": ("nothing", "rows added", "rows deleted", "rows taken away", "rights changed"),
 }
 
 
 def is_possible(case: Mapping[str, str]) -> bool:
-    """Return whether values can meet at all."""
-    # Only who calls over HTTP leaves a worker a credential; a narrowed token has none in process.
+    """Return whether values can occur together."""
+    # Only a caller over HTTP leaves a worker a credential; no in-process caller has a narrowed
+    # token.
     if case.get("tasks") == ON and case.get("door", "HTTP") != "HTTP":
         return False
     if (case.get("door"), case.get("caller")) == ("in process", "narrowed"):
         return False
     if case.get("view") == "viewset" and case.get("answer", "rows") != "rows":
         return False
-    # An answer of a project's own has no pages.
+    # The answer of a handler without REST framework's rows has no pages.
     if case.get("pages", OFF) != OFF and case.get("answer", "rows") != "rows":
         return False
-    # There are no headers.
+    # Stdio has no Accept-Language header.
     if (case.get("door"), case.get("language")) == ("stdio", "of the client"):
         return False
-    # A program gets rows, and what is too long of them is kept for the next program.
+    # A program gets rows; rows over the budget are kept for the next program.
     others = {"answer": "rows", "search": OFF, "over budget": OFF}
     if case.get("program") == ON and any(case.get(n, v) != v for n, v in others.items()):
         return False
-    # A program has the tools that are routes, and counts what they give.
+    # A program can call only routes, and counts rows itself.
     if case.get("program") == case.get("figures") == ON:
         return False
-    # Django refuses them.
+    # Django forbids atomic requests for asynchronous views.
     return (case.get("view"), case.get("atomic")) != ("async", ON)
 
 
@@ -93,7 +94,7 @@ def draw(
     features: Mapping[str, Sequence[str]] = FEATURES,
     is_possible: Possible = is_possible,
 ) -> Iterator[Case]:
-    """Yield cases in which each combination of so many features' values occurs that can."""
+    """Yield cases until each possible combination of values of this many features occurs."""
     chance = random.Random(0)
     missing = {
         tuple(zip(names, values, strict=True))
@@ -115,7 +116,7 @@ def draw(
 def choose(
     name: str, values: list[str], case: Case, missing: set[tuple[tuple[str, str], ...]]
 ) -> str:
-    """Return the value with which a case has the most of the combinations that are missing."""
+    """Return the value that completes most missing combinations of a case."""
     gains = dict.fromkeys(values, 0)
     for combination in missing:
         for of, value in combination:

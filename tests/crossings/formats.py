@@ -1,4 +1,4 @@
-"""How requests for notes are written, and how answers are: parsers, renderers, pages, versions."""
+"""The formats of notes: parsers, renderers, pages and versions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VERSION_HEADER = "Notes-Version"
 
 
 class PackedRenderer(BaseRenderer):
-    """Writes bytes that are no JSON, for clients that ask for them or for nothing."""
+    """Writes bytes that are no JSON, for clients that ask for them or send no Accept header."""
 
     media_type = "application/x-packed"
     format = "packed"
@@ -40,7 +40,7 @@ class PackedRenderer(BaseRenderer):
 
 
 class Hours:
-    """A time that nothing but the project's own encoder writes."""
+    """A time that only the project's own encoder can write."""
 
 
 class OwnEncoder(JSONEncoder):
@@ -67,7 +67,7 @@ class Following(CursorPagination):
 
 
 class HeaderVersioning(BaseVersioning):
-    """The version is in a header of the project's own."""
+    """The version is in a header of the project."""
 
     def determine_version(self, request: Any, *args: Any, **kwargs: Any) -> str:
         return str(request.headers.get(VERSION_HEADER, self.default_version))
@@ -96,7 +96,7 @@ VERSIONING: Mapping[str, Any] = {
 
 
 def choose_formats(case: Mapping[str, str]) -> dict[str, Any]:
-    """Return the attributes with which a case's views read requests and write answers."""
+    """Return the view attributes for the formats of a case."""
     parsers = CAMEL_CASE if case["renderer"] == "camel case" else PARSERS
     return {
         "renderer_classes": RENDERERS[case["renderer"]],

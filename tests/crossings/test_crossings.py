@@ -1,4 +1,4 @@
-"""What holds of each feature holds where two meet: parity, nothing lost, nothing done twice."""
+"""The promises of each feature hold in combination with any other feature."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from tests.crossings.crossing import (
     ARCHIVED,
     MARK,
     Counted,
-    Crossing,
     Reply,
+    ServedCase,
     find_texts,
     get_notes,
     observed,
 )
-from tests.crossings.doors import Refused, Shut
+from tests.crossings.doors import CallerRefused, MessageRefused
 from tests.crossings.drawing import draw, name_case
 
 pytestmark = pytest.mark.django_db
-# Pairs at a desk, triples in the night.
+# Pairs of values, at night triples.
 STRENGTH = 3 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2
 NOTE = {"subject": "note<0>", "note_text": "It drips.", "priority": 2}
 REFUSED = {**NOTE, "priority": 99}
 
 
 @pytest.fixture(params=list(draw(STRENGTH)), ids=name_case)
-def crossing(request, monkeypatch, settings) -> Iterator[Crossing]:
-    yield Crossing(request.param, monkeypatch, settings)
+def crossing(request, monkeypatch, settings) -> Iterator[ServedCase]:
+    yield ServedCase(request.param, monkeypatch, settings)
     monkeypatch.undo()
     features.forget()
 
@@ -50,21 +50,21 @@ def marks(text: str) -> set[str]:
     return set(MARK.findall(text))
 
 
-def find_note(crossing: Crossing, *, own: bool) -> int:
+def find_note(crossing: ServedCase, *, own: bool) -> int:
     rows = Ticket.objects.order_by("pk")
     rows = rows.filter(opened_by=crossing.user) if own else rows.exclude(opened_by=crossing.user)
     return rows[0].pk
 
 
-def find_visible(crossing: Crossing) -> set[str]:
+def find_visible(crossing: ServedCase) -> set[str]:
     """Return the marks of all notes that the caller may see."""
     rows = Ticket.objects.all()
     rows = rows if crossing.user.is_staff else rows.filter(opened_by=crossing.user)
     return set(rows.values_list("subject", flat=True))
 
 
-def fetch(crossing: Crossing, archive_id: str) -> str:
-    """Return all that the archive gives, slice by slice."""
+def fetch(crossing: ServedCase, archive_id: str) -> str:
+    """Return all of the archived content, slice by slice."""
     texts, offset = [], 0
     while offset is not None:
         asked = {"archive_id": archive_id, "offset": offset}
@@ -76,8 +76,8 @@ def fetch(crossing: Crossing, archive_id: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_features_keep_their_promises_together(crossing):
-    check_stranger(crossing)
+def test_features_keep_their_promises_in_combination(crossing):
+    check_unknown_caller(crossing)
     check_read(crossing)
     check_read_of_one(crossing)
     check_resources(crossing)
@@ -89,23 +89,23 @@ def test_the_features_keep_their_promises_together(crossing):
     check_proposals(crossing)
     check_delete(crossing)
     if crossing.is_on("throttle"):
-        # Whether a tool that a token does not open is counted depends on what asks for it first.
+        # A narrowed token counts once less, depending on where a closed tool is refused.
         unopened = crossing.case["caller"] == "narrowed"
-        # Of a program, what is refused before a call of it.
+        # In a program, a refusal before its call is not counted.
         least = crossing.sent // 2 if crossing.is_on("program") else crossing.sent
-        # A call that asked the client's user is made anew with the answer.
+        # A call that asked the user is made again with the answer.
         most = crossing.sent + crossing.doors.others + crossing.doors.asked
         assert least - unopened <= Counted.calls <= most
-    assert {"note<0>"} - marks(json.dumps(get_notes())) == {"note<0>"}
+    assert "note<0>" not in marks(json.dumps(get_notes()))
 
 
-def check_stranger(crossing: Crossing) -> None:
-    """401 comes before anything is said, whatever the arguments are."""
+def check_unknown_caller(crossing: ServedCase) -> None:
+    """An unknown caller gets 401 and nothing else, whatever the arguments."""
     before = get_notes()
     crossing_header, crossing.__dict__["header"] = crossing.header, None
     try:
         for method, sent in (("GET", {}), ("POST", NOTE), ("POST", {"subjekt": 1})):
-            with pytest.raises(Shut) as refused:
+            with pytest.raises(CallerRefused) as refused:
                 crossing.call(method, **sent)
             status, text = refused.value.args
             assert status == 401
@@ -116,8 +116,8 @@ def check_stranger(crossing: Crossing) -> None:
     assert get_notes() == before
 
 
-def check_read(crossing: Crossing) -> None:
-    """A read gives what HTTP gives, at once or by what it names."""
+def check_read(crossing: ServedCase) -> None:
+    """A read gives the same as HTTP, at once or through the archive ids in its answer."""
     response, reply = crossing.over_http("GET"), crossing.call("GET")
     expected = marks(response.content.decode())
     assert expected
@@ -134,35 +134,35 @@ def check_read(crossing: Crossing) -> None:
         return
     gone = change_meanwhile(crossing, expected - marks(given))
     rest = "".join(fetch(crossing, archive_id) for archive_id in named)
-    # Whether a row that is gone is withheld depends on what is known of it.
+    # Whether a deleted row is withheld depends on what the archive knows of it.
     assert expected - gone <= marks(given + rest) <= expected
     if crossing.case["view"] == "viewset" and crossing.case["meanwhile"] == "rows taken away":
         assert not gone & marks(rest)
 
 
-def check_pages(crossing: Crossing, response: Any, reply: Reply) -> None:
-    """Each page is that of HTTP, and leads to the next."""
+def check_pages(crossing: ServedCase, response: Any, reply: Reply) -> None:
+    """Each page equals that of HTTP, and its `next` gives the next page."""
     if not crossing.is_on("pages"):
         if crossing.case["answer"] == "rows":
-            reply.answers_as(response)
+            reply.assert_equals_response(response)
         assert marks(reply.text) == marks(response.content.decode())
         return
-    # Who reads the paginator's answer has to know the paginator.
+    # Only a known paginator's response can be read.
     is_known = crossing.case["view"] in ("viewset", "overridden list", "action")
     if is_known and crossing.is_on("program"):
         visible = find_visible(crossing)
         assert marks(reply.text) == visible
-        # The program asked for each page.
+        # The program called the tool once for each page.
         crossing.doors.others += len(visible) // 9
         return
-    reply.answers_as(response, pages=is_known)
+    reply.assert_equals_response(response, pages=is_known)
     found = marks(reply.text)
     while is_known and reply.meta is not None and (page := reply.meta["pagination"])["has_more"]:
-        # Of tools that a search runs, the arguments are those of the search.
+        # `next` has the arguments of the tool that runs other tools.
         name = "tools_read" if crossing.is_on("search") else crossing.find_tool("GET").name
         reply = Reply(crossing.send_call(name, page["next"]), crossing.case["envelope"])
         response = crossing.http.get(response.json()["next"])
-        reply.answers_as(response, pages=True)
+        reply.assert_equals_response(response, pages=True)
         assert not found & marks(reply.text)
         found |= marks(reply.text)
     if is_known and reply.meta is not None:
@@ -170,19 +170,19 @@ def check_pages(crossing: Crossing, response: Any, reply: Reply) -> None:
         assert response.json()["next"] is None
 
 
-def check_read_of_one(crossing: Crossing) -> None:
-    """One note is that of HTTP, and another's is there for nobody else."""
+def check_read_of_one(crossing: ServedCase) -> None:
+    """One note equals that of HTTP, and another user's note is not found."""
     for own in (True, False):
         pk = find_note(crossing, own=own)
-        crossing.call("GET", pk).answers_as(crossing.over_http("GET", pk))
+        crossing.call("GET", pk).assert_equals_response(crossing.over_http("GET", pk))
 
 
-def check_resources(crossing: Crossing) -> None:
-    """A resource is the body that HTTP gives."""
+def check_resources(crossing: ServedCase) -> None:
+    """A resource is the body of the HTTP response."""
     own, other = find_note(crossing, own=True), find_note(crossing, own=False)
     if not crossing.is_on("resources"):
         if crossing.case["view"] not in ("viewset", "overridden list"):
-            with pytest.raises(Refused):
+            with pytest.raises(MessageRefused):
                 crossing.read_resource(own)
             crossing.sent -= 1
         return
@@ -193,12 +193,12 @@ def check_resources(crossing: Crossing) -> None:
         assert json.loads(text) == response.json()
     assert json.loads(crossing.read_resource(own)) == crossing.over_http("GET", own).json()
     if crossing.case["caller"] != "staff":
-        with pytest.raises(Refused):
+        with pytest.raises(MessageRefused):
             crossing.read_resource(other)
 
 
-def check_other_rights(crossing: Crossing, named: set[str]) -> None:
-    """What was kept for a caller is not given under other rights."""
+def check_other_rights(crossing: ServedCase, named: set[str]) -> None:
+    """Archived content is not given after the caller's permissions changed."""
     crossing.user.is_staff = not crossing.user.is_staff
     crossing.user.save()
     for archive_id in named:
@@ -209,7 +209,7 @@ def check_other_rights(crossing: Crossing, named: set[str]) -> None:
     crossing.user.save()
 
 
-def change_meanwhile(crossing: Crossing, left_out: set[str]) -> set[str]:
+def change_meanwhile(crossing: ServedCase, left_out: set[str]) -> set[str]:
     """Add or delete notes, and return the marks of those that are gone."""
     if crossing.case["meanwhile"] == "rows added":
         for note in Ticket.objects.filter(opened_by=crossing.user)[:12]:
@@ -225,14 +225,14 @@ def change_meanwhile(crossing: Crossing, left_out: set[str]) -> set[str]:
     return set()
 
 
-def find_other(crossing: Crossing) -> User:
+def find_other(crossing: ServedCase) -> User:
     return User.objects.exclude(pk=crossing.user.pk)[0]
 
 
-def check_figures(crossing: Crossing) -> None:
-    """As many rows are counted as the caller would page through."""
+def check_figures(crossing: ServedCase) -> None:
+    """The count equals the number of rows on all pages."""
     if SHARED not in registry.tools():
-        # The list has code of its own.
+        # The handler of the list is the project's own.
         assert not crossing.is_on("figures") or crossing.case["view"] != "viewset"
         return
     where = {**crossing.kind.kwargs, **crossing.kind.query}
@@ -246,12 +246,12 @@ def check_figures(crossing: Crossing) -> None:
     assert refused.is_error
 
 
-def check_refused_write(crossing: Crossing) -> None:
-    """A write that HTTP refuses is refused in the same words, and nothing is written."""
+def check_refused_write(crossing: ServedCase) -> None:
+    """A write that HTTP refuses is refused with the same messages, and writes nothing."""
     before = get_notes()
     response, _ = observed(lambda: crossing.over_http("POST", body=REFUSED))
     reply, after = observed(lambda: crossing.call("POST", **REFUSED))
-    reply.answers_as(response)
+    reply.assert_equals_response(response)
     assert after == before
     body = response.json()
     for text in find_texts(body["error"]["errors"] if crossing.is_on("own errors") else body):
@@ -261,12 +261,12 @@ def check_refused_write(crossing: Crossing) -> None:
         response, _ = observed(lambda: crossing.over_http("PATCH", other, {"priority": 1}))
         reply, after = observed(lambda: crossing.call("PATCH", other, priority=1))
         assert response.status_code == 404
-        reply.answers_as(response)
+        reply.assert_equals_response(response)
         assert after == before
 
 
-def check_write(crossing: Crossing) -> None:
-    """A write is made as over HTTP, once by a key, and not at all by a dry run."""
+def check_write(crossing: ServedCase) -> None:
+    """A write equals that of HTTP; a key writes once, and a dry run writes nothing."""
     before = get_notes()
     response, written = observed(lambda: crossing.over_http("POST", body=NOTE))
     assert response.status_code == 201
@@ -280,17 +280,17 @@ def check_write(crossing: Crossing) -> None:
 
         (refused, first, second), after = observed(twice)
         assert refused.is_error
-        first.answers_as(response)
-        second.answers_as(response)
+        first.assert_equals_response(response)
+        second.assert_equals_response(response)
         assert after == written
     reply, after = observed(lambda: crossing.call("POST", **NOTE))
-    reply.answers_as(response)
+    reply.assert_equals_response(response)
     assert after == written
     if "items" in crossing.describe(crossing.find_tool("POST")):
         check_several(crossing, before, written)
 
 
-def check_dry_run(crossing: Crossing, call: Callable[[], Reply]) -> None:
+def check_dry_run(crossing: ServedCase, call: Callable[[], Reply]) -> None:
     if crossing.is_on("dry run"):
         before = get_notes()
         reply, after = observed(call)
@@ -298,10 +298,10 @@ def check_dry_run(crossing: Crossing, call: Callable[[], Reply]) -> None:
         assert after == before
 
 
-def check_several(crossing: Crossing, before: Any, written: Any) -> None:
-    """Of several notes all are written or none, once by a key, and not at all by a dry run.
+def check_several(crossing: ServedCase, before: Any, written: Any) -> None:
+    """Of several notes all or none are written, or those without an error.
 
-    Or those that work.
+    A key writes once, and a dry run writes nothing.
     """
     reply, after = observed(lambda: crossing.call("POST", items=[NOTE]))
     assert not reply.is_error, reply.raw
@@ -319,8 +319,8 @@ def check_several(crossing: Crossing, before: Any, written: Any) -> None:
         assert after == written
 
 
-def check_undo(crossing: Crossing) -> None:
-    """What is said to take a call back does, with the guards of the call that it is."""
+def check_undo(crossing: ServedCase) -> None:
+    """The call in `undo` takes a call back, through the guards of its own tool."""
     if not crossing.is_on("undo"):
         return
     before, tool = get_notes(), crossing.find_tool("DELETE", one=True)
@@ -331,7 +331,7 @@ def check_undo(crossing: Crossing) -> None:
         if reply.meta is None:
             return
         if crossing.case["caller"] == "narrowed":
-            # The tool is not the caller's.
+            # The caller's token does not have the tool.
             assert "undo" not in reply.meta
             return
         undo = reply.meta["undo"]
@@ -346,8 +346,8 @@ def check_undo(crossing: Crossing) -> None:
     observed(write_and_take_back)
 
 
-def check_change(crossing: Crossing) -> None:
-    """A change is that of HTTP; one of another version is refused."""
+def check_change(crossing: ServedCase) -> None:
+    """A change equals that of HTTP; a change with another version is refused."""
     own, before = find_note(crossing, own=True), get_notes()
     response, written = observed(lambda: crossing.over_http("PATCH", own, {"priority": 4}))
     tool = crossing.find_tool("PATCH", one=True)
@@ -355,7 +355,7 @@ def check_change(crossing: Crossing) -> None:
     sent = {"priority": 4, **({"if_match": f"note<{own}>"} if guarded else {})}
     check_dry_run(crossing, lambda: crossing.call("PATCH", own, **sent, dry_run=True))
     reply, after = observed(lambda: make(crossing, lambda: crossing.call("PATCH", own, **sent)))
-    reply.answers_as(response)
+    reply.assert_equals_response(response)
     assert after == written
     if guarded:
         stale = {"priority": 4, "if_match": "note<1234567>"}
@@ -368,8 +368,8 @@ def check_change(crossing: Crossing) -> None:
         check_several_changes(crossing, own, before, written)
 
 
-def check_several_changes(crossing: Crossing, own: int, before: Any, written: Any) -> None:
-    """Of several changes all are made or none, or those that work; people approve them as one."""
+def check_several_changes(crossing: ServedCase, own: int, before: Any, written: Any) -> None:
+    """Of several changes all or none are made, or those without an error, after one approval."""
     tool = crossing.find_tool("PATCH", one=True)
     fields = crossing.describe(tool)["items"]["items"]["properties"]
     if "priority" not in fields:
@@ -394,13 +394,13 @@ def check_several_changes(crossing: Crossing, own: int, before: Any, written: An
     assert after == before
 
 
-def make(crossing: Crossing, call: Callable[[], Reply]) -> Reply:
-    """Make a call, after people have approved it where that is asked for."""
+def make(crossing: ServedCase, call: Callable[[], Reply]) -> Reply:
+    """Make a call, after its approval if it needs one."""
     return crossing.approve(call) if crossing.is_on("approval") else call()
 
 
-def check_proposals(crossing: Crossing) -> None:
-    """A call that is declined, late, or of another note by now is not made."""
+def check_proposals(crossing: ServedCase) -> None:
+    """A call that was declined, has expired, or whose note has changed is not made."""
     if not crossing.is_on("approval"):
         return
     own, store, before = find_note(crossing, own=True), ProposalStore(), get_notes()
@@ -424,7 +424,7 @@ def check_proposals(crossing: Crossing) -> None:
             row = Proposal.objects.get()
             act(row)
             if run_proposal(row.pk) is None:
-                # Nor is it made where its caller calls again.
+                # Calling again does not make it either.
                 crossing.call("PATCH", own, priority=4)
             assert not Ticket.objects.filter(pk=own, priority=4)
             asked = crossing.send_call("proposals_retrieve", {"id": row.pk})
@@ -435,8 +435,8 @@ def check_proposals(crossing: Crossing) -> None:
     assert get_notes() == before
 
 
-def check_delete(crossing: Crossing) -> None:
-    """A deletion is that of HTTP, once it is confirmed where that is asked for."""
+def check_delete(crossing: ServedCase) -> None:
+    """A deletion equals that of HTTP, after a confirmation if it needs one."""
     own, before = find_note(crossing, own=True), get_notes()
     response, written = observed(lambda: crossing.over_http("DELETE", own))
     assert response.status_code == 204
@@ -449,14 +449,14 @@ def check_delete(crossing: Crossing) -> None:
     check_dry_run(crossing, lambda: crossing.call("DELETE", own, dry_run=True))
     delete = lambda more: crossing.call("DELETE", own, **more)  # noqa: E731
     reply, after = observed(lambda: remove(crossing, delete, {}))
-    reply.answers_as(response)
+    reply.assert_equals_response(response)
     assert after == written
 
 
-def remove(crossing: Crossing, delete: Callable[[Any], Reply], sent: Any) -> Reply:
-    """Delete a note, and confirm that where it is asked for."""
+def remove(crossing: ServedCase, delete: Callable[[Any], Reply], sent: Any) -> Reply:
+    """Delete a note, and confirm the deletion if it needs that."""
     if crossing.is_on("approval"):
-        # It stands for a confirmation.
+        # An approval replaces the confirmation.
         return crossing.approve(lambda: delete(sent))
     before, asked_before = get_notes(), crossing.doors.asked
     asked = delete(sent)
@@ -464,16 +464,16 @@ def remove(crossing: Crossing, delete: Callable[[Any], Reply], sent: Any) -> Rep
         assert not asked.is_error, asked.raw
         return asked
     if crossing.case["door"] == "host with forms":
-        # The user agreed in the response of the call.
+        # The user agreed in the form.
         assert crossing.doors.asked == asked_before + 1
         return asked
     assert get_notes() == before
     if crossing.is_on("program"):
-        first = crossing.compose({"resume": asked.told["resume"]})
-        assert crossing.compose({"resume": asked.told["resume"]}).is_error
+        first = crossing.compose({"resume": asked.soft_failure_data["resume"]})
+        assert crossing.compose({"resume": asked.soft_failure_data["resume"]}).is_error
         return first
-    confirmed = {**sent, "confirmation": asked.told["confirmation"]}
+    confirmed = {**sent, "confirmation": asked.soft_failure_data["confirmation"]}
     first = delete(confirmed)
-    # Once only: the second finds nothing to delete, or has to be confirmed anew.
+    # A confirmation is valid once: the second call finds no note, or asks again.
     delete(confirmed)
     return first

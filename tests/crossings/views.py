@@ -1,4 +1,4 @@
-"""One resource, notes, by each kind of view that REST framework has."""
+"""One resource, notes, in each kind of view that REST framework has."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STAMP = "tests.crossings.views.StampMiddleware"
 
 
 class StampMiddleware:
-    """Puts onto each request for notes what the permission of the views looks at."""
+    """Sets the attribute that the permission of the views requires."""
 
     def __init__(self, get_response: Any) -> None:
         self.get_response = get_response
@@ -43,7 +43,7 @@ class StampMiddleware:
 
 
 class IsStamped(IsAuthenticated):
-    """Lets users in, where the middleware is installed only with what it puts onto requests."""
+    """Allows users; where the middleware is installed, only with its attribute."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         is_stamped = STAMP not in settings.MIDDLEWARE or request.tenant == "shop"
@@ -69,7 +69,7 @@ class NoteSerializer(serializers.ModelSerializer):
 
 
 class FiledNoteSerializer(NoteSerializer):
-    """A note whose text is a file."""
+    """A note whose text is uploaded as a file."""
 
     note_text = serializers.CharField(source="body", read_only=True)
     text_file = serializers.FileField(write_only=True)
@@ -84,7 +84,7 @@ class FiledNoteSerializer(NoteSerializer):
 
 
 def find_notes(request: Any) -> Any:
-    """Return the notes that a user may see, where the path names a customer those of it."""
+    """Return the notes that a user may see; those of a customer if the path names one."""
     rows, kwargs = Ticket.objects.order_by("pk"), request.parser_context["kwargs"]
     rows = rows if request.user.is_staff else rows.filter(opened_by=request.user)
     return rows.filter(customer=kwargs["customer_pk"]) if "customer_pk" in kwargs else rows
@@ -101,17 +101,17 @@ def answer_list(request: Any) -> Response:
         paginator = getattr(view, "paginator", None) or view.pagination_class()
         page = paginator.paginate_queryset(rows, request, view)
         return paginator.get_paginated_response(make_serializer(request, page, many=True).data)
-    # `asdict` copies lists, which it cannot those of a serializer.
+    # `asdict` copies lists, but cannot copy those of a serializer.
     return ANSWERS[settings.NOTES_ANSWER]([*make_serializer(request, rows, many=True).data])
 
 
 def answer_in_envelope(rows: Any) -> Response:
-    """Answer as the project's own REST API does, in an envelope that the package knows."""
+    """Answer in an envelope that the package knows."""
     return Response(asdict(success_response({"results": rows})))
 
 
 def answer_softly(rows: Any) -> Response:
-    """Answer that there is a problem, and what was found all the same."""
+    """Answer with a soft failure, and the rows."""
     raise SoftFailure("Not all are new.", "stale", data={"results": rows})
 
 
@@ -126,7 +126,7 @@ def answer_create(request: Any) -> Response:
 
 
 def create(serializer: Any, request: Any) -> None:
-    # A key that does not depend on what was rolled back before.
+    # The key does not depend on rows that were rolled back.
     key, customer = Ticket.objects.latest("pk").pk + 1, Customer.objects.earliest("pk")
     serializer.save(pk=key, opened_by=request.user, customer=customer)
 
@@ -149,7 +149,7 @@ def answer_delete(request: Any, pk: int) -> Response:
 
 
 def answer_error(exc: Exception, context: Any) -> Response | None:
-    """Answer an error in a body of the project's own, its code before its words."""
+    """Answer an error with a body of the project, whose code comes before its message."""
     response = exception_handler(exc, context)
     if response is not None:
         response.data = {"error": {"code": "E17", "errors": response.data}}
@@ -164,7 +164,7 @@ class Common:
 
 
 class Stock(Common, viewsets.ModelViewSet):
-    """Notes, as REST framework handles them."""
+    """Notes, by REST framework's own handlers."""
 
     queryset = Ticket.objects.order_by("pk")
     http_method_names = ["get", "post", "patch", "delete"]
@@ -177,7 +177,7 @@ class Stock(Common, viewsets.ModelViewSet):
 
 
 class Overridden(Stock):
-    """Notes, with handlers of the project's own, which alone know whose they are."""
+    """Notes, by handlers of the project, which filter the rows themselves."""
 
     def get_queryset(self) -> Any:
         return Ticket.objects.order_by("pk")
@@ -225,7 +225,7 @@ class Actions(Common, viewsets.GenericViewSet):
 
 
 class Plain(Common, APIView):
-    """Notes, by a plain view."""
+    """Notes, by an APIView."""
 
     def get(self, request, **kwargs):
         return answer_list(request)
@@ -235,7 +235,7 @@ class Plain(Common, APIView):
 
 
 class PlainOne(Common, APIView):
-    """One note, by a plain view."""
+    """One note, by an APIView."""
 
     def get(self, request, pk, **kwargs):
         return answer_one(request, pk)
@@ -266,7 +266,8 @@ def make_function(handlers: Handlers, name: str, attributes: Mapping[str, Any]) 
 
 
 def make_asynchronous(view_class: Any, **attributes: Any) -> Any:
-    # As packages of asynchronous views do: a coroutine with what REST framework's has.
+    # Like packages of asynchronous views: a coroutine with the attributes of REST framework's
+    # callback.
     plain = view_class.as_view(**attributes)
 
     async def callback(request, *args: Any, **kwargs: Any) -> Any:
@@ -303,10 +304,10 @@ class Notes:
 
     Attributes:
         urls: their URLs.
-        every: the path of all notes, as its route is written.
-        one: that of one note.
-        kwargs: the values in the paths but for the key of a note.
-        query: what each request has in its query.
+        every: the route's path of all notes.
+        one: the route's path of one note.
+        kwargs: the path arguments except the key of a note.
+        query: the query parameters of each request.
     """
 
     urls: Sequence[Any]
