@@ -1,4 +1,4 @@
-"""Failures of calls as outcomes, what is reported of them, and the rows that were in the way."""
+"""The outcomes of calls that fail, the reports of crashes, and the rows that prevent a deletion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from drf_mcp.dispatch.next_steps import name_missing_rows
 from drf_mcp.dispatch.probe import Probe, ask_about_rows
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
+from drf_mcp.exceptions import InternalError, TimeLimitExceeded, catch
 from drf_mcp.features import CallState
 from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
@@ -40,12 +40,12 @@ from drf_mcp.tools.tool import Tool
 logger = logging.getLogger("drf_mcp")
 
 Found = TypeVar("Found")
-# Of the rows of one model that a caller sees.
+# With more rows in the way, the message names their model and does not count them.
 MOST_ROWS = 10_000
 
 
 class FailureOutcomes:
-    """The outcomes of calls that a view has not answered itself."""
+    """Makes the outcomes of calls that no response of a view answers."""
 
     def get_error_mapper(
         self,
@@ -85,7 +85,7 @@ class FailureOutcomes:
     def get_refused_outcome(
         self, call: CallState, exc: APIException, rate_limit: RateLimit | None = None
     ) -> Outcome:
-        # As of the response that a view would give.
+        # The failure is that of the response which REST framework would make of the exception.
         seconds = getattr(exc, "wait", None)
         headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
         data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
@@ -96,7 +96,7 @@ class FailureOutcomes:
     def get_failed_outcome(
         self, tool: Tool, status: int, failure: Failure, request_id: str = ""
     ) -> Outcome:
-        # Without a response the view's class alone can say which version would have been read.
+        # Without a response, only the view's class can have the version.
         route = tool.endpoint.route
         view_class = route.view_class
         version = route.initkwargs.get("mcp_version") or getattr(view_class, "mcp_version", "")
@@ -122,29 +122,30 @@ class FailureOutcomes:
     def find_permission_refusal(self, call: CallState) -> Outcome | None:
         """Return the outcome of a caller who may not call a tool, None for any other caller."""
         tool, arguments, caller = call.tool, call.arguments, call.caller
-        if caller.find_narrowing(tool):
-            return find_narrowing_refusal(tool, caller)
+        # Only an authenticated caller has the narrowing of the credential.
+        caller.authenticate()
+        if refused := find_narrowing_refusal(tool, caller):
+            return refused
         names = tool.arguments
         sent = names.use_own_names(arguments) if isinstance(arguments, Mapping) else {}
-        # Of wrong arguments those in the path may be right.
+        # A permission may read the arguments in the path, which need not be the wrong ones.
         kwargs = {
             argument.parameter.name: value
             for argument, value in names.get_values(sent)
             if argument.location == PATH and isinstance(value, (str, int))
         }
-        probe = Probe(caller, tool, Call({}, kwargs))
-
-        def judge(exc: Exception) -> Outcome | None:
-            if isinstance(exc, PermissionDenied):
-                exc = exceptions.PermissionDenied(*exc.args)
-            elif isinstance(exc, Http404):
-                exc = exceptions.NotFound()
-            if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
-                return self.get_refused_outcome(call, exc)
-            # A permission that misses a body or an object cannot be asked: the call asks it.
+        with catch() as caught:
+            Probe(caller, tool, Call({}, kwargs)).check_permissions()
             return None
-
-        return contain(probe.check_permissions, judge)
+        exc = caught.exception
+        if isinstance(exc, PermissionDenied):
+            exc = exceptions.PermissionDenied(*exc.args)
+        elif isinstance(exc, Http404):
+            exc = exceptions.NotFound()
+        if isinstance(exc, APIException) and exc.status_code in (401, 403, 404):
+            return self.get_refused_outcome(call, exc)
+        # A permission that needs the body or an object fails without them, and refuses nobody here.
+        return None
 
     def report_crash(self, call: CallState, request: HttpRequest, exc: Exception) -> None:
         logger.error("Tool %s failed [%s]", call.tool.name, call.request_id, exc_info=exc)
@@ -159,7 +160,7 @@ def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalEr
 
 
 def send_exception(exc: Exception, request: HttpRequest | None) -> None:
-    # Error trackers read the exception from ``sys.exc_info()``: it has to be handled meanwhile.
+    # Error trackers read the exception from ``sys.exc_info()``.
     try:
         raise exc
     except type(exc):
@@ -180,7 +181,7 @@ def close_idle_connections() -> None:
             connection.close()
 
 
-# --- Rows in the way ----------------------------------------------------------------------------
+# --- Rows that prevent a deletion ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class Rows:
 
     Attributes:
         model: the model's name, in the plural.
-        count: how many of them the caller finds in the tool; 0 where it may not be said.
+        count: how many of them the caller sees; 0 where the caller may not learn the number.
         tool: the tool that lists them, "" for none.
     """
 
@@ -210,10 +211,12 @@ class Rows:
 
 
 class ProtectedRows:
-    """The list tools that a tool knows, as one caller sees their rows; None for no known caller.
+    """Describes rows to a caller by the tools that list them, as far as the caller sees the rows.
 
     Args:
-        kwargs: the path kwargs of the call, for the lists below the same objects.
+        tool: the tool that is called.
+        caller: None for an unknown caller, who sees no rows.
+        kwargs: the path kwargs of the call, for lists below the same parent objects.
     """
 
     def __init__(
@@ -227,7 +230,7 @@ class ProtectedRows:
         return join_values(self.describe(blockers))
 
     def describe(self, keys: Mapping[type[Model], Collection[Any]]) -> tuple[Rows, ...]:
-        """Return rows by model in words, each model with the tool that lists its rows."""
+        """Return a description of the rows of each model, from their primary keys."""
         described = []
         for model, known in keys.items():
             name, shown = get_plural_name(model), self.find_visible(model, known)
@@ -236,7 +239,7 @@ class ProtectedRows:
         return tuple(described)
 
     def find_visible(self, model: type[Model], keys: Collection[Any]) -> set[Any]:
-        """Return the keys of the rows that a list shows the caller, as far as one can say."""
+        """Return the keys of the rows that a list certainly shows the caller."""
         if len(keys) > MOST_ROWS:
             return set()
         return self._ask_list(model, lambda probe: probe.find_visible_keys(model, keys)) or set()
@@ -259,7 +262,7 @@ class ProtectedRows:
 
     def _ask_list(self, model: type[Model], ask: Callable[[Probe], Found | None]) -> Found | None:
         tool, caller = self._find_tool(model), self.caller
-        # What takes the list away from the caller takes its rows as well.
+        # A narrowing that hides the list from the caller hides its rows, too.
         if tool is None or caller is None or caller.find_narrowing(tool) is not None:
             return None
         kwargs = {name: self.kwargs[name] for name in tool.endpoint.route.kwargs}

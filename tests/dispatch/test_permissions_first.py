@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
 from django.urls import path
 from rest_framework import generics, permissions, serializers
 from rest_framework.exceptions import NotFound
@@ -46,6 +48,17 @@ class HiddenSalaries(StaffOnly):
     permission_classes = [Hidden]
 
 
+class Raising(permissions.BasePermission):
+    """Raises what Django, and not REST framework, has for a refusal."""
+
+    def has_permission(self, request, view):
+        raise Http404 if request.user.username == "alice" else PermissionDenied
+
+
+class RefusedSalaries(StaffOnly):
+    permission_classes = [Raising]
+
+
 class MirroredSalary(APIView):
     permission_classes = [permissions.IsAdminUser]
 
@@ -66,6 +79,7 @@ def served(expose):
             path("staff/", StaffOnly.as_view()),
             path("of/<organisation>/salaries/", OwnSalaries.as_view()),
             path("hidden/", HiddenSalaries.as_view()),
+            path("refused/", RefusedSalaries.as_view()),
             path("open/", Open.as_view()),
             path("mirrored/", MirroredSalary.as_view()),
             AUTHENTICATION_CLASSES=[TOKEN],
@@ -130,6 +144,14 @@ def test_a_view_that_hides_itself_stays_hidden(served, agent_of):
     served()
     result = agent_of("carol").call("hidden_create", salery=3)
     assert result.code == "NOT_FOUND"
+    assert "salary" not in whole_text(result)
+
+
+@pytest.mark.parametrize(("username", "code"), [("alice", "NOT_FOUND"), ("carol", "FORBIDDEN")])
+def test_a_permission_may_raise_exceptions_of_django(served, agent_of, username, code):
+    served()
+    result = agent_of(username).call("refused_create", salery=3)
+    assert result.code == code
     assert "salary" not in whole_text(result)
 
 

@@ -704,6 +704,13 @@ MUTANTS = (
         ("contrib/writes/stale/test_versions.py",),
     ),
     Mutant(
+        "the narrowing of a credential before the headers of a tool",
+        "dispatch/failures.py",
+        "        caller.authenticate()\n        if refused := find_narrowing_refusal",
+        "        if refused := find_narrowing_refusal",
+        ("dispatch/narrowing/test_narrowing.py",),
+    ),
+    Mutant(
         "permissions before arguments",
         "dispatch/failures.py",
         "if refused := self.find_permission_refusal(call):",

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import path
 
 from drf_mcp.access.narrowing import Narrowing
-from drf_mcp.tools import registry
+from drf_mcp.tools import mcp_tool, registry
 from drf_mcp.views import MCPView
 from tests.agents import Agent
 from tests.dispatch.narrowing import views
@@ -361,3 +361,19 @@ def test_a_narrowing_refuses_what_is_no_list_of_patterns(subtests):
 def test_a_narrowing_of_nothing_allows_every_tool(serve):
     serve()
     assert all(Narrowing("nobody").allows(tool) for tool in registry.tools().values())
+
+
+def test_a_narrowed_credential_learns_nothing_of_the_headers_of_a_tool(serve):
+    class Regions(views.CountView):
+        @mcp_tool(name="regions", query={"region": {"type": "string", "x-mcp-header": "Region"}})
+        def get(self, request):
+            return views.answer("regions")
+
+    serve(path("regions/", Regions.as_view()))
+
+    def call(badge: str) -> str:
+        agent = Agent(Client(headers={"authorization": f"Badge {badge}"}))
+        return str(agent.request("tools/call", name="regions", arguments={"region": "a"}))
+
+    assert "the badge does not have it" in call("nothing")
+    assert "Mcp-Param-Region" in call("all")
