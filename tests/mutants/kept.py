@@ -1095,6 +1095,13 @@ MUTANTS = (
         ("contrib/compose/test_guards.py",),
     ),
     Mutant(
+        "the throttles of the endpoint count a task once",
+        "dispatch/guards.py",
+        "        if call.is_rerun:\n            return proceed(call)\n        tool, known",
+        "        tool, known",
+        ("contrib/tasks/test_callers.py",),
+    ),
+    Mutant(
         "the throttles of the endpoint count each call of a program",
         "server.py",
         "inner = replace(inner, throttles=self.get_throttles(), observers=observers)",

@@ -143,6 +143,17 @@ def test_the_views_throttle_counts_a_task_once(agent, work, name):
     assert agent.call(name).code == "RATE_LIMIT_EXCEEDED"
 
 
+def test_the_endpoints_throttle_counts_a_task_once(agent, work, settings):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "THROTTLE_CLASSES": ["tests.contrib.tasks.views.OncePerDay"],
+    }
+    task = agent.start("report")
+    work()
+    assert agent.get(task)["result"]["structuredContent"]["success"]
+    assert agent.call("report").code == "RATE_LIMIT_EXCEEDED"
+
+
 def test_the_views_throttle_counts_each_object_of_a_task(agent, work):
     task = agent.start("rare_groups", items=[{"name": "one"}, {"name": "two"}])
     work()
