@@ -22,7 +22,7 @@ from drf_mcp.access.scopes import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.dispatch.probe import REFUSALS, Identities, Probe
 from drf_mcp.dispatch.request import is_asynchronous, names_an_object
 from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_every_key, find_keys
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import catch, contain
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_function
 from drf_mcp.option_types.installed import features
 from drf_mcp.settings import mcp_settings
@@ -336,16 +336,16 @@ class StoredAnswer:
     def look(
         self, question: RowsQuestion = PERMISSIONS_ALONE, call: Call | None = None
     ) -> StoredRows:
-        """Return what the view says, with the query of the call first.
+        """Return the rights of the caller, and which of the rows the caller may read.
 
-        Rows that this query leaves out are looked for without it: an order that its caller has
-        closed is still theirs.
+        Rows that the query of the call leaves out are looked for without it: an order that the
+        caller has closed since is still theirs.
 
         Args:
-            call: the request about one of several objects; None for all of the call.
+            call: the request about one of several objects; None for the whole call.
         """
         if call is None and (self.many or not (question.names_object or self.probe().is_routed)):
-            # Objects that were sent as items are not in the path.
+            # The path cannot be written: it has one of several objects, or none of the items.
             rights: list[str] = []
 
             def note(view: Any) -> None:
@@ -359,18 +359,13 @@ class StoredAnswer:
         missing = set(question.keys) - found.keys
         if not missing or not call.query_string:
             return found
-
-        def find_nothing(exc: Exception) -> StoredRows:
-            # A view may need the query, and a database that is away has said nothing.
-            if isinstance(exc, DatabaseError):
-                raise exc
-            return StoredRows(found.rights)
-
-        other = contain(
-            lambda: self.ask(replace(question, keys=missing), replace(call, query_string="")),
-            find_nothing,
-        )
-        return StoredRows(found.rights, found.keys | other.keys)
+        with catch() as caught:
+            others = self.ask(replace(question, keys=missing), replace(call, query_string=""))
+            return StoredRows(found.rights, found.keys | others.keys)
+        # A view may fail without the query. A database that fails does not say which rows remain.
+        if isinstance(caught.exception, DatabaseError):
+            raise caught.exception
+        return found
 
     def ask(self, question: RowsQuestion, call: Call) -> StoredRows:
         return self.probe(call).ask(

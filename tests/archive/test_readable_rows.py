@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import User
 from django.urls import path
+from django_filters.rest_framework import DjangoFilterBackend
 from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView, ListAPIView
@@ -98,6 +99,16 @@ class SearchedEntries(OwnEntries, GenericAPIView):
         return Response(self.get_serializer(entries, many=True).data)
 
 
+class EntryTaken(OwnEntries, GenericAPIView):
+    """Deletes an entry, and answers with a long text about it."""
+
+    http_method_names = ["post"]
+
+    def post(self, request, pk) -> Response:
+        self.get_object().delete()
+        return Response({"note": "word " * 9000})
+
+
 class EntriesByHand(APIView):
     """The same, by a handler of the project."""
 
@@ -123,6 +134,29 @@ class NamesByHand(APIView):
         return Response([f"{entry.object_repr} " * 20 for entry in entries])
 
 
+class Flagged(BaseFilterBackend):
+    """Takes ``flag``, and cannot do without it."""
+
+    def filter_queryset(self, request, queryset, view):
+        return queryset.filter(action_flag=request.query_params["flag"])
+
+    def get_schema_operation_parameters(self, view):
+        return [{"name": "flag", "in": "query", "schema": {"type": "integer"}}]
+
+
+class FlaggedEntries(OwnEntries):
+    """The entries of the caller by a filter of the query."""
+
+    filterset_fields = ["action_flag"]
+    filter_backends = [DjangoFilterBackend]
+
+
+class StrictlyFlaggedEntries(OwnEntries):
+    """The same by a filter that fails without its parameter."""
+
+    filter_backends = [Flagged]
+
+
 class NameOfEntry(EntrySerializer):
     """An entry as a string."""
 
@@ -144,6 +178,9 @@ def entries(expose, settings) -> list[LogEntry]:
         path("sliced/", SliceOfEntries.as_view()),
         path("filtered/", FilteredEntries.as_view()),
         path("listed/", ListedEntries.as_view()),
+        path("flagged/", FlaggedEntries.as_view()),
+        path("entries/<int:pk>/taken/", mcp_tool(name="taken")(EntryTaken).as_view()),
+        path("strict/", StrictlyFlaggedEntries.as_view()),
         path("searched/", mcp_tool(name="searched", read_only=True)(SearchedEntries).as_view()),
         path("hand/", EntriesByHand.as_view()),
         path("inside/", EntriesInside.as_view()),
@@ -186,8 +223,9 @@ def fetch(agent, archive_id: str) -> list[dict]:
     return items
 
 
-def shorten(agent, tool: str) -> str:
-    (archive_id,) = agent.call(tool).envelope["meta"]["content_archive_hashes"]
+def shorten(agent, tool: str, **arguments) -> str:
+    result = agent.call(tool, **arguments)
+    (archive_id,) = result.envelope["meta"]["content_archive_hashes"]
     return archive_id
 
 
@@ -217,6 +255,28 @@ def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice):
         never = alice.call("content_retrieve", archive_id="x" * 22)
         assert (refused.code, refused.envelope["error"]) == (GONE, never.envelope["error"]), tool
         give_back()
+
+
+def test_a_row_that_the_callers_filter_leaves_out_since_is_still_theirs(entries, alice):
+    archive_id = shorten(alice, "flagged_list", action_flag=CHANGE)
+    before = fetch(alice, archive_id)
+    LogEntry.objects.filter(pk=entries[-1].pk).update(action_flag=DELETION)
+    give_away(entries[-2])
+    after = fetch(alice, archive_id)
+    assert after == [item for item in before if item["pointer"] != "/58"]
+
+
+def test_where_a_view_needs_its_query_a_row_that_left_it_is_withheld(entries, alice):
+    archive_id = shorten(alice, "strict_list", flag=CHANGE)
+    before = fetch(alice, archive_id)
+    LogEntry.objects.filter(pk=entries[-1].pk).update(action_flag=DELETION)
+    assert fetch(alice, archive_id) == before[:-1]
+
+
+def test_a_call_that_deletes_its_object_keeps_its_answer(entries, alice):
+    archive_id = shorten(alice, "taken", pk=entries[0].pk)
+    result = alice.call("content_retrieve", archive_id=archive_id)
+    assert "word word" in str(result.raw)
 
 
 def pass_on(get_response):

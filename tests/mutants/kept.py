@@ -445,6 +445,13 @@ MUTANTS = (
         ("archive/test_readable_rows.py",),
     ),
     Mutant(
+        "rows that the caller's filter leaves out since are still given",
+        "dispatch/stored_answers.py",
+        "        if not missing or not call.query_string:",
+        "        if True:",
+        ("archive/test_readable_rows.py",),
+    ),
+    Mutant(
         "lists whose rows nobody knows are kept for a short time",
         "dispatch/stored_answers.py",
         '(endpoint.standard_action == "list" and not lists)',
