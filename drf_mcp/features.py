@@ -7,7 +7,9 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from django.apps import apps
 from django.core.files.uploadedfile import UploadedFile
+from django.db import router
 from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
@@ -123,6 +125,19 @@ class CallState:
         state = copy.copy(self)
         state.bound, state.arguments = bound, bound.arguments
         return state
+
+
+def get_rows(label: str) -> Any:
+    """Return the rows of a model as a queryset, in the database that they are written to.
+
+    A feature is imported before Django loads models, so it names the model. A replica, which may
+    lag behind, is never read.
+
+    Args:
+        label: such as ``"drf_mcp_tasks.CallTask"``.
+    """
+    model: Any = apps.get_model(label)
+    return model._default_manager.using(router.db_for_write(model))
 
 
 Proceed: TypeAlias = Callable[[CallState], Outcome]

@@ -273,11 +273,23 @@ class StoredAnswer:
         """Return what is said of a change whose answer is not given."""
         return _(FAILED) if terms.get("failed") else _(MADE)
 
-    def check(self, terms: Mapping[str, Any]) -> None:
-        """Ask whether the caller may have an answer of these terms."""
-        rights = self.find_rights() if terms["asked"] else self.note_rights()
-        self.compare(StoredRows(rights), terms)
-        self.ask_features()
+    @classmethod
+    def may_read(cls, caller: Caller, tool: Any, terms: Mapping[str, Any]) -> bool:
+        """Return whether a caller may have an answer with the terms of `note_terms`.
+
+        Raises:
+            APIException: if the server cannot find out.
+        """
+        answer = cls(caller, tool, terms["kwargs"], terms["query_string"])
+        try:
+            rights = answer.find_rights() if terms["asked"] else answer.note_rights()
+            answer.compare(StoredRows(rights), terms)
+            answer.ask_features()
+        except REFUSALS as exc:
+            if getattr(exc, "status_code", 403) >= 500:
+                raise
+            return False
+        return True
 
     def find_withheld(
         self, terms: Mapping[str, Any], rows: Sequence[Any], archived: Any = None

@@ -276,6 +276,10 @@ class Visibility:
         self.restore_user()
         return seen
 
+    def sees_any(self, tools: Iterable[Any]) -> bool:
+        """Return whether the caller sees one of the tools, asked now."""
+        return bool(self.find_first(tools, 1))
+
     def find_nearest(self, name: str, tools: Mapping[str, Any]) -> list[str]:
         """Return the names of tools that a wrong name is like, of those that the caller sees."""
         nearest = find_nearest(name, tools, MOST_ASKED)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -59,6 +61,11 @@ INTERVAL = 0.2
 def group_digits(number: int) -> str:
     """Return a number with the separators of its reader's language."""
     return number_format(number, force_grouping=True)
+
+
+def find_local_time(moment: datetime) -> datetime:
+    """Return a moment in the current time zone; without USE_TZ it is in that zone already."""
+    return timezone.localtime(moment) if timezone.is_aware(moment) else moment
 
 
 class Screen:

@@ -139,7 +139,7 @@ class SharedTool(RedirectingTool):
         assert call.context is not None
         offered = call.server.tools_capability.get_offered_tools(call.context)
         pointer = f"/{TOOL}"
-        if name in offered and Visibility(call.caller).find_first([offered[name]], 1):
+        if name in offered and Visibility(call.caller).sees_any([offered[name]]):
             own = find_figures(offered[name].endpoint, offered.values())
             if own is not None:
                 message = _("The figures of this list have a tool of their own.")

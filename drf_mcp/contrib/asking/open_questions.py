@@ -16,12 +16,13 @@ from functools import partial
 from typing import Any
 
 from django.core import signing
-from django.db import connections, router
+from django.db import connections
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from drf_mcp.dispatch.failures import close_idle_connections
 from drf_mcp.exceptions import Refused, contain
+from drf_mcp.features import get_rows
 from drf_mcp.json_text import hash_json
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import read_modes
@@ -146,10 +147,7 @@ class OpenQuestions:
 
 
 def get_questions() -> Any:
-    # Django's models are loaded after the views that a project's settings name.
-    from drf_mcp.contrib.asking.models import PendingQuestion
-
-    return PendingQuestion._default_manager.using(router.db_for_write(PendingQuestion))
+    return get_rows("drf_mcp_asking.PendingQuestion")
 
 
 def read_answers(ids: Sequence[str]) -> Mapping[str, Any]:

@@ -10,14 +10,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.core import signing
-from django.db import router
 from django.utils import timezone
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.scopes import get_rights_fingerprint
-from drf_mcp.contrib.compose.models import KeptProgram
-from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.features import get_rows
 from drf_mcp.interaction.exchange import ANSWER_SECONDS
 from drf_mcp.json_text import hash_json
 
@@ -60,7 +58,7 @@ class Keeper:
         text = json.dumps({**state, "rights": self.rights}, separators=(",", ":"))
         if not owner or len(text) > MAX_STATE:
             return ""
-        rows, now, nonce = get_rows(), timezone.now(), secrets.token_urlsafe(12)
+        rows, now, nonce = get_kept_programs(), timezone.now(), secrets.token_urlsafe(12)
         expires = now + timedelta(seconds=ANSWER_SECONDS)
         rows.create(nonce=nonce, owner=owner, state=text, created=now, expires=expires)
         own = rows.filter(owner=owner).order_by("-created").values_list("pk", flat=True)
@@ -88,20 +86,16 @@ class Keeper:
             raise Gone from None
         if not (owner := self.owner):
             raise Gone
-        return get_rows().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
+        return get_kept_programs().filter(pk=nonce, owner=owner, expires__gt=timezone.now())
 
     def check_terms(self, tool: Any, terms: Mapping[str, Any]) -> None:
-        answer = StoredAnswer(self.caller, tool, terms["kwargs"], terms["query_string"])
-        try:
-            answer.check(terms)
-        except REFUSALS as exc:
-            raise Gone from exc
+        if not StoredAnswer.may_read(self.caller, tool, terms):
+            raise Gone
 
 
-def get_rows() -> Any:
-    # Read where it is written: a replica may lag behind.
-    return KeptProgram._default_manager.using(router.db_for_write(KeptProgram))
+def get_kept_programs() -> Any:
+    return get_rows("drf_mcp_compose.KeptProgram")
 
 
 def expire_programs() -> int:
-    return int(get_rows().filter(expires__lte=timezone.now()).delete()[0])
+    return int(get_kept_programs().filter(expires__lte=timezone.now()).delete()[0])

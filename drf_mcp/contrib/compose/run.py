@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.compose import COMPOSE, LIMITS, PROGRAM
 from drf_mcp.contrib.compose.calls import (
@@ -27,7 +28,6 @@ from drf_mcp.contrib.compose.keeping import Gone, Keeper
 from drf_mcp.contrib.compose.sandbox import Printed, ProgramFailed, open_session, run_program
 from drf_mcp.contrib.compose.tool import Sent
 from drf_mcp.dispatch.guards import CallRefused, TimeLimitGuard
-from drf_mcp.exceptions import Unavailable
 from drf_mcp.features import CallState, Guard, Proceed
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, get_exchange
 from drf_mcp.json_text import JSONPointer, encode_plain
@@ -103,7 +103,7 @@ class ProgramRun:
             problem = Problem("not_found", message, pointer, remediation=advice)
             failure = Failure("NOT_FOUND", Category.NOT_FOUND, message, advice, (problem,))
             outcome = self.fail(404, failure)
-        except Unavailable as exc:
+        except APIException as exc:
             raise CallRefused(exc) from exc
         warnings = (*outcome.warnings, *calls.warnings.values())
         return outcome.changed(warnings=warnings, meta={**outcome.meta, **calls.meta})

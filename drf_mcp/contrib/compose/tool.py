@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -100,20 +100,17 @@ def find_tool(server: Any, context: RequestContext) -> Tool | None:
     reading = [tool for tool in functions if tool.reads]
     writing = [tool for tool in functions if not tool.reads] if mode == "writes" else []
     options: dict[str, Any] = {"read_only": True}
-    if sees_any(context, writing):
+    visibility = Visibility(context.caller)
+    if visibility.sees_any(writing):
         destroying = [tool for tool in writing if tool.annotations["destructiveHint"]]
-        options = {"read_only": False, "destructive": sees_any(context, destroying)}
-    elif not sees_any(context, reading):
+        options = {"read_only": False, "destructive": visibility.sees_any(destroying)}
+    elif not visibility.sees_any(reading):
         return None
     options["open_world"] = any(t.annotations["openWorldHint"] for t in (*reading, *writing))
     # Made once for all callers, so that each is described and encoded once.
     key, tools = (COMPOSE, *options.items()), server.tools_capability.get_tools(context)
     tool: Tool = server.registry.keep(key, tools, partial(make_compose_tool, **options))
     return tool
-
-
-def sees_any(context: RequestContext, tools: Sequence[Tool]) -> bool:
-    return bool(Visibility(context.caller).find_first(tools, 1))
 
 
 def make_compose_tool(tools: Any, **options: Any) -> Tool:

@@ -130,7 +130,7 @@ class UICapability(Capability):
         tool = self.server.tools_capability.get_offered_tools(context).get(name)
         if tool is None or not tool.options.ui:
             return None
-        return Page(tool) if Visibility(context.caller).find_first([tool], 1) else None
+        return Page(tool) if Visibility(context.caller).sees_any([tool]) else None
 
 
 @register_check()

@@ -27,7 +27,6 @@ from drf_mcp.contrib.rules.proposing import (
 )
 from drf_mcp.contrib.rules.ruling import ALLOW, REFUSE, RULES, find_rules, refuses_kept
 from drf_mcp.contrib.rules.values import CallValues
-from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.features import AccessStep, CallState, Feature, Guard, Safeguard
 from drf_mcp.interaction.exchange import find_call
@@ -159,15 +158,12 @@ class ProposalView(ServerToolView):
         tool = call.server.registry.tools().get(row.tool)
         is_offered = tool is not None and call.caller.find_narrowing(tool) is None
         if is_offered and row.answer is not None:
-            facts["answer"] = row.answer
-            try:
-                # What came of the call, if its caller has the rights that it was made under.
-                if terms := row.terms:
-                    kwargs, query = terms["kwargs"], terms["query_string"]
-                    StoredAnswer(call.caller, tool, kwargs, query).check(terms)
-            except REFUSALS:
-                said = StoredAnswer.explain_withheld(row.terms)
-                facts["answer"] = {"error": {"message": said}}
+            # The answer to a call that was not made has no terms.
+            if not row.terms or StoredAnswer.may_read(call.caller, tool, row.terms):
+                facts["answer"] = row.answer
+            else:
+                message = StoredAnswer.explain_withheld(row.terms)
+                facts["answer"] = {"error": {"message": message}}
         return Response(facts)
 
     def post(self, request: Request) -> Response:

@@ -12,10 +12,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
-from django.db import router, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django.utils.module_loading import import_string
@@ -27,6 +26,7 @@ from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tasks import task_store as tasks
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.features import get_rows
 from drf_mcp.settings import mcp_settings
 
 logger = logging.getLogger("drf_mcp")
@@ -59,8 +59,7 @@ class ProposalStore:
 
     @property
     def rows(self) -> Any:
-        model: Any = apps.get_model("drf_mcp_rules.Proposal")
-        return model._default_manager.using(router.db_for_write(model))
+        return get_rows("drf_mcp_rules.Proposal")
 
     def create(self, owner: str, **members: Any) -> Any:
         """Return the row of a new proposal.

@@ -173,19 +173,16 @@ class ToolSearch:
         own = [tool for tool in self.tools.values() if not tool.endpoint.is_built_in]
         reads = [tool for tool in own if tool.reads]
         writes = [tool for tool in own if not tool.reads]
-        # Of each the first that the caller sees is enough.
-        is_destructive = self.sees_any([t for t in writes if t.annotations["destructiveHint"]])
-        can_write = is_destructive or self.sees_any(writes)
-        can_read = self.sees_any(reads)
+        sees_any = Visibility(self.caller).sees_any
+        is_destructive = sees_any([t for t in writes if t.annotations["destructiveHint"]])
+        can_write = is_destructive or sees_any(writes)
+        can_read = sees_any(reads)
         if can_read or can_write:
             yield self.make(SEARCH)
         if can_read:
             yield self.make(READ, open_world=reaches_out(reads))
         if can_write:
             yield self.make(WRITE, destructive=is_destructive, open_world=reaches_out(writes))
-
-    def sees_any(self, tools: Sequence[Tool]) -> bool:
-        return bool(Visibility(self.caller).find_first(tools, 1))
 
     def make(self, name: str, **options: Any) -> Tool:
         # Made once for all callers, so that each is described and encoded once.
@@ -213,7 +210,7 @@ class ToolSearch:
             return
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
-            is_known = tool is not None and self.sees_any([tool])
+            is_known = tool is not None and Visibility(self.caller).sees_any([tool])
             call.tool = runner.refusing(refuse_kind(tool) if is_known else self.refuse_name(name))
             return
         call.redirect(name, sent[INNER])

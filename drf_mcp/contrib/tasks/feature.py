@@ -17,7 +17,6 @@ from drf_mcp.contrib.tasks.jobs import JOB, JobReader, find_url
 from drf_mcp.contrib.tasks.run import find_backend
 from drf_mcp.contrib.tasks.task_store import COMPLETED, FAILED, WORKING, TaskStore
 from drf_mcp.dispatch.guards import CallRefused
-from drf_mcp.dispatch.probe import REFUSALS
 from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
 from drf_mcp.features import CallState, Feature, Guard, Proceed, Setting
@@ -261,7 +260,7 @@ class TasksCapability(Capability):
         tool = self.get_tool(row, context)
         if "job" in row.request:
             return self.ask_job(row, context)
-        if row.status != COMPLETED or self.may_read(row, tool, context):
+        if row.status != COMPLETED or StoredAnswer.may_read(context.caller, tool, row.terms):
             return self.store.describe_fully(row)
         said = _(CALL_AGAIN) if tool.reads else StoredAnswer.explain_withheld(row.terms)
         return self.describe_failed(row, said)
@@ -269,17 +268,6 @@ class TasksCapability(Capability):
     def describe_failed(self, row: Any, message: str) -> dict[str, Any]:
         error = {"code": FORBIDDEN, "message": message}
         return {**self.store.describe(row), "status": FAILED, "error": error}
-
-    def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
-        terms = row.terms
-        try:
-            answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])
-            answer.check(terms)
-        except REFUSALS as exc:
-            if getattr(exc, "status_code", FORBIDDEN) >= 500:
-                raise
-            return False
-        return True
 
     def ask_job(self, row: Any, context: RequestContext) -> dict[str, Any]:
         answer = JobReader(self.server, context).ask(row.request["job"])

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from django.apps import apps
-from django.db import router, transaction
+from django.db import transaction
 from django.utils import timezone as django_timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import Throttled
 
 from drf_mcp.exceptions import InternalError
+from drf_mcp.features import get_rows
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.eras import InputRequired
@@ -46,8 +46,7 @@ class TaskStore:
 
     @property
     def rows(self) -> Any:
-        model: Any = apps.get_model("drf_mcp_tasks.CallTask")
-        return model._default_manager.using(router.db_for_write(model))
+        return get_rows("drf_mcp_tasks.CallTask")
 
     def of(self, row: Any, **conditions: Any) -> Any:
         """Return the row as it is now, where it meets conditions."""

@@ -10,14 +10,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.core import signing
-from django.db import IntegrityError, router, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.contrib.writes.changes import is_dry_run
 from drf_mcp.contrib.writes.previewer import Preview, preview
-from drf_mcp.features import CallState, Guard, Proceed
+from drf_mcp.features import CallState, Guard, Proceed, get_rows
 from drf_mcp.interaction.exchange import ANSWER_SECONDS, Asked, get_exchange
 from drf_mcp.json_text import hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
@@ -47,16 +47,12 @@ REMEDIATION = gettext_noop(
 
 
 def get_used_confirmations() -> Any:
-    # Django's models are loaded after the views that a project's settings name.
-    from drf_mcp.contrib.writes.models import UsedConfirmation
-
-    return UsedConfirmation._default_manager.using(router.db_for_write(UsedConfirmation))
+    return get_rows("drf_mcp_writes.UsedConfirmation")
 
 
 def expire_confirmations() -> int:
     """Delete the confirmations that can be used no more, and return their number."""
-    count: int = get_used_confirmations().filter(expires__lte=timezone.now()).delete()[0]
-    return count
+    return int(get_used_confirmations().filter(expires__lte=timezone.now()).delete()[0])
 
 
 def shorten_hash(text: str) -> str:

@@ -20,7 +20,7 @@ from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.writes.changes import DRY_RUN
 from drf_mcp.contrib.writes.confirmation import CONFIRMATION, ConfirmationGuard
 from drf_mcp.contrib.writes.dry_run import DryRunGuard
-from drf_mcp.contrib.writes.idempotency import get_table
+from drf_mcp.contrib.writes.idempotency import get_records
 from drf_mcp.contrib.writes.idempotency_guard import (
     IDEMPOTENCY_KEY,
     IdempotencyGuard,
@@ -148,7 +148,7 @@ def narrow_undo(outcome: Outcome, call: CallState) -> Outcome:
         return outcome
     offered = call.server.tools_capability.get_offered_tools(call.context)
     inverse = offered.get(call.tool.options.undo)
-    if inverse is not None and Visibility(call.caller).find_first([inverse], 1):
+    if inverse is not None and Visibility(call.caller).sees_any([inverse]):
         return outcome
     return outcome.changed(meta={n: value for n, value in outcome.meta.items() if n != UNDO})
 
@@ -245,7 +245,7 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
     for endpoint in project.endpoints:
         if endpoint.view.tool_options:
             tools.update(endpoint.view.registry.tools(None, endpoint.view.tool_options))
-    kept = get_table().db
+    kept = get_records().db
     for name, tool in tools.items():
         if IDEMPOTENCY_KEY not in find_guards(tool):
             continue

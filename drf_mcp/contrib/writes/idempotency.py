@@ -38,6 +38,7 @@ from drf_mcp.access.scopes import ask_view_for_rights, get_caller_key, get_right
 from drf_mcp.dispatch.response import keep_serializers
 from drf_mcp.dispatch.stored_answers import MADE
 from drf_mcp.exceptions import Conflict, contain
+from drf_mcp.features import get_rows
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.interaction.exchange import Block, find_call
 from drf_mcp.json_text import JSONPointer
@@ -149,18 +150,13 @@ def fingerprint(value: Any) -> str:
     return salted_hmac("drf_mcp.idempotency", text, algorithm="sha256").hexdigest()[:32]
 
 
-def get_table() -> Any:
-    # Settings are read before the models are loaded.
-    from drf_mcp.contrib.writes.models import IdempotencyRecord
-
-    # Read where it is written: a replica may lag behind.
-    return IdempotencyRecord._default_manager.using(router.db_for_write(IdempotencyRecord))
+def get_records() -> Any:
+    return get_rows("drf_mcp_writes.IdempotencyRecord")
 
 
 def expire_changes() -> int:
     """Delete the records that have expired, and return how many there were."""
-    deleted: int = get_table().filter(expires__lte=timezone.now()).delete()[0]
-    return deleted
+    return int(get_records().filter(expires__lte=timezone.now()).delete()[0])
 
 
 @dataclass(frozen=True)
@@ -204,7 +200,7 @@ class IntendedChange:
         """
         for _attempt in range(MOST_ATTEMPTS):
             try:
-                with transaction.atomic(using=get_table().db):
+                with transaction.atomic(using=get_records().db):
                     return perform(self.claim())
             except Taken:
                 kept = self.find_answer()
@@ -215,14 +211,14 @@ class IntendedChange:
     def keep(self, row: Any, answer: str, rights: str) -> None:
         """Keep the answer of a change that was made, and the caller's rights, as a hash."""
         expires = timezone.now() + timedelta(seconds=self.seconds)
-        rows = get_table().filter(pk=row.pk)
+        rows = get_records().filter(pk=row.pk)
         rows.update(answer=answer, size=len(answer), rights=rights, expires=expires)
 
     def free(self, row: Any) -> None:
         """Give the key back after a refusal, and keep what the view wrote all the same."""
         # Nothing is kept of a transaction that the view has given up.
         if not transaction.get_connection(row._state.db).needs_rollback:
-            get_table().filter(pk=row.pk).delete()
+            get_records().filter(pk=row.pk).delete()
 
     def undo(self, row: Any) -> None:
         """Give the key back after a crash, and take back what the view wrote."""
@@ -236,14 +232,14 @@ class IntendedChange:
             Throttled: if so many answers are kept for the owner that no change is remembered.
         """
         now = timezone.now()
-        kept = get_table().filter(owner=self.owner[:OWNER_LENGTH], expires__gt=now)
+        kept = get_records().filter(owner=self.owner[:OWNER_LENGTH], expires__gt=now)
         usage = kept.aggregate(count=Count("pk"), size=Sum("size"), first=Min("expires"))
         has_room = usage["count"] < MAX_RECORDS and (usage["size"] or 0) < MAX_SIZE
         if not has_room and not kept.filter(pk=self.digest).exists():
             text = _("Too many changes of yours are remembered by their idempotency keys.")
             raise Throttled((usage["first"] - now).total_seconds(), text)
         try:
-            return get_table().create(
+            return get_records().create(
                 digest=self.digest,
                 owner=self.owner[:OWNER_LENGTH],
                 key=self.key,
@@ -262,8 +258,8 @@ class IntendedChange:
             KeyReused: if the key was used for another change.
         """
         # Locked, so that databases whose transactions see the past show the row as it is now.
-        with transaction.atomic(using=get_table().db):
-            row = get_table().select_for_update().filter(pk=self.digest).first()
+        with transaction.atomic(using=get_records().db):
+            row = get_records().select_for_update().filter(pk=self.digest).first()
             if row is None:
                 return None
             if row.expires <= timezone.now():

@@ -135,6 +135,11 @@ def test_the_admin_lists_filters_and_searches(rows, site):
     assert [row.request_id for row in found] == ["req_1"]
 
 
+def test_a_project_without_time_zones(rows, settings):
+    settings.USE_TZ = False
+    assert len(run("--since", "1d", "--until", "2100-01-01").splitlines()) == 2
+
+
 def test_the_admin_shows_a_call_and_escapes_it(rows, site):
     pk = AuditedCall.objects.get(request_id="req_1").pk
     page = site.get(reverse("admin:drf_mcp_audit_auditedcall_change", args=[pk])).content.decode()

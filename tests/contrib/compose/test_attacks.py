@@ -10,6 +10,8 @@ import pytest
 from rest_framework.authtoken.models import Token
 
 from drf_mcp.contrib.compose.models import KeptProgram
+from drf_mcp.exceptions import Unavailable
+from drf_mcp.tools import registry
 from example_project.shop.models import Customer
 
 pytestmark = pytest.mark.django_db
@@ -154,6 +156,20 @@ def test_a_stopped_program_is_not_resumed_with_fewer_rights(staff, configure):
     user.is_staff = False
     user.save()
     assert staff.resume(stopped).is_error
+    assert Customer.objects.filter(pk=customer.pk).exists()
+
+
+def test_a_stopped_program_does_not_go_on_while_rights_are_unknown(staff, configure, monkeypatch):
+    configure(CONFIRM=True)
+    stopped, customer = stop(staff)
+
+    def fail(*args) -> None:
+        raise Unavailable()
+
+    with monkeypatch.context() as patch:
+        view_class = registry.tool("customers_list").endpoint.view_class
+        patch.setattr(view_class, "check_permissions", fail)
+        assert staff.go_on(stopped).code == "UNAVAILABLE"
     assert Customer.objects.filter(pk=customer.pk).exists()
 
 

@@ -17,7 +17,7 @@ from drf_mcp.contrib.rules.proposal_store import ProposalStore, expire
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.contrib.rules.signals import proposal_ended, proposal_made
 from drf_mcp.contrib.tokens.models import AgentToken
-from drf_mcp.exceptions import Conflict
+from drf_mcp.exceptions import Conflict, Unavailable
 from drf_mcp.tools import registry
 from example_project.shop.models import Order
 from tests.agents import Agent
@@ -436,6 +436,20 @@ def test_a_caller_who_lost_the_rights(propose, approver, order):
     run_proposal(row.pk)
     assert state(row) == "failed"
     assert not is_refunded(order)
+
+
+def test_an_answer_is_not_given_while_the_rights_are_not_known(
+    propose, approver, alice, monkeypatch
+):
+    row = run_proposal(approve(propose(), approver()).pk)
+    view_class = registry.tool("orders_refund").endpoint.view_class
+
+    def fail(*args) -> None:
+        raise Unavailable()
+
+    monkeypatch.setattr(view_class, "check_permissions", fail)
+    result = alice.call("proposals_retrieve", id=row.pk)
+    assert (result.code, result.data.get("answer")) == ("UNAVAILABLE", None)
 
 
 def test_a_token_that_was_revoked(propose, approver, agent_of, order):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
@@ -16,7 +17,7 @@ from django.utils.translation import ngettext
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.management.base import ANONYMOUS, MCPCommand
-from drf_mcp.management.screen import UsageError
+from drf_mcp.management.screen import UsageError, find_local_time
 
 SHOWN = 50
 CHUNK = 2_000
@@ -92,10 +93,14 @@ class Command(MCPCommand):
             raise ArgumentTypeError(f"{text!r} is neither a date nor an age such as 12h.")
         if not isinstance(moment, datetime):
             moment = datetime.combine(moment, time())
-        return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+        if settings.USE_TZ and timezone.is_naive(moment):
+            return timezone.make_aware(moment)
+        if not settings.USE_TZ and timezone.is_aware(moment):
+            return timezone.make_naive(moment)
+        return moment
 
     def describe(self, row: AuditedCall) -> str:
-        when = timezone.localtime(row.time).strftime("%Y-%m-%d %H:%M:%S")
+        when = f"{find_local_time(row.time):%Y-%m-%d %H:%M:%S}"
         verdict = f"{row.verdict} {row.code}".strip()
         who = row.user_label or row.user_pk or row.address or ANONYMOUS
         parts = [when, who, row.tool or row.method, verdict]

@@ -5,14 +5,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.color import no_style
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.contrib.rules.proposal_store import APPROVED, OPEN, ProposalStore
 from drf_mcp.contrib.rules.proposing import run_proposal
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.management.screen import Screen, UsageError
+from drf_mcp.management.screen import Screen, UsageError, find_local_time
 from drf_mcp.option_types.spelling import ask_nearest, find_nearest
 
 NAMES = ["proposal_id", "tool", "user_label", "status", "rule", "reason", "arguments", "shown"]
@@ -89,8 +88,7 @@ class Command(MCPCommand):
             raise UsageError(self.write_reason(exc)) from exc
 
     def get_cells(self, row: Any) -> tuple[str, ...]:
-        since = timezone.localtime(row.created) if timezone.is_aware(row.created) else row.created
-        status = str(row.get_status_display())
+        status, since = str(row.get_status_display()), find_local_time(row.created)
         return row.proposal_id, row.tool, row.user_label, status, f"{since:%Y-%m-%d %H:%M}"
 
     def as_data(self, row: Any) -> dict[str, Any]:

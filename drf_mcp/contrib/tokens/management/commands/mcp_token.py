@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.contrib.tokens.models import KEY, AgentToken, get_end
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.management.screen import Screen, UsageError
+from drf_mcp.management.screen import Screen, UsageError, find_local_time
 from drf_mcp.management.tool_reports import find_report
 from drf_mcp.transports.in_process import LocalEndpoint
 
@@ -121,10 +121,7 @@ class Command(MCPCommand):
         )
 
     def show_time(self, value: datetime | None) -> str:
-        if value is None:
-            return _("never")
-        local = timezone.localtime(value) if timezone.is_aware(value) else value
-        return f"{local:%Y-%m-%d %H:%M}"
+        return _("never") if value is None else f"{find_local_time(value):%Y-%m-%d %H:%M}"
 
     def why(self, options: dict[str, Any]) -> None:
         token = self.get_token(options["token"])
