@@ -169,7 +169,7 @@ def test_a_stopped_program_does_not_go_on_while_rights_are_unknown(staff, config
     with monkeypatch.context() as patch:
         view_class = registry.tool("customers_list").endpoint.view_class
         patch.setattr(view_class, "check_permissions", fail)
-        assert staff.go_on(stopped).code == "UNAVAILABLE"
+        assert staff.resume(stopped).code == "UNAVAILABLE"
     assert Customer.objects.filter(pk=customer.pk).exists()
 
 
