@@ -13,10 +13,10 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import CURRENT, RETURN_EARLY, STANDARD, Inspection
+from drf_mcp.introspection.parsers import Renaming, rename_schema
 from drf_mcp.introspection.paths import PathParameters
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.query.parameters import QueryParameters
-from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body import RequestBody
 from drf_mcp.introspection.shared_fields import describe_once
 from drf_mcp.introspection.source.handlers import read_handler
@@ -150,7 +150,7 @@ class ResponseSchema:
         if not used or used[0] == "destroy" or not is_drf_code(view_class, *used):
             return {}
         hooks = ("dispatch", "finalize_response", "get_serializer")
-        renames = renaming.gives_other_names
+        renames = renaming.only_renames
         if not is_drf_code(view_class, *hooks) or not self.has_one_serializer():
             return {}
         if not renames and not self.renders_data():
@@ -158,7 +158,7 @@ class ResponseSchema:
         describe = self.describe_list if used[0] == "list" else self.describe_object
 
         def describe_renamed() -> Schema:
-            return renaming.rename_response(describe())
+            return rename_schema(describe(), renaming.render_key)
 
         return inspection.attempt(describe_renamed if renames else describe, RETURN_EARLY, {})
 

@@ -1,4 +1,4 @@
-"""A serializer as the form that a client shows to its user."""
+"""A serializer as the form in which a client asks its user for values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rest_framework.fields import empty
 
 from drf_mcp.introspection.names import sounds_secret
 
-# The type and format of each class; a subclass is as its nearest. Choices have their own.
+# The type and format of each field class; a subclass has those of its nearest base.
 TYPES: Mapping[type, dict[str, str]] = {
     serializers.BooleanField: {"type": "boolean"},
     serializers.IntegerField: {"type": "integer"},
@@ -36,12 +36,12 @@ LENGTHS = {"min_length": "minLength", "max_length": "maxLength"}
 
 
 def describe_form(serializer: Any, answered: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a form without the fields of a serializer that have a value already.
+    """Return the schema of a form for the fields of a serializer that have no value yet.
 
     Raises:
-        ImproperlyConfigured: if no form may ask for one of the fields, or none can.
+        ImproperlyConfigured: if a form must not ask for one of the fields, or has no input for it.
     """
-    asked = {n: field for n, field in find_sendable(serializer).items() if n not in answered}
+    asked = {n: field for n, field in get_writable_fields(serializer).items() if n not in answered}
     properties = {name: describe_field(field) for name, field in asked.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [name for name, field in asked.items() if field.required]:
@@ -53,11 +53,12 @@ def find_values(serializer: Any, data: Any) -> dict[str, Any]:
     """Return the values that a request's data has for the fields of a serializer."""
     if not isinstance(data, Mapping):
         return {}
-    found = {name: field.get_value(data) for name, field in find_sendable(serializer).items()}
+    found = {name: field.get_value(data) for name, field in get_writable_fields(serializer).items()}
     return {name: value for name, value in found.items() if value is not empty}
 
 
-def find_sendable(serializer: Any) -> Mapping[str, Any]:
+def get_writable_fields(serializer: Any) -> Mapping[str, Any]:
+    """Return the fields for which a request may send values, by name."""
     return {
         name: field
         for name, field in serializer.fields.items()
@@ -67,7 +68,7 @@ def find_sendable(serializer: Any) -> Mapping[str, Any]:
 
 def find_faults(serializer: Any) -> Iterator[str]:
     """Yield why fields cannot be asked for, a sentence for each."""
-    yield from filter(None, map(find_fault, find_sendable(serializer).values()))
+    yield from filter(None, map(find_fault, get_writable_fields(serializer).values()))
 
 
 def find_fault(field: Any) -> str:

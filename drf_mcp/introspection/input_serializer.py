@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from rest_framework.serializers import ListSerializer, Serializer
 
 from drf_mcp.introspection.findings import attempt, make_finding
-from drf_mcp.introspection.forms import find_sendable
+from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
@@ -80,7 +80,7 @@ class InputSerializer:
         reads_whole = self.reading is not None and self.reading.reads_whole
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
-        return serializer if find_sendable(serializer) else None
+        return serializer if get_writable_fields(serializer) else None
 
     def get_view_serializer(self) -> Any:
         view = self.view

@@ -15,12 +15,11 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import Finding, attempt
-from drf_mcp.introspection.forms import find_faults, find_sendable
+from drf_mcp.introspection.forms import find_faults, get_writable_fields
 from drf_mcp.introspection.input_serializer import InputSerializer
 from drf_mcp.introspection.inspection import CHECK_ANNOTATION, RETURN_EARLY, Inspection
-from drf_mcp.introspection.parsers import ViewParsers
+from drf_mcp.introspection.parsers import Renaming, ViewParsers
 from drf_mcp.introspection.portable import combine
-from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.serializer_fields import (
     describe_uniqueness,
     find_listed,
@@ -243,18 +242,18 @@ class RequestBody:
 
     def get_document(self, body: Body) -> Body:
         inspection, parsers = self.inspection, self.parsers
-        text = None if body.is_file else parsers.text
+        text = None if body.is_file else parsers.text_parser
         if text is not None and body.kind != "none":
             words = _("The view reads no JSON, but %(type)s.") % {"type": text.media_type}
             inspection.add_finding(words, PARSE_JSON)
             return parsers.get_document(text, body)
-        # A parser that cannot be asked is found again when it is asked what it renames.
+        # A parser that fails here fails again in rename_body, which leaves the finding.
         refusal = attempt(lambda: parsers.get_refusal(body), None)
         if not refusal:
             return body
         words = _("The view's parser reads documents of its own: %(refusal)s")
         inspection.add_finding(words % {"refusal": refusal}, DOCUMENT)
-        return parsers.get_document(parsers.json, body)
+        return parsers.get_document(parsers.json_parser, body)
 
 
 # A body, the keys that the handler reads besides, and what was found.
@@ -265,7 +264,7 @@ class SerializerBody:
     def __init__(self, inspection: Inspection, serializer: Any) -> None:
         self.inspection = inspection
         self.serializer = serializer
-        self.takes_json = ViewParsers(inspection.view).json is not None
+        self.takes_json = ViewParsers(inspection.view).json_parser is not None
 
     def get_body(self) -> Body:
         inspection = self.inspection
@@ -287,7 +286,7 @@ class SerializerBody:
         body = self.describe_fields()
         if body.kind != "object":
             return body, none
-        for name, field in find_sendable(self.serializer).items():
+        for name, field in get_writable_fields(self.serializer).items():
             if not is_drf_code(type(field), "get_value"):
                 words = _("The field '%(name)s' may read other members of the body, too.")
                 self.inspection.add_finding(words % {"name": name}, NAME_MEMBERS)
@@ -332,7 +331,7 @@ class SerializerBody:
                 lambda: describe_uniqueness(self.serializer), RETURN_EARLY, rules
             )
         listed = find_listed(self.serializer)
-        for name, field in find_sendable(self.serializer).items():
+        for name, field in get_writable_fields(self.serializer).items():
             describe = partial(self.describe_field, field, rules.get(name, ""), is_closed)
             let = _("Let the field '%(name)s' be built without a caller.") % {"name": name}
             yield Parameter(

@@ -12,7 +12,7 @@ from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import FieldDescriber, make_array
-from drf_mcp.introspection.forms import find_sendable
+from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.inspection import find_hidden_fields
 from drf_mcp.introspection.model_fields import describe_input, describe_stored, find_model_field
 from drf_mcp.introspection.source.members import is_drf_code
@@ -43,13 +43,13 @@ def is_required(field: Any) -> bool:
         if isinstance(row.parent, serializers.ListSerializer) and row.parent is not row.root:
             model = getattr(getattr(row, "Meta", None), "model", None)
             keys = {"id", "pk", "uuid", "url", model._meta.pk.name if model is not None else "id"}
-            if not any(keys & {name, key.source} for name, key in find_sendable(row).items()):
+            if not any(keys & {name, key.source} for name, key in get_writable_fields(row).items()):
                 return True
     return False
 
 
 def find_listed(serializer: Any) -> Mapping[str, AnyField]:
-    hidden, fields = find_hidden_fields(serializer), find_sendable(serializer).items()
+    hidden, fields = find_hidden_fields(serializer), get_writable_fields(serializer).items()
     return {name: field for name, field in fields if name not in hidden or field.required}
 
 

@@ -15,7 +15,7 @@ from rest_framework import fields, relations, serializers
 
 from drf_mcp.introspection.described_field import DescribedField, is_extension_validator
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.forms import find_sendable
+from drf_mcp.introspection.forms import get_writable_fields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.parsers import ViewParsers
@@ -106,7 +106,7 @@ def describe_value(field: Any, takes_json: bool) -> ValueInfo:
 
 
 def find_members(serializer: Any) -> MemberNames:
-    writable = find_sendable(serializer)
+    writable = get_writable_fields(serializer)
     read_only = frozenset(name for name in serializer.fields if name not in writable)
     return MemberNames((*writable, *find_further_keys(serializer)), read_only)
 
@@ -156,7 +156,7 @@ def find_type_member(field: Any) -> str:
 def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     yield place, field
     if isinstance(field, serializers.Serializer):
-        for name, member in () if is_recursive(field) else find_sendable(field).items():
+        for name, member in () if is_recursive(field) else get_writable_fields(field).items():
             yield from walk_fields(member, (*place, name))
         return
     child = getattr(field, "child_relation", None) or getattr(field, "child", None)
@@ -180,7 +180,7 @@ def find_further_keys(serializer: Any) -> list[str]:
         for member in filter(inspect.isfunction, vars(base).values())
         for key in find_keys_of_method(member)
     ]
-    writable = find_sendable(serializer)
+    writable = get_writable_fields(serializer)
     return [key for key in dict.fromkeys(found) if key not in writable]
 
 

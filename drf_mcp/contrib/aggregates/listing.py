@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from drf_mcp.contrib.aggregates.columns import Columns, NotAColumn
 from drf_mcp.contrib.aggregates.figures import COUNT, ORDERS, Figures, Terms
 from drf_mcp.dispatch.shown_rows import find_obstacle, find_queryset_fault
-from drf_mcp.introspection.renaming import Renaming
+from drf_mcp.introspection.parsers import Renaming
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.routes import Route
@@ -172,7 +172,7 @@ class ShownKey(serializers.ChoiceField):
 def find_key_writer(view: Any) -> Callable[[str], str]:
     """Return what writes a name as the view's renderer does, such as in camel case."""
     renaming = Renaming(view)
-    return functools.cache(renaming.render_key) if renaming.gives_other_names else str
+    return functools.cache(renaming.render_key) if renaming.only_renames else str
 
 
 def read_arguments(

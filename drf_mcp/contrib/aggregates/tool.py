@@ -25,7 +25,7 @@ from drf_mcp.dispatch.shown_rows import find_queryset_fault
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.findings import Finding, attempt
 from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, locate_view
-from drf_mcp.introspection.renaming import rename_schema
+from drf_mcp.introspection.parsers import rename_schema
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.option_types.spelling import find_nearest, join_alternatives, join_names
 from drf_mcp.tools.arguments.call import Call

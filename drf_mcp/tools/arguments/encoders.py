@@ -175,7 +175,7 @@ def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> Bo
     neither JSON nor a form gets a text as the caller sent it.
     """
     readers, parsers, value_info = ViewParsers(view), view.parser_classes, body.all_value_info
-    text, expected = readers.text, body.kind in ("object", "either")
+    text, expected = readers.text_parser, body.kind in ("object", "either")
     if readers.reads_whole_file or body.is_file:
         return FileBody("" if text is None or "*" in text.media_type else text.media_type)
     forms: dict[Place, str] = {(): "parts"} if body.kind in ("list", "either") else {}
@@ -185,9 +185,9 @@ def choose_encoder(view: APIView, body: Body, *, is_partial: bool = False) -> Bo
         files = MultiPartBody(expected, forms, is_partial)
     elif readers.reads_raw_files:
         files = FileBody("")
-    if readers.json is not None:
+    if readers.json_parser is not None:
         files = files if find_uploads(value_info) else None
-        return BodyEncoder(readers.json.media_type, expected, files)
+        return BodyEncoder(readers.json_parser.media_type, expected, files)
     for parser in parsers:
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files
