@@ -123,10 +123,11 @@ class InputSerializer:
         options = {"many": True} if many or call.many else {}
         if call.serializer_class is None:
             return self.view.get_serializer(**options)
-        return self.get_class(call)(context=self.context, **options)
-
-    def get_class(self, call: SerializerCall) -> Any:
-        return getattr(self.view, call.attribute) if call.attribute else call.serializer_class
+        # An attribute of the view's class may be another one on the instance.
+        own: Any = call.serializer_class
+        if call.attribute:
+            own = getattr(self.view, call.attribute)
+        return own(context=self.context, **options)
 
     @property
     def context(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import inspect
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.db import DatabaseError, connections
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext, gettext_noop
 from rest_framework.renderers import JSONRenderer
@@ -24,6 +25,7 @@ from rest_framework.schemas import DefaultSchema
 from rest_framework.settings import api_settings
 from rest_framework.viewsets import ViewSetMixin
 
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import Finding, attempt, make_finding
 from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
 from drf_mcp.introspection.source.members import (
@@ -31,7 +33,8 @@ from drf_mcp.introspection.source.members import (
     get_synchronous_name,
     is_drf_code,
 )
-from drf_mcp.introspection.types import Schema
+from drf_mcp.introspection.text import clean_text
+from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 Value = TypeVar("Value")
 RETURN_EARLY = gettext_noop(
@@ -73,7 +76,9 @@ class Inspection:
         self.new_view = copy.copy(view)
         own = inspect.getattr_static(type(view), "get_serializer_context", None)
         if inspect.isfunction(own) and not is_drf_code(type(view), "get_serializer_context"):
-            added: Any = AddedContext(view.get_serializer_context)
+            # The view is asked when a serializer reads what the view adds, which few serializers do
+            # while they are described: it may need a caller, or ask the database.
+            added: Any = SimpleLazyObject(partial(attempt, view.get_serializer_context, {}))
             stock = {"request": view.request, "format": getattr(view, "format_kwarg", None)}
             view.get_serializer_context = lambda: ChainMap({**stock, "view": view}, added)
         self.method = method.upper()
@@ -161,7 +166,9 @@ class Inspection:
             return None
         if getattr(view, "queryset", None) is None and is_drf_code(type(view), "get_queryset"):
             return None
-        with refused_queries():
+        # A get_queryset() that asks the database, such as for the parent that the URL names, would
+        # find no row: the URL has placeholders.
+        with wrapped_queries(refuse_query):
             found = self.attempt(view.get_queryset, RETURN_EARLY, None)
             # A view may refuse an anonymous caller.
             if not hasattr(found, "model"):
@@ -198,40 +205,12 @@ class Inspection:
         self.findings.append(Finding(self.place, message, gettext(remedy)))
 
 
-class AddedContext(Mapping[str, Any]):
-    # The members that a view adds to the context of its serializers. To find them may cost a query,
-    # and few serializers read one while they are described: the view is asked at the first read.
-
-    def __init__(self, find: Callable[[], Mapping[str, Any]]) -> None:
-        self.find = find
-
-    @cached_property
-    def members(self) -> Mapping[str, Any]:
-        return attempt(self.find, {})  # it may need a caller
-
-    def __getitem__(self, name: str) -> Any:
-        return self.members[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.members)
-
-    def __len__(self) -> int:
-        return len(self.members)
-
-
 class RefusedQuery(DatabaseError):
     """A query that was not sent to the database."""
 
 
-@contextlib.contextmanager
-def refused_queries() -> Iterator[None]:
-    # A get_queryset() that asks the database, such as for the parent that the URL names, would find
-    # no row: the URL has placeholders.
-    def raise_refusal(*args: Any) -> Any:
-        raise RefusedQuery("Nothing is asked of a database while querysets are described.")
-
-    with wrapped_queries(raise_refusal):
-        yield
+def refuse_query(*args: Any) -> Any:
+    raise RefusedQuery("Nothing is asked of a database while querysets are described.")
 
 
 @contextlib.contextmanager
@@ -351,3 +330,43 @@ def find_declared_model(view: Any) -> Any:
 
 def find_serializer_model(serializer_class: Any) -> Any:
     return getattr(getattr(serializer_class, "Meta", None), "model", None)
+
+
+# --- Parameters that paginators, filter backends and people declare as OpenAPI has them -----------
+
+# Older declarations have these next to the name and not in a schema.
+INLINE = ("type", "enum", "items", "format", "default", "minimum", "maximum", "pattern")
+
+
+def find_declared_parameters(source: Any, view: Any) -> Parameters:
+    # An extension of drf-spectacular that speaks for the source is asked instead.
+    annotations = CURRENT.get()
+    declared = annotations.filter_parameters(source) if annotations is not None else None
+    if declared is None:
+        declare = getattr(source, "get_schema_operation_parameters", None)
+        declared = () if declare is None else declare(view)
+    in_query = (each for each in declared if each.get("in", "query") == "query")
+    return tuple(map(read_openapi_parameter, in_query))
+
+
+def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
+    inline = {name: declared[name] for name in INLINE if name in declared}
+    schema: Schema = declared.get("schema") or inline
+    description = clean_text(declared.get("description")) or clean_text(schema.get("description"))
+    bare = {name: value for name, value in schema.items() if name != "description"}
+    # Example Objects and the value itself, as OpenAPI has them next to a schema.
+    named = declared.get("examples") or {}
+    objects = named.values() if isinstance(named, Mapping) else ()
+    examples = [e["value"] for e in objects if isinstance(e, Mapping) and "value" in e]
+    if "example" in declared:
+        examples.append(declared["example"])
+    # OpenAPI repeats the key of an array by default.
+    multiple = "comma" if declared.get("explode") is False else "repeat"
+    return Parameter(
+        name=str(declared["name"]),
+        schema=explain(
+            FieldSchema(bare).with_example(examples[0]) if examples else bare, description
+        ),
+        required=bool(declared.get("required")),
+        multiple=multiple if schema.get("type") == "array" else None,
+    )

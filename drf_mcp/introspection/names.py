@@ -27,9 +27,7 @@ def make_portable_name(name: str) -> str:
     # Different names may meet in one portable name: the caller has to tell them apart.
     if is_portable(name):
         return name
-    portable = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    if not name.endswith("_"):
-        portable = portable.rstrip("_")
+    portable = re.sub(r"[^A-Za-z0-9_]", "_", name).rstrip("_")
     if not portable or portable[0].isdigit():
         portable = f"_{portable}"
     if len(portable) <= LONGEST:

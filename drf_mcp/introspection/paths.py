@@ -19,10 +19,14 @@ from rest_framework.versioning import (
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, find_declared_model
+from drf_mcp.introspection.inspection import (
+    RETURN_EARLY,
+    Inspection,
+    find_declared_model,
+    read_openapi_parameter,
+)
 from drf_mcp.introspection.model_fields import describe_input, find_model_field, find_shown_name
 from drf_mcp.introspection.names import translate_pattern
-from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name

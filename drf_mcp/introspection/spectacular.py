@@ -29,7 +29,6 @@ from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.openapi import to_json_schema
 from drf_mcp.introspection.portable import resolve_references
 from drf_mcp.introspection.types import UNDECLARED, AnyField, Schema
 
@@ -202,3 +201,52 @@ class SpectacularAnnotations:
             schemas = {name: component.schema for (name, _), component in components}
             document = {"components": {"schemas": schemas}}
             return to_json_schema(resolve_references(schema, document))
+
+
+# --- Schemas of OpenAPI 3.0 as JSON Schema --------------------------------------------------------
+
+# Keywords that JSON Schema does not know, or that say nothing of input.
+ANNOTATIONS = frozenset(
+    {"nullable", "readOnly", "discriminator", "xml", "externalDocs", "example", "deprecated"}
+)
+NESTED = ("items", "additionalProperties", "not")
+COMBINED = ("allOf", "anyOf", "oneOf")
+
+
+def to_json_schema(schema: Any) -> Schema:
+    """Return a schema of OpenAPI 3.0 as JSON Schema, without members that are read-only."""
+    schema = schema if isinstance(schema, dict) else {}
+    made: Schema = {
+        name: value
+        for name, value in schema.items()
+        if name not in ANNOTATIONS and not name.startswith("x-")
+    }
+    for flag, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        # OpenAPI 3.0 has the bound and a flag.
+        if isinstance(made.get(flag), bool) and made.pop(flag) and bound in made:
+            made[flag] = made.pop(bound)
+    for name in COMBINED:
+        if isinstance(made.get(name), list):
+            made[name] = list(map(to_json_schema, made[name]))
+    for name in NESTED:
+        if isinstance(made.get(name), dict):
+            made[name] = to_json_schema(made[name])
+    if isinstance(made.get("properties"), dict):
+        made["properties"] = {
+            name: to_json_schema(member)
+            for name, member in made["properties"].items()
+            if not (isinstance(member, dict) and member.get("readOnly") is True)
+        }
+        required = made.pop("required", None) or ()
+        if required := [name for name in required if name in made["properties"]]:
+            made["required"] = required
+    if schema.get("nullable") is not True:
+        return made
+    if "enum" in made and None not in made["enum"]:
+        made["enum"] = [*made["enum"], None]
+    if isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+    elif any(name in made for name in COMBINED):
+        words = {"description": made.pop("description")} if "description" in made else {}
+        return {**words, "anyOf": [made, {"type": "null"}]}
+    return made

@@ -14,8 +14,7 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.findings import attempt, make_finding
-from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection
-from drf_mcp.introspection.openapi import find_declared_parameters
+from drf_mcp.introspection.inspection import RETURN_EARLY, Inspection, find_declared_parameters
 from drf_mcp.introspection.source.members import (
     asks_who_calls,
     find_class_attribute,
@@ -136,11 +135,8 @@ class OrderingParameters(BackendParameters):
         return (replace(found, role="sort", terms=tuple(names or ())),)
 
     def get_names(self) -> list[str]:
-        queryset = self.inspection.queryset
-        if queryset is None and isinstance(self.declared, (list, tuple)):
-            return [name if isinstance(name, str) else name[0] for name in self.declared]
         context = {"request": self.view.request}
-        valid = self.backend.get_valid_fields(queryset, self.view, context)
+        valid = self.backend.get_valid_fields(self.inspection.queryset, self.view, context)
         return list(dict.fromkeys(str(name) for name, _ in valid))
 
     def has_fixed_terms(self) -> bool:

@@ -61,6 +61,16 @@ BOUNDS = {
     "maxLength": "max_length",
 }
 
+PACKAGES = frozenset({"django", "django_filters"})
+COMMAS = "Multiple values may be separated by commas."
+UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
+BOUND_WORDS = {
+    "gt": gettext_noop("More than this"),
+    "gte": gettext_noop("This or more"),
+    "lt": gettext_noop("Less than this"),
+    "lte": gettext_noop("This or less"),
+}
+
 
 class FilterParameters:
     # A filter is described by its form field, and by its column where that field would have to ask
@@ -72,7 +82,6 @@ class FilterParameters:
         self.is_lenient = is_lenient
         self.model = getattr(item, "model", None)
         self.column = find_model_field(self.model, item.field_name)
-        self.words = FilterWords(item, name)
 
     @property
     def is_plain(self) -> bool:
@@ -127,7 +136,7 @@ class FilterParameters:
 
     def describe_column(self, column: Any, sentence: str = "") -> Parameter:
         extra = self.item.extra
-        words = self.words.name_purpose(self.item.label, {})
+        words = self.name_purpose(self.item.label, {})
         purpose = clean_text(extra.get("help_text")) or words
         schema = explain(describe_input(column) or STRING, purpose, sentence)
         several = isinstance(self.item, filters.MultipleChoiceFilter)
@@ -229,9 +238,43 @@ class FilterParameters:
         return None if to_many else FilterPart(self.name, field, item.field_name, end)
 
     def explain(self, schema: Schema, field: Any) -> Schema:
-        purpose = self.words.get_purpose(field, schema)
+        purpose = self.get_purpose(field, schema)
         words = explain({}, purpose, schema.get("description", ""))
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
+
+    # --- What the description says ------------------------------------------------------------
+
+    def get_purpose(self, field: Any, schema: Schema) -> str:
+        help_text = clean_text(field.help_text)
+        if help_text == gettext(COMMAS):  # django-filter's own, and an array here
+            help_text = ""
+        return help_text or self.name_purpose(field.label, schema)
+
+    def name_purpose(self, label: Any, schema: Schema) -> str:
+        named = clean_text(label)
+        if not says_more(named, self.name) or UNNAMED in named:
+            return self.get_help_text()
+        if not self.has_generated_label(named):
+            return named
+        # The filter's name says the rest of what django-filter's label says.
+        is_number = schema.get("type") in ("integer", "number")
+        return gettext(BOUND_WORDS.get(self.item.lookup_expr, "")) if is_number else ""
+
+    def has_generated_label(self, label: str) -> bool:
+        """Whether both label and name are those that django-filter gives a filter."""
+        item = self.item
+        names = (item.field_name, f"{item.field_name}__{item.lookup_expr}")
+        if self.model is None or item.exclude or self.name not in names:
+            return False
+        return bool(label == label_for_filter(self.model, item.field_name, item.lookup_expr))
+
+    def get_help_text(self) -> str:
+        # That of the model field: a filter has its label alone, which may be its name. Django's own
+        # models speak to people who fill in a form ("Required. 150 characters or fewer.").
+        field = self.column
+        if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
+            return ""
+        return clean_text(getattr(field, "help_text", ""))
 
 
 def find_separator(field: Any) -> str | None:
@@ -248,53 +291,3 @@ def refuses_all(field: Any) -> bool:
     # An ``in`` of a many-to-many field: its values come one by one, and are no lists.
     owners = (vars(base) for base in type(field).__mro__)
     return [own["clean"] for own in owners if "clean" in own][:2] == REFUSING
-
-
-PACKAGES = frozenset({"django", "django_filters"})
-COMMAS = "Multiple values may be separated by commas."
-UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
-BOUND_WORDS = {
-    "gt": gettext_noop("More than this"),
-    "gte": gettext_noop("This or more"),
-    "lt": gettext_noop("Less than this"),
-    "lte": gettext_noop("This or less"),
-}
-
-
-class FilterWords:
-    def __init__(self, item: filters.Filter, name: str) -> None:
-        self.item = item
-        self.name = name
-        self.model = getattr(item, "model", None)
-
-    def get_purpose(self, field: Any, schema: Schema) -> str:
-        help_text = clean_text(field.help_text)
-        if help_text == gettext(COMMAS):  # django-filter's own, and an array here
-            help_text = ""
-        return help_text or self.name_purpose(field.label, schema)
-
-    def name_purpose(self, label: Any, schema: Schema) -> str:
-        named = clean_text(label)
-        if not says_more(named, self.name) or UNNAMED in named:
-            return self.get_help_text()
-        if not self.is_own(named):
-            return named
-        # The filter's name says the rest of what django-filter's label says.
-        is_number = schema.get("type") in ("integer", "number")
-        return gettext(BOUND_WORDS.get(self.item.lookup_expr, "")) if is_number else ""
-
-    def is_own(self, label: str) -> bool:
-        """Whether both label and name are those that django-filter gives a filter."""
-        item = self.item
-        names = (item.field_name, f"{item.field_name}__{item.lookup_expr}")
-        if self.model is None or item.exclude or self.name not in names:
-            return False
-        return bool(label == label_for_filter(self.model, item.field_name, item.lookup_expr))
-
-    def get_help_text(self) -> str:
-        # That of the model field: a filter has its label alone, which may be its name. Django's own
-        # models speak to people who fill in a form ("Required. 150 characters or fewer.").
-        field = find_model_field(self.model, self.item.field_name)
-        if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
-            return ""
-        return clean_text(getattr(field, "help_text", ""))

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework import pagination
 
 from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.openapi import find_declared_parameters
+from drf_mcp.introspection.inspection import find_declared_parameters
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 

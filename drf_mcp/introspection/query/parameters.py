@@ -15,8 +15,12 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.described_field import DescribedField
 from drf_mcp.introspection.findings import attempt
-from drf_mcp.introspection.inspection import RETURN_EARLY, WRITE_PLAINLY, Inspection
-from drf_mcp.introspection.openapi import read_openapi_parameter
+from drf_mcp.introspection.inspection import (
+    RETURN_EARLY,
+    WRITE_PLAINLY,
+    Inspection,
+    read_openapi_parameter,
+)
 from drf_mcp.introspection.paths import find_version_parameters
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages

@@ -213,9 +213,11 @@ def find_body_use(function: Any) -> BodyUse:
 
 
 def read_handler(view_class: type, name: str) -> HandlerReading | None:
+    """Return what the handler and the methods that it calls do, None without readable source."""
     return follow_handler(view_class, name)
 
 
+# A cached function cannot be called with classes: mypy does not take them for hashable.
 @functools.lru_cache(maxsize=4096)
 def follow_handler(view_class: type, name: str) -> HandlerReading | None:
     function, home = find_member(view_class, name)

@@ -45,9 +45,11 @@ def is_drf_code(owner: type, *names: str) -> bool:
 
 
 def find_package(owner: type, name: str) -> str:
+    """Return the package whose code a member of a class runs, "" for no code."""
     return look_up_package(owner, name)
 
 
+# A cached function cannot be called with classes: mypy does not take them for hashable.
 @functools.lru_cache(maxsize=16384)
 def look_up_package(owner: type, name: str) -> str:
     attribute = inspect.getattr_static(owner, name, None)
@@ -145,7 +147,9 @@ def depends_on_request(owner: type, names: tuple[str, ...]) -> bool:
     seen = set(waiting)
     while waiting:
         for function in find_own(owner, waiting.pop()):
-            if not inspect.isfunction(function) or has_part(find_words(function), AROUND):
+            if not inspect.isfunction(function) or has_part(
+                find_names(function, keys=True), AROUND
+            ):
                 return True
             used = {name for name, _ in find_members_used(function.__code__)} - seen
             waiting += used
@@ -158,24 +162,18 @@ def has_part(words: Iterable[str], parts: tuple[str, ...]) -> bool:
     return any(part in spoken for part in parts)
 
 
-def find_names(function: Any) -> frozenset[str]:
-    """Return the names that a function and what it decorates use."""
-    layers = (layer.__code__ for layer, _ in unwrap_function(function))
-    return frozenset().union(*(names for names, _ in map(read_words, layers)))
-
-
-def find_words(function: Any) -> frozenset[str]:
-    """Return the names and the keys that a function and what it decorates use."""
-    layers = (layer.__code__ for layer, _ in unwrap_function(function))
-    return frozenset().union(*(names | keys for names, keys in map(read_words, layers)))
+def find_names(function: Any, *, keys: bool = False) -> frozenset[str]:
+    """Return the names, and the keys if asked for, in a function and in the one it decorates."""
+    found = [read_names(layer.__code__) for layer, _ in unwrap_function(function)]
+    return frozenset().union(*(names | texts if keys else names for names, texts in found))
 
 
 @functools.lru_cache(maxsize=4096)
-def read_words(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+def read_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     names, keys = {*code.co_names, *code.co_varnames, *code.co_freevars}, set[str]()
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            inner = read_words(constant)
+            inner = read_names(constant)
             names |= inner[0]
             keys |= inner[1]
         texts = constant if isinstance(constant, (tuple, frozenset)) else (constant,)
