@@ -48,13 +48,13 @@ SETTINGS: dict[str, Setting] = {
     "PERMISSION_CLASSES": Setting(
         ["rest_framework.permissions.IsAuthenticated"], ListOf(kinds.PERMISSION_CLASS)
     ),
-    # The OAuth issuers whose tokens you take. "/o" is one on the host of the endpoint. See
+    # The OAuth issuers whose tokens you accept. "/o" is a server on the host of the endpoint. See
     # docs/oauth.md.
     "AUTHORIZATION_SERVERS": Setting([], ListOf(kinds.ISSUER)),
     # The scopes that every token needs. See docs/oauth.md.
     "SCOPES": Setting([], ListOf(kinds.SCOPE)),
-    # What tokens are for, "https://shop.example/mcp". None: the address of the endpoint. See
-    # docs/oauth.md.
+    # The address that OAuth tokens are made for, "https://shop.example/mcp". None: the address of
+    # the endpoint. See docs/oauth.md.
     "RESOURCE": Setting(None, kinds.RESOURCE_URI.or_none()),
     # True leaves only the tools that read. A function, or its dotted path, decides for each
     # request. See docs/toolsets.md.
@@ -86,7 +86,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_TITLE": Setting(None, Text(lazy=True).or_none()),
     # The version that clients see. None: that of this package.
     "SERVER_VERSION": Setting(None, Text().or_none()),
-    # What hosts may show besides: {"description": ..., "icons": [...], "websiteUrl": ...}. See
+    # More that hosts may show: {"description": ..., "icons": [...], "websiteUrl": ...}. See
     # docs/naming.md.
     "SERVER_INFO": Setting({}, kinds.SERVER_INFO),
     # What a model reads when its client connects. None: written from the tools that the caller
@@ -120,8 +120,8 @@ SETTINGS: dict[str, Setting] = {
     # Seconds for which a process remembers which tools a caller may see, never more than LIST_TTL.
     # Calls always ask. 0: each list asks. See docs/many_tools.md.
     "LIST_CACHE_TTL": Setting(30, Number(0)),
-    # A file in which `manage.py mcp_warm` leaves what it described, for the processes of the server
-    # to start with. None: each process describes the tools. See docs/many_tools.md.
+    # A file into which `manage.py mcp_warm` writes the descriptions of tools; the processes of the
+    # server read it. None: each process describes the tools. See docs/many_tools.md.
     "DESCRIPTIONS_FILE": Setting(None, kinds.ABSOLUTE_PATH.or_none()),
     # --- Results --------------------------------------------------------------
     # The shape of every result: a class of drf_mcp.envelopes, or your own. See docs/envelopes.md.
@@ -134,14 +134,14 @@ SETTINGS: dict[str, Setting] = {
         "drf_mcp.dispatch.errors.ErrorMapper", Class("drf_mcp.dispatch.errors.ErrorMapper")
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open),
-    # "full" (its data as well) or "data" (its data alone, without words). See
+    # "full" (its data as well) or "data" (its data alone, undescribed). See
     # docs/arguments_and_schemas.md.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", "data").or_none()),
     # True gives reads an argument "fields", which selects from the answer. See
     # docs/large_results.md.
     "FIELDS_ARGUMENT": Setting(True, Flag()),
-    # True says in every result how long the call took and what it asked of the databases, as DEBUG
-    # does. See docs/observing.md.
+    # True adds to every result how long the call took and how many database queries it made, as
+    # DEBUG does. See docs/observing.md.
     "TELEMETRY": Setting(False, Flag()),
     # True adds the arguments of a call to its log record and span, secrets masked. See
     # docs/observing.md.

@@ -8,41 +8,48 @@ from typing import Any
 
 from docs.reference_pages.markdown import code, page, paragraph, table
 from drf_mcp import exceptions
-from drf_mcp.codes import CAUSES, CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
+from drf_mcp.codes import (
+    CAUSES,
+    CODES,
+    HANDLING,
+    PLAIN_WARNINGS,
+    STATUS_CODES,
+    WARNING_SEVERITIES,
+)
 from drf_mcp.dispatch.error_texts import PROBLEM_REMEDIES
 from drf_mcp.outcomes import Severity
 
 # When a failure has a standard code, where its status and cause do not say it.
 WHEN = {
     "VALIDATION_ERROR": "arguments that the view refuses; any other status below 500",
-    "CONFLICT": "a row that others protect; a unique or foreign key that the database keeps",
+    "CONFLICT": "a deletion that other rows forbid; a violated unique or foreign key",
     "MISSING_REQUIRED": "every problem is a missing argument",
     "DUPLICATE_ENTRY": "every problem is a value that is taken",
-    "INTERNAL_ERROR": "an exception that nobody expected; any other status of 500 or more",
+    "INTERNAL_ERROR": "an unexpected exception; any other status of 500 or more",
 }
 SOFT_MEANINGS = {
     "SOFT_FAILURE": "The view's answer is no, and the view gave it no code.",
-    "INPUT_REQUIRED": "A view asks for what the call lacks, and the client shows no forms.",
-    "VISIT_REQUIRED": "A view sends the user to a page, and the client opens none.",
+    "INPUT_REQUIRED": "The view needs more arguments, and the client shows no forms.",
+    "VISIT_REQUIRED": "The view sends the user to a page, and the client cannot open pages.",
     "CONFIRMATION_REQUIRED": "The call was not made yet: the answer says what it would do.",
-    "DECLINED": "The user declined what they were asked.",
+    "DECLINED": "The user said no to a question or a confirmation.",
 }
 WARNING_MEANINGS = {
     "CONTENT_TRUNCATED": "The answer was shortened to fit its budget, or cut at another limit.",
     "STALE_CACHE": "Cached data may be outdated.",
-    "PARTIAL_FAILURE": "A part of the work failed, the whole did not.",
-    "DEPRECATED_FIELD": "The answer has fields that will go.",
+    "PARTIAL_FAILURE": "A part of the work failed, the rest was done.",
+    "DEPRECATED_FIELD": "The answer has fields that will be removed.",
     "RATE_LIMIT_APPROACHING": "A tenth of the quota or less is left.",
     "FALLBACK_USED": "The primary source was not available.",
-    "ARCHIVE_UNAVAILABLE": "What was left out could not be kept.",
-    "ARCHIVE_FULL": "What was left out was not kept: the caller has as much there as one may have.",
-    "CONTENT_WITHHELD": "Some rows of kept content may not be read any more.",
-    "RIGHTS_CHANGED": "A change was made before, by a caller with other rights than now.",
-    "PAGE_SIZE_LIMITED": "A page has fewer rows than were asked for, and there are more.",
-    "UNKNOWN_FIELD": "An answer lacks a field that was asked for; the others are given.",
-    "EMPTY_LIST": "A list is empty, and the values of its filters or its parent may be why.",
-    "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, and is a link.",
-    "WARNING": "A warning that was given no code.",
+    "ARCHIVE_UNAVAILABLE": "What was left out could not be stored, so it cannot be fetched.",
+    "ARCHIVE_FULL": "What was left out was not stored: the caller's share of the archive is full.",
+    "CONTENT_WITHHELD": "The caller may no longer read some rows of the stored content.",
+    "RIGHTS_CHANGED": "The change was made earlier, with other rights than the caller has now.",
+    "PAGE_SIZE_LIMITED": "A page has fewer rows than the call asked for, and more rows follow.",
+    "UNKNOWN_FIELD": "The answer lacks a field that the call asked for.",
+    "EMPTY_LIST": "A list is empty, perhaps because of a filter or of its parent.",
+    "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, so the answer has a link to it.",
+    "WARNING": "A warning without a code.",
 }
 
 
@@ -100,8 +107,9 @@ def category_rows() -> Iterator[list[str]]:
 
 def warning_rows() -> Iterator[list[str]]:
     """Yield a row for each code that warnings of the package have."""
+    severities = {**WARNING_SEVERITIES, **PLAIN_WARNINGS}
     for name, meaning in WARNING_MEANINGS.items():
-        severity = WARNING_SEVERITIES.get(name, Severity.WARNING)
+        severity = severities.get(name, Severity.WARNING)
         yield [code(name), severity.value, meaning]
 
 
@@ -120,22 +128,22 @@ def first_line(documented: Any) -> str:
 
 
 CODES_HEAD = """\
-What `error_code`, `error_type`, the `code` of a problem and the `code` of a warning can be.
-[Errors a model can act on](../errors.md) says how to use them."""
+For clients and tests that react to errors: every `error_code`, `error_type`, and `code` of a
+problem or a warning. [Errors that a model can act on](../errors.md) shows how to raise them."""
 FAILURES_FOOT = """\
 An exception class of your own with another `default_code` gives that code in capitals, with the
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""
 PROBLEMS_HEAD = """\
-The code of a problem is REST framework's own, or that of your validator. An argument that does not
-exist has the code `unknown`, one that answers have and requests do not, `read_only`. These have
-advice of their own; any other says to correct the argument:"""
+The code of a problem is REST framework's, or your validator's. An argument that does not exist has
+the code `unknown`; a field that only answers have, `read_only`. For most codes the advice is to
+correct the argument. These codes have their own advice:"""
 WARNINGS_HEAD = """\
-These are the codes that the package gives or knows the severity of.
-[`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""
+The codes of the package's own warnings, and codes for your warnings that have a severity here.
+[`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other code as well."""
 SOFT_HEAD = """\
-The call itself worked, and the answer is no: `isError` is left out, and `success` is false."""
+The call worked, and the answer is no: the result has no `isError`, and `success` is false."""
 PROTOCOL_HEAD = """\
 A message that cannot be served is answered by a JSON-RPC error, never by a tool's result."""
 PROTOCOL_FOOT = """\
-In revision 2026-07-28, `-32601` has the HTTP status 404. What the endpoint turns away before it
-reads the message has its HTTP status as the code: 400, 401, 403, 411, 413, 415."""
+In revision 2026-07-28, `-32601` has the HTTP status 404. If the endpoint refuses a request before
+it reads the message, the code is the HTTP status: 400, 401, 403, 411, 413, 415."""

@@ -32,9 +32,9 @@ class Setting:
 
 
 GROUP = re.compile(r"-{3} (?P<name>.+?) -{3,}")
-# What a comment means as code: objects, strings, constants, and names that are no words.
+# What a comment means as code: what is marked as code, objects, strings, constants, names.
 CODE = re.compile(
-    r"""(?<![\w/.])(?: \{"\w+":.*\} | "[^"]*" | (?:None|True|False)\b
+    r"""(?<![\w/.])(?: (?P<marked>`[^`]+`) | \{"\w+":.*\} | "[^"]*" | (?:None|True|False)\b
     | [A-Z]+(?:_[A-Z]+)+\b | (?:DEBUG|CACHES|EXPOSE|INCLUDE|EXCLUDE|PORTABLE)\b
     | (?:drf_mcp|rest_framework)(?:\.\w+)+ | [a-z]+(?:_[a-z]+)+\b | CacheArchive\b
     | tools/list\b)""",
@@ -99,7 +99,7 @@ def comments_by_line(path: Path) -> Mapping[int, str]:
 
 def as_markdown(comment: str) -> str:
     """Return a comment with its names as code and its documents as links."""
-    marked = CODE.sub(lambda match: code(match[0]), comment)
+    marked = CODE.sub(lambda match: match["marked"] or code(match[0]), comment)
     return DOCUMENT.sub(lambda match: f"[{title_of(match['file'])}]({match['file']})", marked)
 
 

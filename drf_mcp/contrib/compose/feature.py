@@ -23,8 +23,8 @@ class ComposeFeature(Feature):
         # True lists the tool tools_compose, which runs a program over the tools that read; with
         # "writes" over all tools. See docs/compose.md.
         "COMPOSE": Setting(False, Either(Flag(), Choice("writes"))),
-        # The most that a program may have: calls, seconds, memory in megabytes, characters that it
-        # prints. Those left out are these.
+        # The most that a program may use: calls, seconds, megabytes of memory, characters that it
+        # prints. A limit that you leave out keeps its default.
         "COMPOSE_LIMITS": Setting(LIMITS, PROGRAM_LIMITS),
     }
     view_attributes = {

@@ -13,17 +13,18 @@ class SearchFeature(Feature):
         # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
         # tools_write run them. Wise above 60 tools. See docs/large_apis.md.
         "TOOL_SEARCH": Setting(False, Flag()),
-        # The tools that are pinned, besides those with pinned=True in their options: patterns as
-        # those of INCLUDE.
+        # Patterns of tools that stay in the list, besides those with the option `pinned=True`. See
+        # docs/large_apis.md.
         "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
     }
     tool_options = {
-        # An endpoint lists the tool where TOOL_SEARCH leaves others out of its list.
+        # True keeps the tool in the list if TOOL_SEARCH leaves others out.
         "pinned": Setting(None, Flag().or_none()),
     }
     view_attributes = {
-        # As TOOL_SEARCH and PINNED_TOOLS, for one endpoint.
+        # As TOOL_SEARCH, for one endpoint.
         "tool_search": Setting(None, Flag().or_none()),
+        # As PINNED_TOOLS, for one endpoint.
         "pinned": Setting(None, ListOf(ToolPattern()).or_none()),
     }
 

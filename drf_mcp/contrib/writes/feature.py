@@ -15,16 +15,17 @@ class WritesFeature(Feature):
         # True asks before each call of a DELETE, and of a tool with destructive=True in its
         # options: the first call answers what would happen. See docs/writes.md.
         "CONFIRM": Setting(False, Flag()),
-        # True gives tools that write an argument "dry_run", which asks what a call would change: it
-        # is made and rolled back. @mcp_tool(dry_run=True) for one tool. See docs/writes.md.
+        # True gives tools that write an argument "dry_run", which shows what a call would change:
+        # the call is made and rolled back. For one tool: `@mcp_tool(dry_run=True)`. See
+        # docs/writes.md.
         "DRY_RUN": Setting(False, Flag()),
-        # True gives tools that change something an argument "idempotency_key": the same key changes
-        # it once, and has the first answer again. See docs/writes.md.
+        # True gives tools that change something an argument "idempotency_key": calls with the same
+        # key make one change, and get the first answer again. See docs/writes.md.
         "IDEMPOTENCY_KEYS": Setting(False, Flag()),
-        # Seconds for which the answer to a key is given again.
+        # Seconds for which a key is remembered.
         "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
-        # Seconds in which the same call of such a tool by the same caller, without a key, has the
-        # first answer again as well. None: it is a second change.
+        # Seconds in which a second call without a key, with the same arguments by the same caller,
+        # gets the first answer again. None: it makes a second change.
         "REPEAT_WINDOW": Setting(None, Number(1).or_none()),
     }
     tool_options = {
@@ -41,9 +42,9 @@ class WritesFeature(Feature):
         # True lets a tool that creates or updates one object take several as `items`, each by a
         # request of its own, all of them or none; "partial" keeps those that work.
         "bulk": Setting(None, Either(Flag(), Choice("partial")).or_none()),
-        # The most of them in a call, 50 by default.
+        # The largest number of `items` in a call, 50 by default.
         "bulk_limit": Setting(None, Number().or_none()),
-        # The tool that takes a call back: results tell it with arguments ready to send.
+        # The tool that takes a call back: results name it, with arguments ready to send.
         "undo": Setting(None, Text().or_none()),
     }
     expires = {
