@@ -30,8 +30,8 @@ SALT = "drf_mcp.contrib.asking.input_requests"
 
 class AskingFeature(Feature):
     settings = {
-        # Seconds for which a call waits for the user of a client that shook hands; its thread waits
-        # too. 0: such users are not asked. See docs/asking.md.
+        # Seconds for which a call, and its thread, waits for the user of a client that opened with
+        # `initialize`. 0: such users are not asked. See docs/asking.md.
         "ANSWER_TIMEOUT": Setting(120, Number(0)),
         # Calls that may wait at once in a process under WSGI: fewer than it has threads, since one
         # of them has to receive the answers. Under ASGI there is no such limit.
