@@ -1,6 +1,6 @@
-"""Which tools the permissions of the views let a caller see, as ``tools/list`` remembers it.
+"""A cache of which tools a caller sees, for ``tools/list``, in the memory of one process.
 
-For lists alone, in the memory of one process. A call asks its permissions whatever is cached.
+A call checks the permissions whatever is cached.
 """
 
 from __future__ import annotations
@@ -24,20 +24,23 @@ from drf_mcp.access.scopes import get_tenant_key, get_user_key
 from drf_mcp.settings import mcp_settings
 
 MAX_USERS = 1024
-# Of one user: each with another credential, endpoint or set of tools.
+# Of one user, who may have several credentials, endpoints and sets of tools.
 MAX_ENTRIES = 32
 DISPATCH_UID = "drf_mcp.visibility_cache"
 Identity: TypeAlias = tuple[Any, ...]
 
 
 class CachedVisibility:
-    """Which tools of an `Audience` a caller sees, as far as their permissions were asked."""
+    """Which tools of `ListedTools` a caller sees, as far as their permissions were checked.
+
+    Attributes:
+        state: the set of the checked tools and the set of those that the caller sees, as bits. Both
+            are assigned at once, so that no thread reads one without the other.
+        expires: the time by the monotonic clock.
+    """
 
     def __init__(self, expires: float = 0) -> None:
-        # Two sets of tools as bits, those that were asked and those that the caller sees;
-        # assigned at once, so that no thread reads one without the other.
         self.state = (0, 0)
-        # When the entry is too old, by the monotonic clock.
         self.expires = expires
 
 
@@ -46,21 +49,22 @@ class VisibilityCache:
         self.users: OrderedDict[str, dict[Any, CachedVisibility]] = OrderedDict()
         self.lock = threading.Lock()
 
-    def find(self, identity: Identity, audience: Any) -> CachedVisibility:
+    def find(self, identity: Identity, listed: Any) -> CachedVisibility:
+        """Return the entry of a caller and `ListedTools`, a new one where there is none."""
         _connect_signals()
         now = time.monotonic()
-        # Permissions that are asked during `clear` are written into a dict that is gone.
+        # A result that is found during `clear` is written into a dict that is no longer read.
         with self.lock:
             entries = self.users.setdefault(identity[0], {})
             self.users.move_to_end(identity[0])
             if len(self.users) > MAX_USERS:
                 self.users.popitem(last=False)
-        entry = entries.get((identity, audience))
+        entry = entries.get((identity, listed))
         if entry is None or entry.expires <= now:
             if len(entries) >= MAX_ENTRIES:
                 entries.clear()
             seconds = min(mcp_settings.LIST_CACHE_TTL, mcp_settings.LIST_TTL)
-            entry = entries[identity, audience] = CachedVisibility(now + seconds)
+            entry = entries[identity, listed] = CachedVisibility(now + seconds)
         return entry
 
     def clear(self, user: Any = None) -> None:
@@ -75,24 +79,26 @@ visibility_cache = VisibilityCache()
 
 
 def clear_visibility_cache(user: Any = None, using: str | None = None) -> None:
-    """Have lists ask REST framework's own permission classes again.
+    """Have ``tools/list`` check REST framework's own permission classes again.
 
-    Call it where rights change without a signal of Django's: by ``QuerySet.update()``, or in a
+    Call it where rights change without a signal of Django: by ``QuerySet.update()``, or in a
     table of your own that a backend reads. It clears the cache of this process; other processes
-    ask again when LIST_CACHE_TTL is over.
+    check again when LIST_CACHE_TTL is over.
 
     Args:
-        user: whose rights changed; None for everybody's.
+        user: the user whose rights changed; None for all users.
         using: the alias of the database in which they changed.
     """
     visibility_cache.clear(user)
-    # Another thread may read the rights as they are before the commit.
+    # Before the commit another thread still reads the old rights.
     transaction.on_commit(functools.partial(visibility_cache.clear, user), using=using, robust=True)
 
 
-def is_kept() -> bool:
-    """Return whether entries are cached: never of rights that may yet be rolled back."""
-    return bool(mcp_settings.LIST_CACHE_TTL and mcp_settings.LIST_TTL) and is_committed()
+def can_cache() -> bool:
+    """Return whether results may be cached: not in a transaction, which may be rolled back."""
+    if not mcp_settings.LIST_CACHE_TTL or not mcp_settings.LIST_TTL:
+        return False
+    return is_committed()
 
 
 def is_committed() -> bool:
@@ -100,8 +106,10 @@ def is_committed() -> bool:
 
 
 def find_identity(known: Request) -> Identity | None:
-    """Return a key of a caller with a credential, None for a caller that has no key."""
-    # The first member is the user's primary key as text, "" for an anonymous user.
+    """Return a key of a caller with a credential, None where the caller has no key.
+
+    The first member is the user's primary key as text, "" for an anonymous user.
+    """
     user, auth, request = known.user, known.auth, known._request
     key = get_user_key(user)
     if not key and user is not None and user.is_authenticated:
@@ -130,7 +138,7 @@ def find_identity(known: Request) -> Identity | None:
 
 @functools.cache
 def _connect_signals() -> None:
-    # At the first list: in a process that lists nothing, no save costs anything.
+    # At the first list, so that saves cost nothing in a process that lists no tools.
     user_model = get_user_model()
     for model in apps.get_models():
         if issubclass(model, user_model) or model._meta.app_label == "auth":
@@ -142,7 +150,7 @@ def _connect_signals() -> None:
 
 
 def _clear_for_row(sender: Any, instance: Any, **kwargs: Any) -> None:
-    # Each sign-in saves ``last_login``.
+    # Each login saves ``last_login``.
     if set(kwargs.get("update_fields") or ()) != {"last_login"}:
         user = instance if hasattr(instance, "is_authenticated") else None
         clear_visibility_cache(user, kwargs.get("using"))

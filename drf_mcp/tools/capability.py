@@ -14,7 +14,7 @@ from drf_mcp.access.authentication import make_scope_error
 from drf_mcp.dispatch.content import encode_data
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.response import new_request_id
-from drf_mcp.dispatch.visibility import Audience, Visibility
+from drf_mcp.dispatch.visibility import ListedTools, Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, catch
 from drf_mcp.features import CallState
@@ -130,7 +130,7 @@ class ToolsCapability(Capability):
         params, narrowings = context.message.params, context.caller.narrowings
         tools = self.get_listed_tools(tuple(offered.values()), context)
         # Only the permissions of a page's own tools are asked.
-        see = partial(Visibility(context.caller, remembers=True).of, tools)
+        see = partial(Visibility(context.caller, uses_cache=True).of, tools)
         size = mcp_settings.TOOLS_PAGE_SIZE
         page, following = cut_page(tools, params, size, attrgetter("name"), see)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
@@ -155,13 +155,13 @@ class ToolsCapability(Capability):
 
     def find_visible(self, tools: Iterable[Tool], context: RequestContext) -> Sequence[Tool]:
         """Return those tools that the caller sees, for a list: it may be LIST_CACHE_TTL old."""
-        return Visibility(context.caller, remembers=True).of(tools)
+        return Visibility(context.caller, uses_cache=True).of(tools)
 
     def is_public(self, tools: tuple[Tool, ...], context: RequestContext) -> bool:
         """Return whether shared caches may keep what is of these tools: everybody sees them all."""
         caller = context.caller
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)
-        return endpoint_open and not caller.narrowings and Audience.of(tools).is_open
+        return endpoint_open and not caller.narrowings and ListedTools.of(tools).is_open
 
     def get_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
         """Return the definitions of tools as a JSON array."""

@@ -31,7 +31,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp.access import visibility_cache
 from drf_mcp.access.scopes import HasScopes
 from drf_mcp.access.visibility_cache import clear_visibility_cache
-from drf_mcp.dispatch.visibility import get_question
+from drf_mcp.dispatch.visibility import get_permission_check
 from drf_mcp.tools import registry
 from tests.agents import Agent
 from tests.server.views import Word
@@ -378,7 +378,7 @@ class Made(IsAuthenticated):
 )
 def test_only_permission_classes_with_a_known_check_are_cached(serve, permission_class, is_kept):
     serve(permission_class)
-    questions = {get_question(tool).is_kept for tool in registry.tools().values()}
+    questions = {get_permission_check(tool).is_cacheable for tool in registry.tools().values()}
     assert questions == {is_kept}
 
 
@@ -536,7 +536,7 @@ def test_lists_equal_those_of_a_server_without_the_cache(serve, settings):
             step()
             with_memory = [find_listed(agent) for agent in agents]
             with pytest.MonkeyPatch.context() as forgetful:
-                forgetful.setattr("drf_mcp.dispatch.visibility.is_kept", lambda: False)
+                forgetful.setattr("drf_mcp.dispatch.visibility.can_cache", lambda: False)
                 assert with_memory == [find_listed(agent) for agent in agents]
         for agent, listed in zip(agents, with_memory, strict=True):
             for tool, arguments in {"groups_create": {}, "groups_destroy": {"pk": 0}}.items():

@@ -21,7 +21,7 @@ from drf_mcp.access.limits import find_quota
 from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.probe import Identities, Probe
 from drf_mcp.dispatch.request import NOTHING_SENT, ToolRequest
-from drf_mcp.dispatch.visibility import turns_away
+from drf_mcp.dispatch.visibility import is_refusal
 from drf_mcp.exceptions import catch, contain
 from drf_mcp.features import AccessStep
 from drf_mcp.introspection.inspection import negotiate
@@ -115,7 +115,7 @@ class AskedPermission:
             return Step(kind, self.name, False, _("refuses"), self.find_needs(self.permission))
         exc = caught.exception
         # Permissions of some projects raise their refusal.
-        if turns_away(exc):
+        if is_refusal(exc):
             return Step(kind, self.name, False, _("refuses: %(reason)s") % {"reason": exc})
         says = _("cannot be asked without a call: %(error)r") % {"error": exc}
         return Step(kind, self.name, None, says)

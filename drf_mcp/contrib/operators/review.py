@@ -17,7 +17,7 @@ from drf_mcp.access.authentication_reuse import find_view_classes
 from drf_mcp.checks.project import Project, register_check
 from drf_mcp.contrib.operators.lint import SETTINGS_PLACE, TOOLS, Cause, Lint, LintFinding
 from drf_mcp.contrib.operators.tool_costs import CLIENT_LIMITS, ToolCost
-from drf_mcp.dispatch.visibility import Visibility, classify, find_leaves, get_question
+from drf_mcp.dispatch.visibility import Visibility, classify, find_leaves, get_permission_check
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import locate_view, noted_queries
 from drf_mcp.management.screen import Screen, group_digits
@@ -198,9 +198,9 @@ def find_list_costs(project: Project) -> list[tuple[str, int, int]]:
     """
     groups: dict[str, list[Tool]] = {}
     for tool in project.tools.values():
-        if not get_question(tool).is_kept:
+        if not get_permission_check(tool).is_cacheable:
             own = find_view_classes(tool.endpoint.route.callback, "permission_classes")
-            leaves = [leaf for leaf in find_leaves(own or ()) if not classify(leaf)[0]]
+            leaves = [leaf for leaf in find_leaves(own or ()) if not classify(leaf).is_cacheable]
             names = " and ".join(map(locate_view, leaves))
             view = f"What {locate_view(tool.endpoint.view_class)} asks"
             groups.setdefault(names or view, []).append(tool)
