@@ -1,8 +1,8 @@
 # A fresh machine needs Python 3.10+, git and make, and two commands:
 #   make demo    a shop with an MCP endpoint on http://127.0.0.1:8000/mcp
-#                (make demo OAUTH=1: agents are connected by signing in)
-#   make test    what guards the behaviour of the package, in three minutes
-# and one for reading:
+#                (make demo OAUTH=1: agents sign in, by OAuth)
+#   make test    the tests of the package, in three minutes
+# and a third one:
 #   make docs    the documentation as a site, in docs/_build/html
 
 PORT ?= 8000
@@ -13,59 +13,58 @@ NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/ext-tasks@0.2.2 @modelcontextprotocol/inspector@2.12.0 \
   axe-core@4.14.1 gpt-tokenizer@4.0.0 oidc-provider@9.13.3 typescript@7.0.2
 
-# 1: agents are connected by signing in, without a token.
+# 1: agents sign in by OAuth, without a token.
 OAUTH ?= 0
 demo_extras := demo
 demo_oauth_extras := demo,oauth
 docs_extras := docs
-# What users install; the others are for work on the package.
+# What users install; the other extras are for work on the package.
 shipped_extras := compose filter jwt oauth otel skills spectacular tasks
 test_extras := compose,demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,test
 
 run := .venv/bin/python
 
-# Some tests start interpreters. Each takes twice as long where a shell says that none may
-# keep what it has compiled.
+# Some tests start interpreters, which take twice as long where the environment forbids bytecode
+# files.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-programs test-projects test-documentation \
   test-nightly test-services test-postgresql test-sites fuzz access-matrix mutants first-command \
   lint node clean bench bench-gate bench-agents bench-instructions bench-peers conformance sbom
 
-# A shell may name the settings of another project.
+# The environment may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
 	@SHOP_OAUTH=$(OAUTH) DJANGO_SETTINGS_MODULE=example_project.settings $(run) manage.py demo --port "$(PORT)"
 
-# A warning is an error: a link that leads nowhere, a page that no list of pages names.
+# A warning is an error, such as a broken link or a page that is in no table of contents.
 docs: .venv/installed-docs
 	$(run) -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation: file://$(CURDIR)/docs/_build/html/index.html"
 
 cores = $(shell getconf _NPROCESSORS_ONLN)
-# One more than there are cores: tests that start a server or a browser wait for it.
+# One process more than cores, because tests that start a server or a browser wait for it.
 workers = $(shell expr $(cores) + 1)
 
-# What guards the behaviour of the package, in the process of the tests: no Node.js, no browser, no
-# service is needed.
+# The tests that run within one process. They need no Node.js, no browser and no service.
 test: lint
 	$(run) -m pytest -q -n $(cores)
 
-# While you work: each test with one of its parameters, and few examples of each property.
+# For work on the package: each test with one of its parameters, and few examples of a property.
 test-fast: .venv/installed-test
 	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant" $(ARGUMENTS)
 
-# What starts servers, clients, browsers and interpreters.
+# Tests that start servers, clients, browsers and interpreters.
 test-programs: .venv/installed-test
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -q -n $(workers) tests/programs $(ARGUMENTS)
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
 
-# Whole projects: a library with searches, four that were migrated, a newcomer's.
+# Tests of whole projects: a library with searches, four migrated projects, the tutorial.
 test-projects: .venv/installed-test
 	$(run) -m pytest -q -n $(cores) tests/projects $(ARGUMENTS)
 
-# What the pages of the documentation show, name and link to.
+# Tests of the documentation: examples, names and links.
 test-documentation: .venv/installed-test
 	$(run) -m pytest -q -n $(cores) tests/documentation $(ARGUMENTS)
 
@@ -74,9 +73,9 @@ test-nightly: .venv/installed-test
 	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto tests tests/programs tests/projects \
 	  tests/documentation
 
-# The archive and the guards of writes on PostgreSQL; two sites over one PostgreSQL and one Redis,
-# what is broken under them, and a table of what calls were answered. Debian's packages are
-# installed where they are missing. ARGUMENTS="--full" is a load of a minute, and 20,000 calls.
+# The archive and the guards of writes on PostgreSQL; two sites that share a PostgreSQL and a Redis
+# server, with faults in both, and a table of the answers. Missing Debian packages are installed.
+# ARGUMENTS="--full" sends load for a minute, and 20,000 calls.
 test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test
@@ -87,64 +86,64 @@ test-postgresql: .venv/installed-test
 test-sites: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/services $(ARGUMENTS)
 
-# 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
+# Send 20,000 broken messages to the endpoint and count the answers. ARGUMENTS="--seed 7" makes
+# other messages.
 fuzz: .venv/installed-test
 	@$(run) -m tests.fuzz $(ARGUMENTS)
 
-# What every tool of the example project says to every credential, and views with access rules of
-# their own by every door, beside the same HTTP request. ARGUMENTS="awkward" is the second alone.
+# Compare each tool of the example project with the same HTTP request, for each credential, and
+# views with unusual access rules through each door. ARGUMENTS="awkward" does the second alone.
 access-matrix: .venv/installed-test
 	@$(run) -m tests.access_matrix $(ARGUMENTS)
 
-# Lines that guard access, money or data, changed one at a time in a copy of the tree: which of them
-# the nearest tests do not miss. Nightly, as it takes some minutes. ARGUMENTS="guards/" tries those of
-# one room.
+# Change lines that guard access, money or data, one at a time in a copy of the tree, and list the
+# changes that the nearest tests do not notice. Nightly, because it takes some minutes.
+# ARGUMENTS="guards/" tries the lines of one folder.
 mutants: .venv/installed-test
 	@$(run) -m tests.mutants --processes $(cores) $(ARGUMENTS)
 
-# The first command of the README, in a clean clone of the last commit, with every CPython that is
-# installed.
+# Run the first command of the README in a clean clone of the last commit, with each installed CPython.
 first-command: .venv/installed-test
 	@$(run) .ci/first_command.py $(ARGUMENTS)
 
-# The official conformance suite against a live server, in every revision: a line each.
-# ARGUMENTS="--missing" names what does not pass, ARGUMENTS="--server gunicorn" serves by WSGI.
+# Run the official conformance suite against a live server, and print a line for each revision.
+# ARGUMENTS="--missing" names the scenarios that fail, ARGUMENTS="--server gunicorn" serves by WSGI.
 conformance: .venv/installed-test node
 	@$(run) -m tests.programs.conformance $(ARGUMENTS)
 
-# The pictures of the documentation, taken anew: docs/images. Nightly; needs Chromium.
+# Take the pictures of the documentation, docs/images. Nightly; needs Chromium.
 pictures: .venv/installed-test
 	@$(run) -m docs.pictures
 
-# What a tool call costs beside the same HTTP request, in one table. ARGUMENTS="--rounds 300"
-# measures longer; MEGABYTES="rows --size 2" is about long answers.
+# Print what a tool call costs, as a multiple of the same HTTP request. ARGUMENTS="--rounds 300"
+# measures longer; MEGABYTES="rows --size 2" measures long answers.
 bench: .venv/installed-test
 	@$(run) -m benchmarks $(ARGUMENTS)
 	@$(run) -m benchmarks.megabytes $(MEGABYTES)
 
-# What is counted of them, held against benchmarks/recorded.json: function calls, SQL statements, bytes
-# of lists, memory. It fails where one is worse; ARGUMENTS="--record" records those of today.
+# Compare function calls, SQL statements, bytes of lists and memory with benchmarks/recorded.json.
+# Fails where one is worse; ARGUMENTS="--record" records the figures of today.
 bench-gate: .venv/installed-test
 	@$(run) -m benchmarks.gate $(ARGUMENTS)
 
-# The same requests in instructions of the processor, which no other work disturbs. Nightly, as it
-# takes some minutes; needs Valgrind.
+# Measure the same requests in instructions of the processor, which other processes do not change.
+# Nightly, because it takes some minutes; needs Valgrind.
 bench-instructions: .venv/installed-test
 	@$(run) -m benchmarks.instructions
 
-# How well an agent gets on with the list of tools and the errors, in one table; everything in
-# build/agents.json. Tokens are exact where Node.js is installed (make node).
+# Print how well an agent can use the list of tools and the errors; build/agents.json has the details.
+# Tokens are exact where Node.js is installed (make node).
 bench-agents: .venv/installed-test
 	@$(run) -m benchmarks.agents
 
-# The same operations by drf_mcp and by other packages over the example, beside the plain request.
-# Nightly, as it takes some minutes and installs the packages, into build/peers; needs Python 3.12.
-# ARGUMENTS="drf_mcp fastmcp --rounds 10" measures two of them, for a shorter time.
+# Measure the same operations with drf_mcp and with other packages, as multiples of the plain request.
+# Nightly, because it takes some minutes and installs the packages into build/peers; needs Python
+# 3.12. ARGUMENTS="drf_mcp fastmcp --rounds 10" measures two packages for a shorter time.
 bench-peers: .venv/installed-test
 	@$(run) -m benchmarks.peers $(ARGUMENTS)
 
-# What `pip install drf-mcp-server` brings, alone and with each extra: a CycloneDX document of each
-# in build/sbom.
+# Write what `pip install drf-mcp-server` installs, alone and with each extra, as CycloneDX documents
+# into build/sbom.
 sbom: .venv/bin/python
 	@rm -rf build/sbom && mkdir -p build/sbom
 	@$(run) -m venv --without-pip build/sbom/tool
@@ -190,8 +189,8 @@ endef
 	$(run) -m pip install --quiet --disable-pip-version-check --no-compile -e ".[$($*_extras)]"
 	@touch $@
 
-# A name on the PATH may be a shim that fails, or a Python without venv: only running it tells. Where
-# none runs, pyenv may have installed one that it does not put on the PATH.
+# A Python on the PATH may be a shim that fails, or have no venv, so each is tried. Where none runs,
+# pyenv may have installed one outside the PATH.
 .venv/bin/python:
 	@ran=""; \
 	for name in $(PYTHON) $$(for name in $(PYTHON); do pyenv whence --path "$$name"; done 2>/dev/null); do \

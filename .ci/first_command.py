@@ -29,15 +29,15 @@ from typing import Any
 
 MINORS = range(10, 15)
 END = {"oldest": min, "newest": max}
-# Prints the version of an interpreter that a virtual environment can be made with.
+# Prints the version of an interpreter with which a virtual environment can be made.
 PROBE = (
     "import ensurepip, json, platform, sys, venv;"
     "print(json.dumps([platform.python_implementation(), *sys.version_info[:3]]))"
 )
 COMMAND = re.compile(r"^\$ (make [^#\n]*demo[^#\n]*)", re.M)
-# What a shell may say that is about another project, and what `make` tells its children.
+# Variables of another project, and those that `make` sets for its children.
 NOT_OURS = re.compile(r"(?:DJANGO|SHOP|LIBRARY|MAKE|PYTHON|VIRTUAL_ENV|MFLAGS|PORT$|DRF_MCP|CI$)")
-# Where spaces are, something is always forgotten.
+# A space in the path finds commands that forget to quote it.
 CLONE = "a clean clone"
 CALLS: dict[str, dict[str, Any]] = {
     "customers_list": {"tier": ["gold"], "page_size": 3},
