@@ -1,7 +1,7 @@
-"""Asks a project with the OAuth settings of the page: ``python -m tests.documentation.oauth``.
+"""Calls a project with the OAuth settings of the page: ``python -m tests.documentation.oauth``.
 
-Prints, as JSON, what a client gets without a token and with one for the resource that the
-project names, by that resource: the page's, and the endpoint alone.
+Prints as JSON the answers to a client without a token and with one, for two values of RESOURCE:
+the page's value and the endpoint alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ENDPOINT = f"{HOST}/mcp"
 TOKEN = "tested"
 SESSION = "django.contrib.sessions.middleware.SessionMiddleware"
 LOGGED_IN = "django.contrib.auth.middleware.AuthenticationMiddleware"
-# Classes of django-oauth-toolkit, and none of it.
+# Two permissions of django-oauth-toolkit's scopes, and two without them.
 PERMISSIONS = [
     "Whoami",
     "TokenHasScope",
@@ -39,7 +39,7 @@ CONTEXT = [
 
 
 def shown(file: str) -> dict[str, Any]:
-    """Return what the page's file says, with what its last section changes."""
+    """Return the content of a file on the page, with the changes of its last section."""
     given: dict[str, Any] = {}
     for block in blocks(DOCS / "sign_in_own.md"):
         if block.file == file:
@@ -48,7 +48,7 @@ def shown(file: str) -> dict[str, Any]:
 
 
 def is_own(route: Any) -> bool:
-    """Whether a route is one of the app that a project with the plain toolkit leaves out."""
+    """Whether a route belongs to the app that a project with the plain toolkit does not have."""
     return getattr(route.urlconf_module, "__name__", "") == "drf_mcp.contrib.oauth.urls"
 
 
@@ -78,7 +78,7 @@ def configure() -> str:
 
 
 def serve() -> None:
-    """Serve the routes of the page, and views for whoever has the scopes."""
+    """Serve the routes of the page, and views that require scopes."""
     from django.urls import path
     from oauth2_provider.contrib.rest_framework import permissions
     from rest_framework.permissions import IsAuthenticated
@@ -88,7 +88,7 @@ def serve() -> None:
     from drf_mcp import mcp_tool
 
     class Whoami(APIView):
-        """Tells who asks."""
+        """Returns the caller's name."""
 
         permission_classes = [IsAuthenticated]
         required_scopes = ["refunds"]

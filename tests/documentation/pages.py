@@ -1,4 +1,4 @@
-"""The pages of the documentation, and what stands on them in fences."""
+"""The pages of the documentation, and the code blocks on them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NAMED = re.compile(r"# (?P<file>(?:\w+/)*\w+\.py)$", re.M)
 
 @dataclass(frozen=True)
 class Block:
-    """What stands between two fences.
+    """A fenced code block.
 
     Attributes:
         line: the line of the opening fence.
-        follows: the block right before it, with no word between the two.
+        follows: the block directly before it, if no text is between the two.
     """
 
     line: int
@@ -45,7 +45,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A line after a prompt; ``shown`` is what the page says it prints, "" for nothing."""
+    """A line after a prompt; ``shown`` is its output on the page, "" for none."""
 
     line: int
     text: str
@@ -64,7 +64,7 @@ def name_of(page: Path) -> str:
 
 
 def find_faults(judge: Callable[[Path], Any], judged: Iterable[Path]) -> dict[str, Any]:
-    """Return what a judge finds wrong with pages, by their names."""
+    """Return the faults that a function finds in each page, by the page's name."""
     return {name_of(page): faults for page in judged if (faults := judge(page))}
 
 
@@ -92,7 +92,7 @@ def commands(page: Path) -> list[Command]:
 
 
 def commands_of(block: Block, printed: str) -> list[Command]:
-    # The block right after it is printed by the last command, if that shows nothing.
+    # A block directly after it is the output of its last command, if the command shows none.
     found: list[Command] = []
     text = block.text.replace("\\\n", "  ")
     for part in re.finditer(r"^\$ (?P<text>.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", text, re.M):

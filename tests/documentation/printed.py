@@ -1,7 +1,6 @@
-"""Whether a command printed what a page shows of it.
+"""Compares the output of a command with the output on a page.
 
-"…" and "..." stand for anything. Where lines break does not count, and of JSON a part may be
-shown.
+"…" and "..." match anything. Line breaks are ignored, and a page may show a part of a JSON value.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ELLIPSIS = re.compile(r"…|\.\.\.")
-# What differs from call to call.
+# These differ from call to call.
 VOLATILE = [
     (r"req_[0-9]{12}", "REQUEST"),
     (r'("(?:duration_ms|execution_time|database_ms|slowest_query_ms)": )[0-9.e-]+', r"\g<1>0"),
@@ -26,7 +25,7 @@ VOLATILE = [
 
 
 def is_shown(shown: str, printed: str) -> bool:
-    """Return whether what a page shows is what was printed."""
+    """Return whether the output on a page matches the printed output."""
     shown, printed = settled(shown), settled(printed)
     told, said = parsed(shown), parsed(printed)
     if told is not None and said is not None:
@@ -55,7 +54,7 @@ def nodes(value: Any) -> Iterator[Any]:
 
 
 def covers(value: Any, shown: Any) -> bool:
-    """Return whether a JSON value has everything that is shown of it."""
+    """Return whether a JSON value contains everything that the page shows of it."""
     if isinstance(shown, dict) and isinstance(value, dict):
         return all(name in value and covers(value[name], shown[name]) for name in shown)
     if isinstance(shown, list) and isinstance(value, list):
@@ -67,6 +66,6 @@ def covers(value: Any, shown: Any) -> bool:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Return the expression of a text with what it leaves out."""
+    """Return a regular expression for a text with ellipses."""
     parts = ELLIPSIS.split(" ".join(text.split()))
     return re.compile(".*".join(re.escape(part.strip()) for part in parts), re.S)

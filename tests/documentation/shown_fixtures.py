@@ -1,4 +1,4 @@
-"""The fixtures that the tests shown on pages speak of: the seeded shop and its people."""
+"""The fixtures of the tests on pages: the example shop with its rows and users."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tries a way to sign in: ``python -m tests.documentation.sign_in token``.
 
-Makes a project of the settings and URLs that the documentation shows, signs in, and prints as
-JSON what the endpoint answers.
+Creates a project with the settings and URLs of the documentation, signs in, and prints the
+answers of the endpoint as JSON.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROCESSORS = [
 
 
 def shown(way: str, file: str) -> list[str]:
-    """Return what the section of a way shows of a file."""
+    """Return the content of a file in the section of a way."""
     page, heading = SECTIONS[way]
     path = DOCS / f"{page}.md"
     _, section = FENCE.sub(keep_lines, f"\n{path.read_text()}").split(f"\n{heading}\n")
@@ -88,7 +88,7 @@ def serve(way: str) -> None:
 
     @mcp_tool(name="whoami")
     class Whoami(APIView):
-        """Tells who asks."""
+        """Returns the caller's name."""
 
         def get(self, request: Any) -> Response:
             return Response({"name": request.user.username})
@@ -172,7 +172,7 @@ WAYS: dict[str, Callable[[Any], dict[str, str]]] = {
     "jwt": use_jwt,
     "own": use_own,
 }
-# The page and the heading of each, and what all of them share.
+# The page and the heading of each way, and the section that all ways share.
 SECTIONS = {
     "any": ("authentication", "# Sign in"),
     "token": ("authentication", "## A key"),

@@ -1,4 +1,4 @@
-"""What pages show works: snippets, files, commands and what they print."""
+"""Snippets, files and commands on the pages work, and commands print what the pages show."""
 
 from __future__ import annotations
 
@@ -28,25 +28,16 @@ LANGUAGES = {
     "toml",
     "yaml",
 }
-# What cannot be tried: the page, what marks the block (None: all of the page), and why. An entry
-# that is no longer needed fails.
-EXCUSED: list[tuple[str, str | None, str]] = [
-    ("docs/tutorial.md", None, "a project of its own, which test_tutorial.py makes and runs"),
-]
-
-
-def excused_lines(page: Path) -> dict[int, str]:
-    """Return the lines of the blocks of a page that are excused, each with its mark."""
-    marks = [mark for name, mark, _ in EXCUSED if name == name_of(page) and mark]
-    return {b.line: mark for mark in marks for b in blocks(page) if mark in b.text}
+# The pages that are not tried, and why. A page that could be tried fails.
+EXCUSED = {"docs/tutorial.md": "it makes a project of its own, which test_tutorial.py runs"}
 
 
 def is_excused(page: Path) -> bool:
-    return any(name == name_of(page) and mark is None for name, mark, _ in EXCUSED)
+    return name_of(page) in EXCUSED
 
 
 class Pages:
-    """Tries pages in a process that has set the project up."""
+    """Tries pages in a process that has already set the project up."""
 
     def __init__(self, process: subprocess.Popen) -> None:
         self.process = process
@@ -79,24 +70,19 @@ def has_something_to_try(page: Path) -> bool:
     return shown and not is_excused(page)
 
 
-def test_what_pages_show_works(tried):
+def test_the_code_on_pages_works(tried):
     failures = [
-        f"{name_of(page)}:{line} {told}"
+        f"{name_of(page)}:{line} {message}"
         for page in filter(has_something_to_try, PAGES)
-        for line, told in tried.failures(page)
-        if line not in excused_lines(page)
+        for line, message in tried.failures(page)
     ]
     assert not failures, "\n\n".join(failures)
 
 
 def test_every_excuse_is_needed(tried):
-    for name, mark, reason in EXCUSED:
-        page = ROOT / name
-        lines = {line for line, told in tried.failures(page)}
-        marked = {line for line, found in excused_lines(page).items() if found == mark}
+    for name, reason in EXCUSED.items():
         assert reason
-        assert lines if mark is None else marked, (name, mark)
-        assert marked <= lines, (name, mark)
+        assert tried.failures(ROOT / name), name
 
 
 def test_every_block_has_a_language():
@@ -109,7 +95,7 @@ def test_every_block_has_a_language():
 
 
 def read_block(block: Block) -> str | None:
-    """Return why a block is not in its language, None if it is."""
+    """Return why a block is not valid in its language, None if it is."""
     try:
         if block.language == "json":
             json.loads(block.text)
@@ -121,11 +107,11 @@ def read_block(block: Block) -> str | None:
     return None if prompted else f"{block.line}: no prompt"
 
 
-def test_every_block_is_in_its_language():
+def test_every_block_is_valid_in_its_language():
     assert find_faults(lambda page: [*filter(None, map(read_block, blocks(page)))], PAGES) == {}
 
 
-# Says which of the texts that it is given, each with a null at its end, are no shell's.
+# Prints each of the given texts, separated by null characters, that is no valid shell command.
 READ_AS_A_SHELL = r"""while IFS= read -rd "" text
 do eval "read_alone() {
 :
@@ -134,7 +120,7 @@ $text
 done"""
 
 
-def test_command_lines_are_what_a_shell_takes():
+def test_command_lines_are_valid_in_a_shell():
     texts = [command.text for page in PAGES for command in commands(page)]
     given = "".join(f"{text}\0" for text in texts)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Every check is documented, and says what to do."""
+"""Every check is documented, and has a hint."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def documented() -> list[str]:
     return re.findall(rf"^\| `({ID.pattern})` \|", PAGE.read_text(), re.M)
 
 
-def test_every_id_has_one_row_and_every_row_an_id():
+def test_each_check_has_one_row():
     used = {id for source in PACKAGE.rglob("*.py") for id in ID.findall(source.read_text())}
     assert documented() == sorted(used)
 
 
-def test_every_message_says_what_mends_it(settings):
+def test_every_message_has_a_hint(settings):
     settings.ALLOWED_HOSTS = ["*"]
     settings.MIDDLEWARE = ["tests.checks.middleware.RequireLogin"]
     endpoints = [path("", include("drf_mcp.urls")), path("x", MCPView.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": endpoints})
-    # Of settings that cannot be read nothing else is said.
+    # Settings that cannot be read are the only message.
     for given, least in (({"EXPOSE": "all"}, 1), ({"PERMISSION_CLASSES": []}, 3)):
         settings.DRF_MCP = given
         messages = run_checks(tags=["drf_mcp"], include_deployment_checks=True)

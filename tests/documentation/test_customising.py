@@ -1,4 +1,4 @@
-"""The classes that the pages on customising show change what it says they change."""
+"""The classes on the pages about customising work as the pages say."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_tenant_has_the_tools_of_its_modules(shown, configure, carol):
         names["current_modules"].reset(token)
 
 
-def test_a_capability_takes_tools_from_some_callers(shown, settings, alice, carol):
+def test_a_capability_hides_tools_from_some_callers(shown, settings, alice, carol):
     view = shown("staffing/server.py")["CarefulView"]
     module = type("URLConf", (), {})
     module.urlpatterns = [
@@ -62,7 +62,7 @@ def test_a_capability_takes_tools_from_some_callers(shown, settings, alice, caro
     assert not deleting & alice.tools().keys()
 
 
-def test_an_error_mapper_names_the_exceptions_of_a_library(shown, expose, db):
+def test_an_error_mapper_maps_the_exceptions_of_a_library(shown, expose, db):
     names = shown("parcels/errors.py")
 
     class Parcels(APIView):
@@ -72,7 +72,7 @@ def test_an_error_mapper_names_the_exceptions_of_a_library(shown, expose, db):
             raise names["CarrierBusy"]
 
     expose(path("parcels/", Parcels.as_view()), ERROR_MAPPER_CLASS=names["ParcelErrorMapper"])
-    # Django's client raises what error trackers would hear of.
+    # Django's test client raises the exceptions that error trackers would get.
     error = Agent(Client(raise_request_exception=False)).call("parcels").data
     assert error["error_code"] == "CARRIER_BUSY"
     assert error["error_type"] == "unavailable"

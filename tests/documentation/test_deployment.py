@@ -1,4 +1,4 @@
-"""The page about deployment shows what tests/services runs."""
+"""The page about deployment shows the settings and commands of tests/services."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.documentation.pages import DOCS, blocks
 from tests.services.machines import COMMANDS
 
 PAGE = DOCS / "deployment.md"
-# For tests alone: gunicorn's socket stands in the home directory, and uvicorn's log is long.
+# Only tests need these: gunicorn's socket would be in the home directory, and uvicorn logs much.
 LEFT_OUT = (" --no-control-socket", " --log-level warning")
 
 
@@ -18,7 +18,7 @@ def find_block(part: str) -> str:
     return found
 
 
-def test_the_servers_are_started_as_the_page_says():
+def test_the_servers_start_with_the_commands_of_the_page():
     shown = find_block("gunicorn example_project").splitlines()
     for command, port in zip(COMMANDS.values(), (8101, 8102), strict=True):
         line = command.format(host="127.0.0.1", port=port)

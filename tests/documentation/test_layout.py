@@ -1,4 +1,4 @@
-"""The layout that the documentation draws is the one on disk."""
+"""The documentation draws the layout of the package as it is on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PACKAGE = ROOT / "drf_mcp"
 
 
 def drawn() -> set[str]:
-    """Return the folders, with a slash at the end, and the modules that the page draws."""
+    """Return the folders, which end with a slash, and the modules in the drawing."""
     drawings = [b.text for b in blocks(ROOT / "ARCHITECTURE.md") if b.text.startswith("drf_mcp/\n")]
     found: set[str] = set()
     parents = [PurePosixPath()]

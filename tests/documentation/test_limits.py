@@ -1,4 +1,4 @@
-"""Each limit of the pages that list them has the default of the code, and a test that exists."""
+"""Each limit on the pages has the default of the code, and names a test that exists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def find_default(name: str) -> int:
         return getattr(getattr(import_module(module), owner), attribute)
 
 
-def test_every_limit_is_that_of_the_code_and_has_a_test():
+def test_each_limit_equals_the_code_and_has_a_test():
     told = {where: int(default.replace(",", "")) for _, default, where, _, _ in ROWS}
     assert told == {where: find_default(where.strip("`")) for where in told}
     assert [what for what, _, _, beyond, _ in ROWS if not beyond] == []

@@ -1,4 +1,4 @@
-"""Links lead somewhere, on GitHub as on the site."""
+"""Links have a target, on GitHub and on the site."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def find_levels(page: Path) -> list[int]:
     return [len(marks) for marks in found]
 
 
-def test_a_page_has_one_title_and_skips_no_level():
+def test_a_page_has_one_title_and_skips_no_heading_level():
     levels = {name_of(page): find_levels(page) for page in pages()}
-    # Includes the file that GitHub shows.
+    # This page includes the file that GitHub shows.
     assert levels.pop("docs/changelog.md") == []
     for name, found in levels.items():
         assert (found.count(1), found[0]) == (1, 1), name

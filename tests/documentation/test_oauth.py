@@ -1,4 +1,4 @@
-"""The settings that the page on OAuth shows for one's own project give what it says."""
+"""The settings on the page about OAuth give the answers that the page shows."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def test_a_token_for_the_host_lists_and_calls_tools(answers):
     assert said["data"] == {"name": "ada"}
 
 
-def test_a_token_for_the_endpoint_alone_calls_no_tool_and_a_check_warns_of_it(all_answers):
+def test_a_token_for_the_endpoint_alone_calls_no_tool_and_a_check_reports_it(all_answers):
     found = all_answers["endpoint"]
     assert (found["list"], found["call"], found["checks"]) == (200, 401, ["drf_mcp.W019"])
 
 
-def test_a_token_that_is_not_known_is_called_invalid(answers):
+def test_an_unknown_token_is_answered_with_invalid_token(answers):
     assert answers["wrong"].startswith('Bearer error="invalid_token"')
     assert "resource_metadata=" in answers["wrong"]
 
 
-def test_a_call_that_lacks_a_scope_is_challenged_as_shown(answers):
+def test_a_call_without_a_scope_gets_the_challenge_of_the_page(answers):
     (shown,) = (b.text for b in blocks(PAGE) if "insufficient_scope" in b.text)
     refused = dict(answers["refused"])
     assert refused.pop("Whoami") == ""

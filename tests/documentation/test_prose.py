@@ -1,4 +1,4 @@
-"""Sentences of the pages can be taken in at one reading, and words are spelt right."""
+"""Sentences of the pages are short, and words are spelt correctly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.documentation.pages import DOCS, FENCE, ROOT, find_faults, pages
 
-# Pages in which people look something up.
+# Pages for looking something up.
 REFERENCES = {"settings.md", "commands.md", "checks.md", "changelog.md"}
 GUIDES = [
     page
@@ -18,7 +18,7 @@ GUIDES = [
     if DOCS in page.parents and page.parent.name != "reference" and page.name not in REFERENCES
 ]
 LONGEST_SENTENCE = 40
-# Belittles whoever does not find it easy, or is Latin, or says nothing.
+# Words that belittle a reader who has difficulties, are Latin, or have no meaning.
 UNWANTED = re.compile(
     r"\b(?:simply|obviously|easily|basically|please|utili[sz]e|leverage|seamless\w*|e\.g\.|i\.e\.|etc\.)",
     re.I,

@@ -1,4 +1,4 @@
-"""Each way to sign in can be copied whole: its settings and URLs let the user in."""
+"""Each way to sign in works when its settings and URLs are copied."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def answers(way: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_way_lets_its_user_in_and_challenges_strangers(way):
-    """No check has anything to say of its settings."""
+def test_each_way_accepts_its_user_and_challenges_anonymous_callers(way):
+    """No system check has a message about its settings."""
     found = answers(way)
     without = found.pop("without_header")
     assert found == {
@@ -50,5 +50,5 @@ def test_the_way_lets_its_user_in_and_challenges_strangers(way):
         "challenge": CHALLENGES[way],
         "checks": [],
     }
-    # A session alone is not enough.
+    # A session without the header is refused.
     assert way != "session" or without == 403

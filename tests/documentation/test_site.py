@@ -1,4 +1,4 @@
-"""The site can be built, and its generated pages say what the source says."""
+"""The site can be built, and its generated pages match the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from docs.reference_pages.pages import DOCS, PAGES, kept
 from tests.documentation.pages import ROOT
 
 PUBLIC_MODULES = ["drf_mcp", "drf_mcp.envelopes", "drf_mcp.test"]
-# What public functions and methods raise.
+# The exceptions that public functions and methods raise.
 RAISED = [
     "drf_mcp.exceptions.UnknownTool",
     "drf_mcp.contrib.operators.lock.LockFileError",
@@ -24,9 +24,9 @@ RAISED = [
 
 @pytest.fixture(scope="module")
 def documented(tmp_path_factory) -> set[str]:
-    """What the site has an entry of, built without its HTML, which `make docs` writes."""
+    """The names that the site documents, built without HTML, which `make docs` writes."""
     folder = tmp_path_factory.mktemp("site")
-    # A process of its own: Sphinx sets Django up with settings of its own.
+    # In another process, because Sphinx sets Django up with other settings.
     environment = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
     done = subprocess.run(
         [
@@ -53,6 +53,6 @@ def public_names(module: str) -> list[str]:
     return [name for name in import_module(module).__all__ if name != "__version__"]
 
 
-def test_generated_pages_are_what_the_source_says():
-    """Blessed by ``python -m docs.reference_pages --write``."""
+def test_generated_pages_match_the_source():
+    """``python -m docs.reference_pages --write`` writes them."""
     assert {name: kept(name) for name in PAGES} == {name: make() for name, make in PAGES.items()}

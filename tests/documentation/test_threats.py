@@ -1,4 +1,4 @@
-"""Each threat of SECURITY.md names a test that exists and is collected."""
+"""Each threat in SECURITY.md names a test that exists and is collected."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def find_functions(file: str) -> set[str]:
 
 
 def is_collected(test: str) -> bool:
-    """Return whether pytest collects a test: by the names of its file and of its function."""
+    """Return whether the names of a test's file and function are those that pytest collects."""
     file, _, name = test.partition("::")
     is_named_so = Path(file).match("test_*.py") and name.startswith("test_")
     return is_named_so and name in find_functions(file)
 
 
-def test_every_threat_stands_once_with_an_answer_and_a_test():
+def test_each_threat_has_one_row_with_an_answer_and_a_test():
     assert len({threat for threat, _, _ in ROWS if threat}) == len(ROWS)
     assert [answer for _, answer, _ in ROWS if not answer.endswith(".")] == []
     assert [test for *_, test in ROWS if not re.fullmatch("`[^`]+`", test)] == []

@@ -1,4 +1,4 @@
-"""The tutorial works as it is written, and its recording shows what it prints."""
+"""The tutorial works as written, and its recording shows the output."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def reader(tmp_path) -> Iterator[Reader]:
         stop(reader.server)
 
 
-def test_the_tutorial_does_what_it_says(reader):
+def test_the_tutorial_works_as_written(reader):
     reader.follow()
     assert reader.server is not None
 
 
-def test_the_recording_shows_what_the_tutorial_does():
-    """If it fails: make pictures."""
+def test_the_recording_shows_the_output_of_the_tutorial():
+    """``make pictures`` writes the recording."""
     _, *lines = RECORDING.read_text().splitlines()
     played = COLOURS.sub("", "".join(json.loads(line)[2] for line in lines))
     recorded = dict(commands(played.replace("\r\n", "\n")))

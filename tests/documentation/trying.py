@@ -1,9 +1,9 @@
-"""Tries what pages show: ``python -m tests.documentation.trying`` reads their names from stdin.
+"""Tries the code on pages: ``python -m tests.documentation.trying`` reads page names from stdin.
 
-The project is the example project with its seeded database, in a process of its own for each
-page. Files that the page names are written to a folder and imported; where a package among them
-has ``urls.py``, its routes are served beside the project's. Prints, as JSON in one line, a line
-of the page and a message for each thing that fails.
+Each page runs in a process of its own, in the example project with its rows. Files that the page
+names are written to a folder and imported; the routes of a package with ``urls.py`` are served in
+addition to the project's. Prints one line of JSON with a line number and a message for each
+failure.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ import django
 from tests.documentation.pages import ROOT, Block, Command, blocks, commands
 from tests.documentation.printed import is_shown
 
-# Settings that a snippet may add to, and what Django's own templates import.
+# The names that a snippet may use without an import, as in Django's own templates.
 PRELUDE = """
 from django.urls import include, path
 from example_project.settings import *
 urlpatterns = []
 """
-# How long a page may take.
+# The time limit of a page.
 SECONDS = 120
-# Where a shell takes over.
+# A command ends at these words of a shell.
 SHELL = frozenset({"|", "||", "&&", ">", ">>", "<", "2>", ";"})
 
 
 class Trial:
-    """One page.
+    """Tries one page.
 
     Attributes:
-        folder: where its files are written.
+        folder: the folder of its files.
         namespace: the names of the snippets that belong to no file.
-        failures: what did not work, with its line.
+        failures: the line and the message of each failure.
     """
 
     def __init__(self, page: Path, folder: Path) -> None:
@@ -133,7 +133,7 @@ def settings_apps() -> list[str]:
 
 
 def serve(packages: set[str]) -> None:
-    """Serve the routes of the packages beside the project's."""
+    """Serve the routes of the packages in addition to the project's."""
     from django.conf import settings
     from django.urls import clear_url_caches, include, path
 
@@ -159,9 +159,9 @@ def reconfigure(project: Mapping[str, Any]) -> None:
 
 
 def execute(command: Command) -> None:
-    """Run a command of ours, and hold what it prints against what the page shows.
+    """Run one of our commands, and compare its output with the page.
 
-    A command that fails is fine where the page shows how.
+    The command may fail if the page shows how.
     """
     arguments = ours(command.text)
     if arguments is None:
@@ -200,7 +200,7 @@ def call(arguments: list[str]) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def elsewhere() -> Iterator[Path]:
-    """Work in an empty folder whose files can be imported."""
+    """Change into an empty folder on the import path."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sys.path[:0] = [name, str(ROOT / "tests" / "documentation" / "imaginary")]
@@ -210,7 +210,7 @@ def elsewhere() -> Iterator[Path]:
 
 
 def try_page(name: str) -> list[tuple[int, str]]:
-    """Return what does not work on a page, found out by a fork that ends with the page."""
+    """Return the failures of a page, which runs in a fork of this process."""
     reading, writing = os.pipe()
     if not os.fork():
         signal.alarm(SECONDS)

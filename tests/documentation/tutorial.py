@@ -1,4 +1,4 @@
-"""Follows the tutorial: writes its files, runs its commands, compares what they print."""
+"""Follows the tutorial: writes its files, runs its commands, compares their output."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.programs.interop.servers import ROOT, free_port, wait_until_ready
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 PROGRAMS = {"python": [], "django-admin": ["-m", "django"]}
-# Commands for programs that the tests do not have.
+# Programs that are not installed for the tests.
 LEFT_OUT = ("pip", "claude")
-# The page's server.
+# The address of the server on the page.
 ADDRESS = "127.0.0.1:8000"
 
 TOKEN = re.compile(r"\b[0-9a-f]{40}\b")
-# What is another at every run, and what it is compared as.
+# Values that differ at every run, and their replacements.
 VARYING = [
     (TOKEN, "TOKEN"),
     (re.compile(r"req_[0-9]{12}"), "REQUEST"),
@@ -31,11 +31,11 @@ VARYING = [
 
 
 class Reader:
-    """Somebody who follows the tutorial in a folder.
+    """Follows the tutorial in a folder.
 
     Attributes:
-        path: what is imported without being installed there, "" for nothing.
-        place: where they are.
+        path: the import path of packages that are not installed, "" for none.
+        place: the current folder.
     """
 
     def __init__(self, folder: Path, python: str = sys.executable, path: str = str(ROOT)) -> None:
@@ -59,10 +59,10 @@ class Reader:
             file.write(text)
 
     def follow(self, until: str | None = None) -> None:
-        """Do everything that the page says, in its order.
+        """Follow the page in its order.
 
         Args:
-            until: a part of the last command to run, None to go on to the end.
+            until: a part of the last command to run, None for all commands.
         """
         for kind, text in BLOCK.findall(PAGE):
             if kind == "python":

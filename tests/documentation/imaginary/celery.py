@@ -1,4 +1,4 @@
-"""Stands in for Celery: a task runs where it is called."""
+"""A replacement for Celery that runs a task in the caller's process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client that docs/commands.md shows, written by the command."""
+"""The client in docs/commands.md, as the command writes it."""
 
 import io
 

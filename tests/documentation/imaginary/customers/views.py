@@ -1,4 +1,4 @@
-"""The app that short examples speak of."""
+"""The app that short examples import from."""
 
 from __future__ import annotations
 

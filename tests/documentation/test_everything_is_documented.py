@@ -1,4 +1,4 @@
-"""The documentation speaks of everything that there is, and of nothing else."""
+"""The documentation names everything that exists, and nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from drf_mcp.tools.options import ToolOptions
 from drf_mcp.truncation.report import FULL, UNAVAILABLE
 from tests.documentation.pages import DOCS, FENCE, ROOT, find_faults, pages
 
-# Those pages tell of the settings and commands of other packages.
+# The other pages name settings and commands of other packages.
 PAGES = [page for page in pages() if not page.name.startswith("migrating")]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 # The app of each command.
@@ -51,33 +51,33 @@ EXTRAS = re.findall(
 )
 
 # Names in capitals that are no settings of Django, REST framework or this package.
-NO_SETTINGS = {
+OTHER_NAMES = {
     *("PATCH", "POST", "DELETE", "FETCH", "SERVER"),
-    # The settings that hold them, a key of DATABASES, an attribute of user models, and what
-    # commands take.
+    # The names of settings, a key of DATABASES, an attribute of user models, and arguments of
+    # commands.
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
     # A setting of Django since 6.0.
     "TASKS",
-    # The key of a request's META, and a word in the command of tokens.
+    # A key of a request's META, and a word of the command for tokens.
     *("REMOTE_ADDR", "TOKEN"),
     # The file of a skill.
     "SKILL",
-    # The environment.
+    # Environment variables.
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME", "SOURCE_DATE_EPOCH"),
-    # Of every project's settings module, though Django has no default of it.
+    # Set in every project's settings module, though Django has no default.
     *("BASE_DIR", "ROOT_URLCONF"),
-    # Of drf_mcp.contrib.oauth, of djangorestframework-simplejwt, of drf-spectacular, of the
-    # example project.
+    # Names of drf_mcp.contrib.oauth, djangorestframework-simplejwt, drf-spectacular and the example
+    # project.
     *("AGENTS", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST", "SIMPLE_JWT"),
     *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),
-    # Of JSON-RPC errors in an audit, and of a call that was stopped.
+    # Codes of JSON-RPC errors in the audit, and of a call that was stopped.
     *("UNKNOWN_TOOL", "INVALID_PARAMS", "HEADER_MISMATCH", "TIME_LIMIT_EXCEEDED"),
-    # Codes of examples.
+    # Codes in examples.
     *("CLOSED", "SPEC_NOT_FOUND"),
 }
 
 
-def test_every_setting_is_told_of_beside_the_reference():
+def test_every_setting_is_documented_outside_the_reference():
     words = {
         word
         for page in PAGES
@@ -87,22 +87,22 @@ def test_every_setting_is_told_of_beside_the_reference():
     assert mcp_settings.table.keys() - words == set()
 
 
-def test_no_setting_is_told_of_that_does_not_exist():
-    """Names in capitals are settings, of whomever, or stand in a list of others."""
+def test_no_unknown_setting_is_documented():
+    """Names in capitals are settings of any package, or are in `OTHER_NAMES`."""
     settings_of_others = {*dir(global_settings), *REST_FRAMEWORK_DEFAULTS, *TOOLKIT_DEFAULTS}
     codes = {*CODES, *SOFT_MEANINGS, *WARNING_MEANINGS}
-    known = {*mcp_settings.table, *settings_of_others, *codes, *NO_SETTINGS}
+    known = {*mcp_settings.table, *settings_of_others, *codes, *OTHER_NAMES}
 
-    def judge(page: Path) -> set[str]:
+    def find_unknown_settings(page: Path) -> set[str]:
         prose = FENCE.sub("", page.read_text())
         return set(re.findall(r"`\"?([A-Z][A-Z_]{3,})\b", prose)) - known
 
-    assert find_faults(judge, PAGES) == {}
+    assert find_faults(find_unknown_settings, PAGES) == {}
 
 
-def test_no_command_is_told_of_that_does_not_exist():
-    told = set(re.findall(r"manage\.py (mcp_\w+)", TEXT))
-    assert told <= set(COMMANDS)
+def test_no_unknown_command_is_documented():
+    documented = set(re.findall(r"manage\.py (mcp_\w+)", TEXT))
+    assert documented <= set(COMMANDS)
 
 
 def options_of(parser: ArgumentParser) -> Iterator[str]:
@@ -113,7 +113,7 @@ def options_of(parser: ArgumentParser) -> Iterator[str]:
                 yield from options_of(part)
 
 
-def test_no_option_is_used_that_does_not_exist():
+def test_no_unknown_option_is_used():
     parsers = {
         name: load_command_class(app, name).create_parser("manage.py", name)
         for name, app in COMMANDS.items()
@@ -140,17 +140,17 @@ def test_every_standard_code_has_a_meaning():
     } == WARNING_MEANINGS.keys()
 
 
-def test_every_code_is_told_of():
+def test_every_code_is_documented():
     assert [code for code in [*CODES, *WARNING_MEANINGS] if f"`{code}`" not in TEXT] == []
 
 
-def test_every_option_of_a_tool_is_told_of():
-    told = {name for names in re.findall(r"`(\w+)`|\b(\w+)=", TEXT) for name in names}
+def test_every_tool_option_is_documented():
+    documented = {name for names in re.findall(r"`(\w+)`|\b(\w+)=", TEXT) for name in names}
     options = {*ToolOptions.__dataclass_fields__, *features.tool_options}
-    assert options - {"features"} - told == set()
+    assert options - {"features"} - documented == set()
 
 
-def test_every_extra_is_told_of():
+def test_every_extra_is_documented():
     shipped = [name for name in EXTRAS if name not in ("docs", "lint", "test")]
     assert [name for name in shipped if f"drf-mcp-server[{name}]" not in TEXT] == []
 
@@ -158,9 +158,9 @@ def test_every_extra_is_told_of():
 @pytest.mark.parametrize(
     "envelope", [ResponseV2Envelope, OkEnvelope, StatusEnvelope], ids=lambda each: each.__name__
 )
-def test_results_have_no_field_that_is_not_told_of(alice, settings, envelope):
+def test_every_member_of_a_result_is_documented(alice, settings, envelope):
     settings.DRF_MCP = {**settings.DRF_MCP, "ENVELOPE_CLASS": envelope}
-    told = told_fields(envelope.__name__)
+    documented = documented_fields(envelope.__name__)
     for tool, arguments in (
         ("customers_list", {"page_size": 1}),
         ("customers_retrieve", {"pk": 999999}),
@@ -168,33 +168,33 @@ def test_results_have_no_field_that_is_not_told_of(alice, settings, envelope):
     ):
         result = alice.call(tool, **arguments).envelope
         own = {} if result.get("success", result.get("ok")) is False else {"data": {}}
-        assert [path for path in paths({**result, **own}) if path not in told] == [], tool
+        assert [path for path in paths({**result, **own}) if path not in documented] == [], tool
 
 
-def told_fields(title: str) -> set[str]:
+def documented_fields(title: str) -> set[str]:
     by_title = {described.title: described for described in DESCRIBED}
-    told = {row[0].strip("`") for row in rows(by_title[title])}
+    documented = {row[0].strip("`") for row in rows(by_title[title])}
     if title == "ResponseV2Envelope":
-        told |= {"data." + row[0].strip("`") for row in rows(by_title["Data of a failure"])}
-    return told
+        documented |= {"data." + row[0].strip("`") for row in rows(by_title["Data of a failure"])}
+    return documented
 
 
-# Below these everything is the view's own.
+# The view decides about the members below these.
 OPEN = ("telemetry", "next", "received", "context")
 
 
 def paths(value, path=""):
-    """Yield the paths of the members of a result, as far as an envelope decides."""
+    """Yield the paths of a result's members, as far as the envelope decides about them."""
     for name, member in value.items():
-        here = f"{path}{name}"
-        yield here
-        if here.endswith(OPEN):
+        member_path = f"{path}{name}"
+        yield member_path
+        if member_path.endswith(OPEN):
             continue
         if isinstance(member, dict):
-            yield from paths(member, f"{here}.")
+            yield from paths(member, f"{member_path}.")
         if isinstance(member, list):
             for item in filter(lambda item: isinstance(item, dict), member):
-                yield from paths(item, f"{here}[].")
+                yield from paths(item, f"{member_path}[].")
 
 
 def test_the_names_in_the_table_of_names_are_tools_of_the_shop():
@@ -205,7 +205,7 @@ def test_the_names_in_the_table_of_names_are_tools_of_the_shop():
         assert registry.tool(name).endpoint.route.path == path
 
 
-def test_the_changelog_knows_the_version():
+def test_the_changelog_has_the_version():
     text = (ROOT / "CHANGELOG.md").read_text()
     assert f"## [{__version__}]" in text or f"first release will be {__version__}." in text
 
@@ -223,7 +223,7 @@ def test_readme_calls_tools_that_exist():
         registry.tool(name)
 
 
-def test_keys_of_hosts_are_in_the_table_as_the_code_has_them():
+def test_the_table_of_host_keys_equals_the_code():
     code = (ROOT / "drf_mcp" / "tools" / "hints.py").read_text()
     table = (ROOT / "docs" / "clients.md").read_text()
     keys = re.findall(r'"(anthropic/\w+)"  # (.+)', code)
