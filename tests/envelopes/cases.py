@@ -1,4 +1,4 @@
-"""What a view can come to: every exception, and every shape of success."""
+"""Every exception, and every shape of a success, that a view can answer with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from drf_mcp.exceptions import Conflict, FeatureDisabled, SoftFailure
 
 
 class SpecNotFound(exceptions.NotFound):
-    """An exception of a project's own."""
+    """An exception of a project."""
 
     default_code = "spec_not_found"
 
@@ -53,11 +53,11 @@ RAISED: dict[str, Callable[[], BaseException]] = {
     "not_acceptable": exceptions.NotAcceptable,
     "unsupported_media_type": lambda: exceptions.UnsupportedMediaType("text/csv"),
     "throttled": lambda: exceptions.Throttled(wait=45),
-    "bad_request": lambda: BadRequest("never told"),
+    "bad_request": lambda: BadRequest("never shown"),
     "feature_disabled": lambda: FeatureDisabled("refunds"),
     "conflict": Conflict,
     "unavailable": Unavailable,
-    "crash": lambda: ZeroDivisionError("never told"),
+    "crash": lambda: ZeroDivisionError("never shown"),
     "soft_failure": lambda: SoftFailure("The chain is broken.", "chain_broken"),
     "soft_failure_with_data": lambda: SoftFailure(
         {"name": ErrorDetail("No such element.", "element_not_found")},

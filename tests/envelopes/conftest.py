@@ -1,4 +1,4 @@
-"""One view in all four envelopes, and over plain HTTP; and what a body of its own comes to."""
+"""One view in all four envelopes and over plain HTTP, and a reader of envelopes from views."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ ENVELOPES = {
     "plain": PlainEnvelope,
 }
 
-# What the tool measures, and what names the one call.
+# Measurements, and members that name a single call.
 VOLATILE = {"request_id", "telemetry", "timestamp", "execution_time", "tool_name"}
 
 
-def told(envelope: Any) -> Any:
+def drop_volatile(envelope: Any) -> Any:
     if not isinstance(envelope, dict):
         return envelope
-    return {name: told(value) for name, value in envelope.items() if name not in VOLATILE}
+    return {name: drop_volatile(value) for name, value in envelope.items() if name not in VOLATILE}
 
 
 SCHEMAS = {
@@ -53,9 +53,9 @@ SCHEMAS = {
 
 
 def reread(body: Any, envelope: str = "response_v2", status: int = 200) -> dict[str, Any]:
-    """Return what an envelope makes of a body that a view built in any contract.
+    """Return an envelope's rendering of a body that is an envelope of any contract.
 
-    As the pipeline does, without a call. The result is held against its schema and its contract.
+    Does what a call does with such a body. Checks the result with its schema and its contract.
     """
     outcome = parse_own_envelope(body, status)
     assert outcome is not None
@@ -81,7 +81,7 @@ class Served:
         self.agents: dict[str, Agent] = {}
         self.act: Callable[[Any], Any] = lambda request: Response({})
 
-    def comes_to(self, what: Any, status: int = 200) -> Served:
+    def answer_with(self, what: Any, status: int = 200) -> Served:
         """Let the view of `thing` raise an exception, call a function, or answer with a value."""
 
         def act(request) -> Any:
@@ -93,12 +93,12 @@ class Served:
         return self
 
     def agent(self, envelope: str) -> Agent:
-        """Return an agent at the endpoint of that envelope."""
+        """Return an agent at the endpoint of an envelope."""
         client = Client(raise_request_exception=False)
         return self.agents.setdefault(envelope, Agent(client, path=f"/mcp/{envelope}"))
 
     def call(self, envelope: str = "response_v2", **arguments: Any) -> Result:
-        """Call the first tool; the result is held against the oracles."""
+        """Call the first tool; the oracles check the result."""
         return self.agent(envelope).call_with(self.tool, arguments)
 
     def read(self, envelope: str = "response_v2", **arguments: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Served:
         return self.call(envelope, **arguments).envelope
 
     def get(self, url: str = "/thing/") -> Any:
-        """Return the body that plain HTTP gives."""
+        """Return the body of the plain HTTP response."""
         return json.loads(self.http.get(url).content)
 
 
@@ -126,6 +126,6 @@ def serve(expose, db) -> Callable[..., Served]:
 
 @pytest.fixture
 def thing(serve) -> Served:
-    """A served view that comes to what the test says, for the rows of a table one by one."""
+    """A view whose answer the test chooses with `answer_with`."""
     served: Served = serve(answering(lambda request: served.act(request)))
     return served

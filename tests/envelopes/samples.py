@@ -1,4 +1,4 @@
-"""Outcomes of every kind, each with the schema of the view's value, for all envelopes."""
+"""Outcomes of every kind, each with the schema of the view's data, for all envelopes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arbitrary outcomes: rendered, encoded, read back, validated."""
+"""Arbitrary outcomes: rendered, encoded, parsed and validated."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ SCHEMAS = {
 
 
 @given(outcome=outcomes)
-def test_every_outcome_validates_and_says_whether_it_failed(outcome: Outcome) -> None:
-    """The models take it too."""
+def test_every_outcome_validates_and_has_its_success_or_failure(outcome: Outcome) -> None:
+    """The models accept the result too."""
     rendered = {used: parsed(used(), outcome) for used in STRUCTURED}
     for envelope_class, answer in rendered.items():
         SCHEMAS[envelope_class].validate(answer)

@@ -1,4 +1,4 @@
-"""Answers are nested no deeper than clients read, and arguments no deeper than messages may be."""
+"""The depth limits of answers and of arguments."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def nested(depth: int, kind: str = "list") -> Any:
 
 
 @pytest.mark.slow
-def test_an_answer_that_clients_cannot_read_is_refused(thing):
+def test_an_answer_too_deep_for_clients_is_an_error(thing):
     for kind in ("list", "object"):
         for depth in (MAX_DEPTH + 1, 400, 900, 5000):
-            thing.comes_to(nested(depth, kind))
+            thing.answer_with(nested(depth, kind))
             for envelope in ENVELOPES:
                 result = thing.call(envelope)
                 assert result.is_error
@@ -39,23 +39,23 @@ def test_an_answer_that_clients_cannot_read_is_refused(thing):
                 assert "It was logged under the id req_" in text
 
 
-def test_what_another_renderer_nested_so_deep_is_no_result(thing):
-    """An error body nested so deep keeps its status."""
+def test_a_rendered_body_of_that_depth_is_an_error(thing):
+    """An error body of that depth keeps its status."""
 
     def written(depth: int, status: int = 200) -> Callable[[Any], HttpResponse]:
         body = "[" * depth + "]" * depth
         kind = "application/json"
         return lambda request: HttpResponse(body, content_type=kind, status=status)
 
-    assert thing.comes_to(written(150)).call().is_error
-    assert thing.comes_to(written(5000)).call().is_error
-    assert thing.comes_to(written(5000, status=404)).call().code == "NOT_FOUND"
+    assert thing.answer_with(written(150)).call().is_error
+    assert thing.answer_with(written(5000)).call().is_error
+    assert thing.answer_with(written(5000, status=404)).call().code == "NOT_FOUND"
 
 
-def test_the_deepest_answer_is_read_by_clients(thing):
+def test_clients_can_read_the_deepest_answer(thing):
     """By Python's json, and by the parser of the official Python SDK."""
     for kind in ("list", "object"):
-        thing.comes_to(nested(MAX_DEPTH - 3, kind))
+        thing.answer_with(nested(MAX_DEPTH - 3, kind))
         for envelope in ENVELOPES:
             agent = thing.agent(envelope)
             response = agent.post(*agent.frame("tools/call", {"name": thing.tool}))
@@ -65,13 +65,13 @@ def test_the_deepest_answer_is_read_by_clients(thing):
             assert json.loads(result["content"][0]["text"])
 
 
-def test_brackets_in_texts_are_no_depth(thing):
+def test_brackets_in_strings_do_not_count_as_depth(thing):
     value = {"text": '[{"\\' * 500, "more": ["]}" * 500, "\\", '"']}
-    assert thing.comes_to(value).read()["data"] == value
+    assert thing.answer_with(value).read()["data"] == value
 
 
-def test_a_text_that_stands_for_an_array_is_read_as_deep_as_a_message():
-    """What is deeper stays a text, which the view refuses as any text in the place of an array."""
+def test_a_string_in_place_of_an_array_is_parsed_up_to_the_depth_of_a_message():
+    """A deeper text stays a string, which the view refuses like any string in place of an array."""
     depths = {100: list, 101: str, 5000: str}
     read = {depth: type(parse_json_text("[" * depth + "]" * depth, list)) for depth in depths}
     assert read == depths
@@ -92,6 +92,6 @@ values = st.recursive(
 
 
 @given(values, st.booleans(), st.integers(0, 8))
-def test_the_depth_of_any_json_is_known(value, escaped, most):
+def test_the_depth_of_any_json_is_measured(value, escaped, most):
     text = json.dumps(value, ensure_ascii=escaped)
     assert is_nested_deeper(text, most) == (depth_of(value) > most)

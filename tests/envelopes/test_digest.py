@@ -1,4 +1,4 @@
-"""The digest payload: fields, limits, helpers, and evidence that can be checked."""
+"""The digest payload: fields, limits, helpers, and evidence that can be verified."""
 
 from __future__ import annotations
 
@@ -94,15 +94,15 @@ LIMITS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_breaks_a_limit_is_refused_in_the_words_of_the_contract() -> None:
+def test_a_value_over_a_limit_is_refused_with_the_message_of_the_contract() -> None:
     for change, message in LIMITS:
         with pytest.raises(ValidationError) as caught:
             validate_payload_dict({**EXAMPLE, **change})
         assert message in str(caught.value)
 
 
-def test_what_is_at_a_limit_is_allowed() -> None:
-    """The longest texts and lists, and the ends of each range."""
+def test_a_value_at_a_limit_is_allowed() -> None:
+    """The longest texts and lists, and both ends of each range."""
     most = {
         "summary": "x" * 2000,
         "key_points": ["x" * 500] * 10,
@@ -114,7 +114,7 @@ def test_what_is_at_a_limit_is_allowed() -> None:
         assert validate_payload_dict({**EXAMPLE, **change})
 
 
-def test_both_locator_formats_are_read_and_written_and_nothing_else() -> None:
+def test_only_the_two_locator_formats_are_read_and_written() -> None:
     formats = {
         "char:1500-1800": Locator(1500, 1800),
         "page:3:char:200-450": Locator(200, 450, page=3),
@@ -146,7 +146,7 @@ def test_offsets_of_a_page_count_within_the_page() -> None:
     assert not verify_evidence(snippet("second", "page:3:char:0-6"), pages)
 
 
-def test_offsets_of_a_page_count_in_the_text_where_there_are_no_pages() -> None:
+def test_offsets_of_a_page_count_within_a_text_without_pages() -> None:
     assert verify_evidence(snippet("cd", "page:3:char:2-4"), "abcdef")
 
 

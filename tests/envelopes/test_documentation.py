@@ -1,6 +1,6 @@
-"""The pages about envelopes: their exchanges are real, their example works.
+"""The pages about envelopes: their exchanges are real, and their example works.
 
-A page is blessed by copying: a test that fails has written the true one and says how.
+A test that fails has written the correct page, and prints the command that copies it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXCHANGE = re.compile(
     r"```console\n\$ python manage\.py mcp_call (?P<command>.+)\n```\n\n"
     r"```(?P<language>json|text)\n(?P<shown>(?:(?!```).*\n)*)```\n"
 )
-# What differs from call to call, as the pages show it.
+# Values that differ from call to call, with their replacements on the pages.
 FIXED = [
     (r"req_[0-9]{12}", "req_421695763163"),
     (r'"timestamp": "[^"]+"', '"timestamp": "2026-11-21T10:30:00.245Z"'),
@@ -36,7 +36,7 @@ FIXED = [
 
 def printed(command: str) -> str:
     out = io.StringIO()
-    # A tool that answers with an error ends the command.
+    # A tool that answers with an error ends the command with an exit code.
     with suppress(SystemExit):
         call_command("mcp_call", *shlex.split(command), stdout=out)
     text = out.getvalue()
@@ -55,11 +55,11 @@ def test_the_exchanges_of_a_page_are_what_mcp_call_prints(settings, tmp_path):
     for page, envelope_class in ENVELOPES.items():
         chosen = {"ENVELOPE_CLASS": envelope_class, "SERVER_VERSION": "1.0.0"}
         settings.DRF_MCP = {**settings.DRF_MCP, **chosen}
-        told = (DOCS / f"envelopes/{page}.md").read_text()
-        true, count = EXCHANGE.subn(run, told)
+        shown = (DOCS / f"envelopes/{page}.md").read_text()
+        true, count = EXCHANGE.subn(run, shown)
         assert count >= 2
-        assert count == told.count("mcp_call")
-        if told != true:
+        assert count == shown.count("mcp_call")
+        if shown != true:
             written = tmp_path / f"{page}.md"
             written.write_text(true)
             blessing = f"cp {written} {DOCS}/envelopes/{page}.md"
@@ -89,8 +89,8 @@ class Numbers(serializers.Serializer):
     number = serializers.IntegerField(max_value=5)
 
 
-def test_the_envelope_of_ones_own_works_as_shown(serve):
-    """The agent holds every result against the schema that the envelope states."""
+def test_the_custom_envelope_of_the_page_works(serve):
+    """The agent checks every result with the envelope's schema."""
     used = own_envelope()
     served = serve(validating(Numbers), ENVELOPE_CLASS=used)
     agent = served.agent("response_v2")

@@ -1,6 +1,6 @@
 """Every exception and every shape of success in every envelope, as golden files.
 
-A file is blessed by copying: a test that fails has written what it got and says how.
+A test that fails has written the new file, and prints the command that copies it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.envelopes.cases import ANSWERED, RAISED
 from tests.envelopes.conftest import ENVELOPES
 
 GOLDEN = Path(__file__).with_name("golden")
-# What differs from call to call, by name.
+# Values that differ from call to call, by name.
 VOLATILE = ("request_id", "timestamp", "duration_ms", "execution_time")
 
 
@@ -36,7 +36,7 @@ class Body(serializers.Serializer):
 
 
 class Case(APIView):
-    """Comes to one case."""
+    """Answers with the case that the test chooses."""
 
     permission_classes = []
     serializer_class = Body
@@ -68,7 +68,7 @@ class Page(ListAPIView):
 
 
 def normalised(value: Any) -> Any:
-    """Return a result without what differs from call to call."""
+    """Return a result without values that differ from call to call."""
     if isinstance(value, dict):
         return {
             name: f"<{name}>" if name in VOLATILE else normalised(member)
@@ -82,7 +82,7 @@ def normalised(value: Any) -> Any:
 
 
 def readable(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a tool result as a person reads it: the text parsed where it is JSON."""
+    """Return a tool result with the text parsed where it is JSON."""
     text = raw["content"][0]["text"]
     shown = raw.get("structuredContent", text)
     return {"isError": raw.get("isError", "absent"), "result": normalised(shown)}
@@ -127,7 +127,7 @@ def test_every_exception_of_rest_framework_has_a_golden_file():
     assert stock <= raised
 
 
-def test_every_golden_file_belongs_to_a_case_and_tells_no_secret():
+def test_every_golden_file_belongs_to_a_case_and_contains_no_secret():
     texts = {golden.stem: golden.read_text() for golden in GOLDEN.glob("*.json")}
     assert set(texts) == set(CASES)
-    assert "never told" not in "".join(texts.values())
+    assert "never shown" not in "".join(texts.values())

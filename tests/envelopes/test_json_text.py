@@ -1,4 +1,4 @@
-"""JSON pointers, canonical hashes and compact JSON, each made in one place for all rooms."""
+"""JSON pointers, canonical hashes and compact JSON."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ PLAIN = st.recursive(
 
 @given(NAMES)
 @example(["~1", "a/b", "", "~0~"])
-def test_the_path_of_a_pointer_is_the_path_that_made_it(names):
+def test_the_path_of_a_pointer_is_that_it_was_made_from(names):
     assert JSONPointer.from_path(names).path == tuple(names)
 
 
 @given(st.lists(st.from_regex(r"[a-z][a-z/~]*|[0-9]+", fullmatch=True)))
 @example(["lines", "0", "quantity"])
 @example(["a/b", "0", "1"])
-def test_a_pointer_can_be_read_back_from_the_path_that_people_write(names):
+def test_a_pointer_is_read_from_its_dotted_path(names):
     pointer = JSONPointer.from_path(names)
     assert JSONPointer.from_dotted(pointer.dotted) == pointer
 
 
-def test_a_pointer_is_written_as_rfc_6901_says():
+def test_a_pointer_is_escaped_as_in_rfc_6901():
     assert JSONPointer.from_path(["a/b", "m~n", 0]) == "/a~1b/m~0n/0"
     assert JSONPointer.from_path([]) == ""
     assert JSONPointer("").path == ()
 
 
 @given(PLAIN)
-def test_plain_json_is_written_as_rest_framework_writes_it(value):
+def test_plain_json_is_encoded_like_by_rest_framework(value):
     assert encode_plain(value) == encode_data(value)
 
 
@@ -53,7 +53,7 @@ def test_a_hash_is_the_same_for_any_order_of_members():
 
 
 @given(PLAIN)
-def test_a_hash_is_that_of_what_a_client_reads(value):
+def test_a_hash_is_that_of_the_json_that_a_client_reads(value):
     read = json.loads(encode_data(value))
     assert content_hash(read) == content_hash(value)
     text = json.dumps(read, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What a view says beside its answer, under each envelope and over plain HTTP."""
+"""Warnings, suggestions and measurements of a view, in each envelope and over plain HTTP."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def noted(request) -> Response:
     return Response({"a": 1})
 
 
-def test_plain_has_the_body_alone_and_the_notes_in_a_block_of_their_own(thing):
-    body, notes = thing.comes_to(noted).call("plain").raw["content"]
+def test_plain_has_the_body_and_the_notes_in_separate_blocks(thing):
+    body, notes = thing.answer_with(noted).call("plain").raw["content"]
     assert json.loads(body["text"]) == {"a": 1}
-    told = json.loads(notes["text"])
-    assert told["suggestions"] == ["Call refresh first."]
-    codes = [detail["code"] for detail in told["warning_details"]]
+    content = json.loads(notes["text"])
+    assert content["suggestions"] == ["Call refresh first."]
+    codes = [detail["code"] for detail in content["warning_details"]]
     assert codes == ["STALE_CACHE", "PARTIAL_FAILURE"]
 
 
@@ -42,7 +42,7 @@ SUGGESTED = {
 }
 
 
-def test_a_suggestion_is_heard_in_every_envelope(thing):
+def test_every_envelope_has_suggestions(thing):
     """Of a success and of a failure."""
 
     def suggesting(request) -> Response:
@@ -54,19 +54,19 @@ def test_a_suggestion_is_heard_in_every_envelope(thing):
         raise serializers.ValidationError("no")
 
     for view in (suggesting, failing):
-        thing.comes_to(view)
+        thing.answer_with(view)
         for envelope, read in SUGGESTED.items():
             assert "Call refresh first." in read(thing.call(envelope).raw)
 
 
 def test_plain_http_is_not_changed_by_notes(thing):
-    response = thing.comes_to(noted).http.get("/thing/")
-    untold = thing.comes_to({"a": 1}).http.get("/thing/")
+    response = thing.answer_with(noted).http.get("/thing/")
+    untold = thing.answer_with({"a": 1}).http.get("/thing/")
     assert response.content == untold.content
     assert dict(response.headers) == dict(untold.headers)
 
 
-def test_a_serializer_writes_to_the_notes_of_its_request(thing):
+def test_a_serializer_can_add_notes_to_its_request(thing):
     class Name(serializers.Serializer):
         name = serializers.SerializerMethodField()
 
@@ -77,7 +77,7 @@ def test_a_serializer_writes_to_the_notes_of_its_request(thing):
     def view(request) -> Response:
         return Response(Name({}, context={"request": request}).data)
 
-    assert thing.comes_to(view).read()["meta"]["warnings"] == ["It has two names."]
+    assert thing.answer_with(view).read()["meta"]["warnings"] == ["It has two names."]
 
 
 def test_djangos_request_has_the_same_notes(thing):
@@ -86,33 +86,33 @@ def test_djangos_request_has_the_same_notes(thing):
         assert call_context(request) is call_context(request._request)
         return Response({})
 
-    assert thing.comes_to(view).read()["meta"]["warnings"] == ["Below."]
+    assert thing.answer_with(view).read()["meta"]["warnings"] == ["Below."]
 
 
-def test_a_view_that_answers_without_rest_framework_may_write_notes(thing):
+def test_a_view_with_djangos_response_can_add_notes(thing):
     def view(request) -> HttpResponse:
         call_context(request).warn("As text.")
         return HttpResponse("hello", content_type="text/plain")
 
-    assert thing.comes_to(view).read()["meta"]["warnings"] == ["As text."]
+    assert thing.answer_with(view).read()["meta"]["warnings"] == ["As text."]
 
 
-def test_a_failure_keeps_what_was_noted_before_and_a_crash_says_nothing(thing):
-    """The notes of one call are not those of the next."""
+def test_a_failure_keeps_the_notes_of_its_own_call(thing):
+    """The notes of one call do not appear in the next."""
 
     def view(request) -> Response:
         call_context(request).warn("The index is being rebuilt.")
         raise serializers.ValidationError("no")
 
-    envelope = thing.comes_to(view).read()
+    envelope = thing.answer_with(view).read()
     assert envelope["success"] is False
     assert envelope["meta"]["warnings"] == ["The index is being rebuilt."]
-    assert "warnings" not in thing.comes_to({}).read()["meta"]
-    assert "warnings" not in thing.comes_to(ZeroDivisionError()).read()["meta"]
+    assert "warnings" not in thing.answer_with({}).read()["meta"]
+    assert "warnings" not in thing.answer_with(ZeroDivisionError()).read()["meta"]
 
 
 def test_notes_reach_clients_of_every_revision(thing):
-    agent = thing.comes_to(noted).agent("response_v2")
+    agent = thing.answer_with(noted).agent("response_v2")
     for agent.revision in REVISIONS:
         assert len(agent.call("thing").envelope["meta"]["warnings"]) == 2
 

@@ -1,4 +1,4 @@
-"""The "ok" contract: its envelope and model, versions and soft failures, each rule held once."""
+"""The "ok" contract: its envelope and model, versions, and soft failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from drf_mcp.envelopes import OkEnvelope, OkError, OkMeta, OkResponse, success_r
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.outcomes import Category, Failure, Outcome, Pagination
 from drf_mcp.renderers import EnvelopeJSONRenderer
-from tests.envelopes.conftest import reread, told
+from tests.envelopes.conftest import drop_volatile, reread
 from tests.envelopes.samples import RICH, SOFT_WITH_DATA, TABLE, parsed
 from tests.parity.answers import over_http
 
@@ -27,8 +27,8 @@ CONFLICT = Failure("CONFLICT", Category.CONFLICT, "Not now.", "", soft=True)
 # --- The envelope and its model ------------------------------------------------------------
 
 
-def test_the_hash_can_be_computed_from_what_was_received():
-    """It is that of the canonical data."""
+def test_a_client_can_compute_the_hash_from_the_data():
+    """It is the hash of the canonical data."""
     plain = {"b": "ü", "a": [1, None]}
     for outcome in (
         RICH,
@@ -44,14 +44,14 @@ def test_the_hash_can_be_computed_from_what_was_received():
     assert text == '{"a":[1,null],"b":"ü"}'
 
 
-def test_what_the_view_put_beside_the_rows_stays():
+def test_other_members_of_a_page_are_kept():
     data = {"count": 1, "results": [1], "facets": {}}
     answer = parsed(OkEnvelope(), Outcome("t", 200, data, pagination=Pagination(False)))
     assert answer["data"] == {"results": [1], "facets": {}}
 
 
-def test_the_model_takes_and_gives_back_what_is_rendered():
-    """It refuses errors on success, and a failure without."""
+def test_the_model_reads_and_writes_what_is_rendered():
+    """It refuses errors on success, and a failure without errors."""
     for outcome, _schema in TABLE.values():
         answer = parsed(OkEnvelope(), outcome)
         assert OkResponse.model_validate(answer).model_dump(exclude_unset=True) == answer
@@ -61,8 +61,8 @@ def test_the_model_takes_and_gives_back_what_is_rendered():
             OkResponse.model_validate(wrong)
 
 
-def test_everything_that_the_meta_of_an_own_envelope_says_is_kept():
-    said = {
+def test_all_of_the_meta_of_a_views_envelope_is_kept():
+    given = {
         "version": "ai@2026-04-16-beta",
         "content_hash": "sha256-" + "0a" * 32,
         "next_cursor": "c2",
@@ -73,12 +73,12 @@ def test_everything_that_the_meta_of_an_own_envelope_says_is_kept():
         "dropped_content_ids": ["x"],
         "source": "cache",
     }
-    meta = reread(OkResponse(ok=True, data=1, meta=OkMeta(**said)), "ok")["meta"]
+    meta = reread(OkResponse(ok=True, data=1, meta=OkMeta(**given)), "ok")["meta"]
     paged = {"total_count": 9, "window": [1, 2], "has_more": True}
-    assert {name: meta[name] for name in said} == {**said, "pagination": paged}
+    assert {name: meta[name] for name in given} == {**given, "pagination": paged}
 
 
-def test_the_data_of_an_own_envelope_loses_nothing_to_its_page():
+def test_the_data_of_a_views_envelope_keep_the_members_of_a_page():
     data = {"count": 1, "results": [1]}
     assert (
         reread(OkResponse(ok=True, data=data, meta=OkMeta(next_cursor=None)), "ok")["data"] == data
@@ -86,7 +86,7 @@ def test_the_data_of_an_own_envelope_loses_nothing_to_its_page():
     assert reread(success_response(data, pagination={"has_more": False}))["data"] == data
 
 
-def test_the_error_of_an_own_envelope_has_the_type_of_its_code_or_its_status():
+def test_the_type_of_an_error_in_a_views_envelope_follows_its_code_or_status():
     expected = {
         ("element_not_found", 200): "not_found",
         ("conflict", 200): "conflict",
@@ -101,14 +101,14 @@ def test_the_error_of_an_own_envelope_has_the_type_of_its_code_or_its_status():
     assert found == expected
 
 
-# --- Which version was read ----------------------------------------------------------------
+# --- The version of the data ---------------------------------------------------------------
 
 VERSION, HASH = "ai@2026-04-16-beta", "sha256-" + "0a" * 32
 SAID = {"version": VERSION, "content_hash": HASH}
 
 
 def noted(request) -> Response:
-    """Say the version in the notes of the call."""
+    """Set the version in the notes of the call."""
     call_context(request).version(VERSION, content_hash=HASH)
     return Response({"a": 1})
 
@@ -122,19 +122,19 @@ def source(envelope: dict[str, Any]) -> dict[str, Any]:
     return {name: meta[name] for name in ("version", "content_hash") if name in meta}
 
 
-def test_a_version_is_said_by_the_notes_or_by_the_views_own_envelope_before_them(thing):
-    assert source(thing.comes_to(noted).read("ok")) == SAID
-    assert source(thing.comes_to(own(**SAID)).read("ok")) == SAID
+def test_the_version_is_that_of_the_views_envelope_or_of_the_notes(thing):
+    assert source(thing.answer_with(noted).read("ok")) == SAID
+    assert source(thing.answer_with(own(**SAID)).read("ok")) == SAID
 
     def both(request) -> Response:
         noted(request)
         return Response(own(version="ai@own"))
 
-    assert source(thing.comes_to(both).read("ok")) == {"version": "ai@own"}
+    assert source(thing.answer_with(both).read("ok")) == {"version": "ai@own"}
 
 
 def test_a_version_may_be_an_attribute_of_the_view(serve):
-    """Notes speak before it and take no hash from it; a hash said elsewhere goes with it."""
+    """A version in the notes takes precedence, without the attribute's hash; another hash is kept."""
 
     class ByAttribute(APIView):
         permission_classes = []
@@ -157,16 +157,16 @@ def test_a_version_may_be_an_attribute_of_the_view(serve):
         (lambda request: Response({"a": 1}), SAID),
         (latest, {"version": "ai@next"}),
         (lambda request: Response(own(content_hash="sha256-1")), hashed),
-        # A failure names the version as well.
+        # A failure has the version too.
         (crash, {"version": VERSION}),
     ):
-        assert source(served.comes_to(answer).read("ok")) == expected
+        assert source(served.answer_with(answer).read("ok")) == expected
     assert source(served.read("ok", nonsense=1)) == {"version": VERSION}
 
 
-def test_other_envelopes_tell_the_version_by_another_name(thing):
-    """Plain beside the request id."""
-    thing.comes_to(noted)
+def test_other_envelopes_have_the_version_under_another_name(thing):
+    """Plain has it in `_meta`, with the request id."""
+    thing.answer_with(noted)
     metas = [
         thing.read("response_v2")["meta"],
         thing.read("status")["metadata"],
@@ -178,7 +178,7 @@ def test_other_envelopes_tell_the_version_by_another_name(thing):
 
 # --- The contract's own tools, as tools and over REST --------------------------------------
 
-# Two versions of a schema: what may and must stand in a datachain.
+# Two versions of a schema, each with the members that a datachain may and must have.
 SCHEMAS: dict[str, Any] = {
     "ai@2026-04-16-beta": {"required": ["purpose"], "elements": ["accept", "cloud"]},
     "ai@2025-11-01": {"required": [], "elements": ["accept"]},
@@ -211,7 +211,7 @@ class Versioned(APIView):
     serializer_class = Datachain
 
     def arguments(self, request) -> dict[str, Any]:
-        """Check the arguments and say which version they are held against."""
+        """Check the arguments, and set the version of the schema that they were checked with."""
         serializer = self.serializer_class(data=request.data)
         serializer.is_valid(raise_exception=True)
         asked = serializer.validated_data["version"]
@@ -224,7 +224,7 @@ class Versioned(APIView):
 
 
 class ValidateDatachain(Versioned):
-    """Tell whether a datachain is valid."""
+    """Return whether a datachain is valid."""
 
     def post(self, request) -> Response:
         elements = self.arguments(request)["elements"]
@@ -271,11 +271,13 @@ def served(serve):
 
 @pytest.fixture
 def call(served):
-    """Call a tool; over REST its answer is the same."""
+    """Call a tool, and compare its answer with that over REST."""
 
     def call(name: str, **arguments: Any) -> dict[str, Any]:
-        answer = told(served.agent("ok").call(name, **arguments).envelope)
-        assert told(served.http.post(f"/{name}/", arguments, format="json").json()) == answer
+        answer = drop_volatile(served.agent("ok").call(name, **arguments).envelope)
+        assert (
+            drop_volatile(served.http.post(f"/{name}/", arguments, format="json").json()) == answer
+        )
         return answer
 
     return call
@@ -296,14 +298,14 @@ INVALID = {
 
 
 def test_the_example_of_a_soft_failure(served, call):
-    """It is no error, and the same in both channels."""
+    """It is no error, and is the same over REST."""
     assert call("validate_datachain", elements=[{"element_id": "accept"}]) == INVALID
     raw = served.agent("ok").call("validate_datachain", elements=[]).raw
     assert "isError" not in raw
     (block,) = raw["content"]
     assert block["type"] == "text"
     assert json.loads(block["text"]) == raw["structuredContent"]
-    assert told(raw["structuredContent"]) == INVALID
+    assert drop_volatile(raw["structuredContent"]) == INVALID
 
 
 def test_the_example_of_a_success(call):
@@ -318,7 +320,7 @@ def test_the_example_of_a_success(call):
 
 
 def test_the_hash_is_the_same_for_every_read_of_a_version(call):
-    """Whatever was answered; another version has another hash."""
+    """The answer does not change it; another version has another hash."""
     old = "ai@2025-11-01"
     reads = [call("validate_datachain", elements=[], version=name) for name in ("latest", old)]
     reads += [call("read_elements", elements=[], version=name) for name in ("latest", old)]
@@ -345,10 +347,10 @@ def test_the_example_of_an_error(call):
     }
 
 
-def test_an_unknown_version_is_a_hard_failure_that_names_none(served):
+def test_an_unknown_version_is_an_error_without_a_version(served):
     result = served.agent("ok").call("read_elements", elements=[], version="ai@1999")
     assert result.is_error
-    envelope = told(result.envelope)
+    envelope = drop_volatile(result.envelope)
     assert envelope["errors"][0]["code"] == "unknown_version"
     assert envelope["meta"] == {}
 
@@ -360,7 +362,7 @@ def lookup(settings, alice):
 
 
 def test_partial_hits_come_with_nulls_for_the_misses(lookup, http_of):
-    """REST consumers see the same; hits alone are a success."""
+    """The answer over REST is the same; hits alone are a success."""
     result = lookup("bread-knife", "no-such", "night-train", "neither")
     assert "isError" not in result.raw
     envelope = result.envelope

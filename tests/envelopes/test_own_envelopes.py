@@ -1,6 +1,6 @@
-"""Envelopes that a view built itself: rendered in the active one, never wrapped twice.
+"""Envelopes that a view built itself are rendered in the active envelope and not wrapped twice.
 
-`reread` is what becomes of such a body; the first tests hold that calls do the same.
+Most tests use `reread`; the first ones show that a call gives the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from drf_mcp.envelopes import (
     success_response,
 )
 from drf_mcp.outcomes import Category
-from tests.envelopes.conftest import reread, told
+from tests.envelopes.conftest import drop_volatile, reread
 from tests.envelopes.samples import STRUCTURED, parsed
 from tests.envelopes.test_arbitrary_outcomes import values
 
@@ -76,9 +76,9 @@ def refused(data: dict[str, Any]) -> dict[str, Any]:
     return v2(success=False, error="No.", data=data)
 
 
-def meta_of(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what becomes of the ``meta`` of a dict."""
-    return reread(v2(meta=said))["meta"]
+def reread_meta(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the rendered ``meta`` of a dict."""
+    return reread(v2(meta=given))["meta"]
 
 
 # --- By calls ------------------------------------------------------------------------------
@@ -87,46 +87,46 @@ def meta_of(said: dict[str, Any]) -> dict[str, Any]:
 def test_a_success_is_rendered_in_the_active_envelope(thing):
     for make in WORKED.values():
         for envelope, read in ANSWERED.items():
-            result = thing.comes_to(make()).call(envelope)
+            result = thing.answer_with(make()).call(envelope)
             assert "isError" not in result.raw
             assert read(result.envelope) == ({"a": 1}, ["Old."])
             if envelope in ("response_v2", "ok"):
-                assert told(result.envelope) == told(reread(make(), envelope))
+                assert drop_volatile(result.envelope) == drop_volatile(reread(make(), envelope))
 
 
 def test_a_failure_sets_is_error_whatever_the_http_status(thing):
     for make in FAILED.values():
-        result = thing.comes_to(make()).call()
+        result = thing.answer_with(make()).call()
         assert result.is_error
         assert (result.code, result.envelope["error"]) == ("SPEC_NOT_FOUND", "No such spec.")
         assert [error["code"] for error in thing.read("ok")["errors"]] == ["spec_not_found"]
-    assert thing.comes_to(success_response({"a": 1}), status=500).call().is_error
+    assert thing.answer_with(success_response({"a": 1}), status=500).call().is_error
 
 
 def test_plain_http_gives_the_envelope_itself(thing):
-    """REST framework's own renderer writes the models as they stand."""
+    """REST framework's own renderer writes the models unchanged."""
     for make in (*WORKED.values(), *FAILED.values()):
-        body, made = thing.comes_to(make()).get(), make()
+        body, made = thing.answer_with(make()).get(), make()
         expected = dict(made if isinstance(made, dict) else made.as_json())
         for volatile in (body, expected):
             volatile.pop("metadata", None)
         assert body == expected
 
 
-def test_a_failure_may_say_that_it_is_soft(thing):
+def test_a_failure_may_be_marked_as_soft(thing):
     soft = error_response(**SAID, data={"hits": [1]}, meta={"soft": True})
-    result = thing.comes_to(soft).call("ok")
+    result = thing.answer_with(soft).call("ok")
     assert "isError" not in result.raw
     assert (result.envelope["ok"], result.envelope["data"]) == (False, {"hits": [1]})
 
 
-def test_an_ok_that_says_no_with_a_good_status_is_soft(thing):
-    """It keeps its errors and its data under plain."""
+def test_ok_false_with_status_200_is_a_soft_failure(thing):
+    """Plain keeps its errors and its data."""
     loose = OkError(code="loose", message="Link 1 is loose", path="links[1]", fix_hint="Fix it")
     errors = [loose, OkError(code="long", message="It is too long.")]
     body = OkResponse(ok=False, errors=errors, data=[1, None], meta=OkMeta())
-    plain = thing.comes_to(body).call("plain")
-    soft, hard = thing.call("ok"), thing.comes_to(body, status=409).call("ok")
+    plain = thing.answer_with(body).call("plain")
+    soft, hard = thing.call("ok"), thing.answer_with(body, status=409).call("ok")
     assert ["isError" in result.raw for result in (soft, hard, plain)] == [False, True, False]
     assert soft.envelope["data"] == [1, None]
     assert [error["message"] for error in soft.envelope["errors"]] == [e.message for e in errors]
@@ -137,7 +137,7 @@ def test_an_ok_that_says_no_with_a_good_status_is_soft(thing):
     }
 
 
-def test_what_only_resembles_an_envelope_is_data(thing):
+def test_a_body_that_resembles_an_envelope_is_data(thing):
     for body in (
         {"success": True},
         {"success": True, "meta": None},
@@ -146,15 +146,15 @@ def test_what_only_resembles_an_envelope_is_data(thing):
         StandardMCPResponse(data={"a": 1}).finalize(),
     ):
         assert parse_own_envelope(body, 200) is None
-    finalized = thing.comes_to(body).read()["data"]
+    finalized = thing.answer_with(body).read()["data"]
     assert (finalized["status"], finalized["data"]) == ("success", {"a": 1})
 
 
-# --- What meta says ------------------------------------------------------------------------
+# --- The members of meta -------------------------------------------------------------------
 
 
-def test_everything_that_meta_may_say_is_kept():
-    said = {
+def test_all_members_of_meta_are_kept():
+    given = {
         "pagination": {"cursor": "c2", "has_more": True, "total_count": 9},
         "rate_limit": {"limit": 100, "remaining": 50, "reset_at": "2026-09-21T14:13:20Z"},
         "content_fidelity": "summary",
@@ -166,13 +166,13 @@ def test_everything_that_meta_may_say_is_kept():
             {"code": "STALE_CACHE", "severity": "info", "message": "Old.", "context": {"h": 1}}
         ],
     }
-    meta = reread(success_response({}, **said))["meta"]
-    assert {name: meta[name] for name in said} == said
+    meta = reread(success_response({}, **given))["meta"]
+    assert {name: meta[name] for name in given} == given
 
 
 RESETS = "2026-09-21T14:13:20Z"
 RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    # A time of reset is a text however it is said.
+    # The time of a reset becomes a text.
     ({"reset_at": RESETS}, {"reset_at": RESETS}),
     (
         {"reset_at": "2026-09-21T16:13:20+02:00"},
@@ -181,11 +181,11 @@ RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"reset_at": 1_790_000_000}, {"reset_at": RESETS}),
     ({"reset_at": 1_790_000_000.0}, {"reset_at": RESETS}),
     ({"reset_at": datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc)}, {"reset_at": RESETS}),
-    # One without a zone is in that of the project.
+    # A time without a zone has the zone of the project.
     ({"reset_at": "2026-09-21T14:13:20"}, {"reset_at": "2026-09-21T14:13:20+02:00"}),
     ({"reset_at": "2026-09-21 14:13"}, {"reset_at": "2026-09-21T14:13:00+02:00"}),
     ({"reset_at": datetime(2026, 9, 21, 14, 13, 20)}, {"reset_at": "2026-09-21T14:13:20+02:00"}),
-    # So is a period.
+    # A period becomes a text.
     ({"period": "hour"}, {"period": "hour"}),
     ({"period": 60}, {"period": "minute"}),
     ({"period": 86400}, {"period": "day"}),
@@ -194,14 +194,16 @@ RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-def test_times_and_periods_are_texts_however_they_are_said(settings):
+def test_times_and_periods_of_any_type_become_strings(settings):
     settings.TIME_ZONE = "Europe/Stockholm"
-    for said, expected in RATE_LIMITS:
-        limit = {"limit": 1, **said}
+    for given, expected in RATE_LIMITS:
+        limit = {"limit": 1, **given}
         for body in (success_response({}, rate_limit=limit), v2(meta={"rate_limit": limit})):
             assert reread(body)["meta"]["rate_limit"] == {"limit": 1, **expected}
-    for said in ("soon", 1e300, [1], float("nan")):
-        assert meta_of({"rate_limit": {"limit": 1, "reset_at": said}})["rate_limit"] == {"limit": 1}
+    for given in ("soon", 1e300, [1], float("nan")):
+        assert reread_meta({"rate_limit": {"limit": 1, "reset_at": given}})["rate_limit"] == {
+            "limit": 1
+        }
 
 
 REFUSED: list[tuple[str, Any]] = [
@@ -221,40 +223,40 @@ REFUSED: list[tuple[str, Any]] = [
 ]
 
 
-def test_what_the_contract_does_not_allow_is_left_out_and_logged(caplog):
-    """The helpers refuse to make it."""
-    for name, said in REFUSED:
+def test_values_that_the_contract_forbids_are_left_out_and_logged(caplog):
+    """The helpers refuse the same values."""
+    for name, given in REFUSED:
         caplog.clear()
-        meta = meta_of({name: said, "more": 1})
+        meta = reread_meta({name: given, "more": 1})
         assert meta["more"] == 1
         assert meta.get(name) in (None, "req_1")
-        (place,) = said if isinstance(said, dict) else [""]
+        (place,) = given if isinstance(given, dict) else [""]
         assert f"{name}.{place}".rstrip(".") in caplog.text
-        arguments: Any = {name: said}
+        arguments: Any = {name: given}
         with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
             success_response(**arguments)
         with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
             error_response("No.", **arguments)
 
 
-def test_what_meta_leaves_out_is_filled_in_and_the_rest_is_kept():
-    """Pages that do not say whether more follow are told as they are."""
+def test_missing_members_of_meta_are_filled_in_and_others_kept():
+    """A pagination without `has_more` stays without it unless a member implies it."""
     pages = [
         ({"cursor": "c2", "page_count": 3}, {"cursor": "c2", "page_count": 3, "has_more": True}),
         ({"cursor": "c2", "links": {"up": "/a"}}, {"links": {"up": "/a"}, "has_more": True}),
         ({"total_count": 3}, {"total_count": 3}),
     ]
-    for said, expected in pages:
-        page = meta_of({"pagination": said})["pagination"]
-        assert page == {**said, **expected}
+    for given, expected in pages:
+        page = reread_meta({"pagination": given})["pagination"]
+        assert page == {**given, **expected}
     dropped = {"dropped_content_ids": ["x"]}, {"content_archive_hashes": {"a": "sha256:b"}}
-    for said in dropped:
+    for given in dropped:
         level = {"content_fidelity": "partial", "content_fidelity_schema_version": "1.0"}
-        assert (said | level).items() <= meta_of(said).items()
+        assert (given | level).items() <= reread_meta(given).items()
 
 
-def test_a_warning_in_any_case_has_its_code_and_severity():
-    """Members that no contract names belong to its context."""
+def test_the_code_of_a_warning_is_found_in_any_case():
+    """Other members go into its context."""
     detail = {"code": "fallback_used", "message": "From the backup."}
     expected = {**detail, "code": "FALLBACK_USED", "severity": "info"}
     for body in (
@@ -263,14 +265,14 @@ def test_a_warning_in_any_case_has_its_code_and_severity():
     ):
         assert reread(body)["meta"]["warning_details"] == [expected]
     further = {**detail, "source": "a", "context": {"hours": 2}}
-    (written,) = meta_of({"warning_details": [further]})["warning_details"]
+    (written,) = reread_meta({"warning_details": [further]})["warning_details"]
     assert written["context"] == {"source": "a", "hours": 2}
 
 
-# --- What an error says --------------------------------------------------------------------
+# --- The members of an error ---------------------------------------------------------------
 
 
-def test_a_code_in_any_case_has_its_type_and_advice():
+def test_an_error_code_in_any_case_has_its_type_and_remediation():
     for code in ("spec_not_found", "specNotFound", "Spec not found"):
         for body in (error_response("No.", error_code=code), refused({"error_code": code})):
             assert reread(body)["data"] == {
@@ -280,7 +282,7 @@ def test_a_code_in_any_case_has_its_type_and_advice():
             }
 
 
-def test_details_are_kept_but_for_those_of_a_wrong_type():
+def test_details_of_a_wrong_type_are_left_out_and_others_kept():
     kept = {"limit": 5, "used": {"today": 7}}
     for wrong in ({}, {"problems": [None]}, {"field": 3}, {"constraint": None}):
         details = {**kept, **wrong}
@@ -289,7 +291,7 @@ def test_details_are_kept_but_for_those_of_a_wrong_type():
         assert not wrong or not wrong.items() <= found.items()
 
 
-def test_details_that_name_an_argument_are_its_problem_too():
+def test_details_that_name_an_argument_become_its_problem():
     details = {"field": "lines[0].name", "constraint": "required", "hint": "Look."}
     body = refused({"error_code": "MISSING_REQUIRED", "details": details})
     assert reread(body)["data"]["details"] == {**details, "received": None}
@@ -312,14 +314,14 @@ TYPES = [
 ]
 
 
-def test_the_type_of_an_error_follows_its_code_then_its_ending_then_the_status():
+def test_the_type_of_an_error_follows_its_code_then_the_codes_suffix_then_the_status():
     for data, http_status, error_type in TYPES:
         found = reread(refused(data), status=http_status)["data"]
         assert found["error_type"] == error_type
         assert ("Try again" in found["remediation"]) is (error_type in ("internal", "unavailable"))
 
 
-def test_what_error_response_filled_in_gives_way_to_the_status_of_a_mistake():
+def test_defaults_of_error_response_are_replaced_by_those_of_the_status():
     filled = error_response("Out of ink.")
     for body in (filled, asdict(filled)):
         assert reread(body, status=409)["data"] == {
@@ -333,8 +335,8 @@ def test_what_error_response_filled_in_gives_way_to_the_status_of_a_mistake():
 # --- The standard response -----------------------------------------------------------------
 
 
-def test_everything_that_a_standard_response_says_is_kept():
-    said = {
+def test_all_members_of_a_standard_response_are_kept():
+    given = {
         "request_id": "own",
         "timestamp": "2025-08-07T10:30:00Z",
         "tool_name": "scan_dependencies",
@@ -346,20 +348,22 @@ def test_everything_that_a_standard_response_says_is_kept():
     errors = [
         {"message": "Two names.", "severity": "warning", "code": "names", "recoverable": False}
     ]
-    body: Any = StandardMCPResponse(metadata=ResponseMetadata(**said), errors=errors, data={"a": 1})
+    body: Any = StandardMCPResponse(
+        metadata=ResponseMetadata(**given), errors=errors, data={"a": 1}
+    )
     assert reread(body, "status") == {
         "status": "partial_success",
         "success": True,
         "errors": errors,
         "warnings": [],
         "suggestions": [],
-        "metadata": said,
+        "metadata": given,
         "data": {"a": 1},
     }
 
 
 def test_a_standard_response_that_failed_keeps_its_data():
-    """As the contract's ``create_failure`` makes one."""
+    """As from the contract's ``create_failure``."""
     error = {"message": "Gone.", "severity": "error", "code": "gone", "recoverable": True}
     body: Any = StandardMCPResponse(success=False, errors=[error], data={"package_name": "a"})
     envelope = reread(body, "status")
@@ -367,7 +371,7 @@ def test_a_standard_response_that_failed_keeps_its_data():
     assert reread(body)["data"]["package_name"] == "a"
 
 
-# --- Whatever a dict holds -----------------------------------------------------------------
+# --- Dicts of any content ------------------------------------------------------------------
 
 METAS = (response_v2.META, ok.META, status.METADATA)
 RESERVED = sorted({"soft", "extra"}.union(*(meta["properties"] for meta in METAS)))
@@ -392,7 +396,7 @@ SCHEMAS = [(used(), Draft202012Validator(used().schema({}))) for used in STRUCTU
     data=values | errors,
     error=values,
 )
-def test_whatever_a_dict_of_that_version_holds_the_result_validates(meta, success, data, error):
+def test_any_dict_with_the_version_gives_a_valid_result(meta, success, data, error):
     body = {
         "success": success,
         "data": data,

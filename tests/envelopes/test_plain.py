@@ -49,7 +49,7 @@ def exchange(expose, agent_of):
     def send(message: dict[str, Any]) -> dict[str, Any]:
         response = agent.post(message, {"MCP-Protocol-Version": "2025-06-18"})
         answer = json.loads(response.content)
-        # The one member that the contract does not show, for whoever reads the log.
+        # The only member that is not in the contract, for finding the call in the log.
         assert answer.get("result", {}).pop("_meta", {}).keys() <= {"request_id"}
         return answer
 
@@ -114,7 +114,7 @@ def test_each_sentence_of_an_error_ends(thing):
         "\u627e\u4e0d\u5230\u3002": "\u627e\u4e0d\u5230\u3002 Give one.",
     }
     for message, text in expected.items():
-        result = thing.comes_to(error_response(message, remediation="Give one")).call("plain")
+        result = thing.answer_with(error_response(message, remediation="Give one")).call("plain")
         assert result.raw["content"][0]["text"] == f"Error executing tool: {text}"
 
 

@@ -1,4 +1,4 @@
-"""What the envelope says of the caller's quota, read from the view's own throttles."""
+"""The caller's quota in the envelope, which is read from the view's own throttles."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Other(BaseThrottle):
 
 
 class Bucket(Few):
-    """Keeps something of its own under its key."""
+    """Stores a value of another type under the throttle's key."""
 
     def allow_request(self, request, view) -> bool:
         self.cache.set(self.get_cache_key(request, view), {"tokens": 2})
@@ -91,8 +91,8 @@ def limit_of(envelope: dict[str, Any]) -> dict[str, Any] | None:
     return limit and {name: limit[name] for name in limit if name != "reset_at"}
 
 
-def test_a_success_says_what_is_left(counted):
-    """A refused call says when to come back, and carries no warning."""
+def test_a_success_has_the_remaining_quota(counted):
+    """A rejected call has the time to wait, and no warning."""
     for throttle in (Few, Anonymous, User, Scoped):
         cache.clear()
         call = counted(throttle)
@@ -101,7 +101,7 @@ def test_a_success_says_what_is_left(counted):
         assert seen[:2] == [{"limit": 3, "remaining": left, "period": "hour"} for left in (2, 1)]
         used_up = {"limit": 3, "remaining": 0, "period": "hour", "retry_after": 3600}
         assert seen[2:] == [used_up, used_up]
-        # As many calls go through as over plain HTTP: asking costs none.
+        # Reading the quota counts no call: as many calls succeed as over plain HTTP.
         assert [envelope["success"] for envelope in envelopes] == [True, True, True, False]
         assert "warnings" in envelopes[2]["meta"]
         assert "warnings" not in envelopes[3]["meta"]
@@ -112,7 +112,7 @@ def test_the_tightest_of_several_throttles_wins(counted):
     assert [limit_of(call())["limit"] for _ in range(2)] == [3, 3]
 
 
-def test_of_two_used_up_quotas_the_longer_wait_is_told(counted):
+def test_of_two_exhausted_quotas_the_longer_wait_is_given(counted):
     class Brief(Many):
         rate = "3/min"
 
@@ -121,7 +121,7 @@ def test_of_two_used_up_quotas_the_longer_wait_is_told(counted):
     assert (last["remaining"], last["period"]) == (0, "hour")
 
 
-def test_the_reset_is_when_the_oldest_call_falls_out(counted, monkeypatch):
+def test_the_reset_is_the_time_when_the_oldest_call_expires(counted, monkeypatch):
     now = 1_790_000_000.0
     monkeypatch.setattr(SimpleRateThrottle, "timer", lambda self: now)
     call = counted(Few)
@@ -132,14 +132,14 @@ def test_the_reset_is_when_the_oldest_call_falls_out(counted, monkeypatch):
     assert limit_of(call())["remaining"] == 1
 
 
-def test_a_throttle_that_keeps_no_history_of_the_caller_reports_nothing(counted):
+def test_a_throttle_without_a_history_of_the_caller_has_no_rate_limit(counted):
     for throttle in (Other, Nobody, Bucket):
         envelope = counted(throttle)()
         assert envelope["success"]
         assert limit_of(envelope) is None
 
 
-def test_a_429_of_a_throttle_that_reports_nothing_has_its_retry_after(counted):
+def test_a_429_of_a_throttle_without_a_history_has_its_retry_after(counted):
     class Refusing(Other):
         def allow_request(self, request, view) -> bool:
             return False
@@ -149,12 +149,12 @@ def test_a_429_of_a_throttle_that_reports_nothing_has_its_retry_after(counted):
     assert refused["data"]["retry_after_seconds"] == 12
 
 
-class Asking(Few):
+class KeyWithQuery(Few):
     def get_cache_key(self, request, view) -> str:
         return f"asking-{Group.objects.count()}"
 
 
-class Pricing(Few):
+class RateWithQuery(Few):
     def get_rate(self) -> str:
         return f"{Group.objects.count() + 3}/hour"
 
@@ -163,16 +163,18 @@ class Pricing(Few):
         super().__init__()
 
 
-class Choosing(Thing):
+class ThrottlesWithQuery(Thing):
     def get_throttles(self) -> list[BaseThrottle]:
         return [Few()] if Group.objects.count() == 0 else []
 
 
 @pytest.mark.django_db
-def test_a_throttle_that_asks_a_database_is_asked_as_often_as_over_http(
-    counted, django_assert_num_queries
-):
-    for throttles, view in (([Asking], Thing), ([Pricing], Thing), ([], Choosing)):
+def test_a_throttle_with_a_query_runs_as_often_as_over_http(counted, django_assert_num_queries):
+    for throttles, view in (
+        ([KeyWithQuery], Thing),
+        ([RateWithQuery], Thing),
+        ([], ThrottlesWithQuery),
+    ):
         call = counted(*throttles, view=view)
         with django_assert_num_queries(1):
             envelope = call()
@@ -181,7 +183,7 @@ def test_a_throttle_that_asks_a_database_is_asked_as_often_as_over_http(
 
 
 @pytest.mark.django_db
-def test_a_cache_in_the_database_is_asked_as_often_as_over_http(
+def test_a_cache_in_the_database_is_read_as_often_as_over_http(
     counted, django_assert_num_queries, monkeypatch
 ):
     table = DatabaseCache("throttled", {})
@@ -196,7 +198,7 @@ def test_a_cache_in_the_database_is_asked_as_often_as_over_http(
     assert limit_of(envelope) is None
 
 
-def test_little_left_is_a_warning(counted):
+def test_a_low_remaining_quota_gives_a_warning(counted):
     call = counted(Many)
     warned = [call()["meta"].get("warning_details") for _ in range(20)]
     assert warned[:17] == [None] * 17
@@ -209,7 +211,7 @@ def test_little_left_is_a_warning(counted):
     assert warned[19][0]["context"]["remaining"] == 0
 
 
-def test_every_envelope_with_room_says_it(counted):
+def test_every_envelope_with_metadata_has_the_rate_limit(counted):
     call = counted(Few)
     limits = [call("ok")["meta"]["rate_limit"], call("status")["metadata"]["rate_limit"]]
     assert [(limit["limit"], limit["remaining"]) for limit in limits] == [(3, 2), (3, 1)]
@@ -233,13 +235,13 @@ def test_a_view_without_throttles_reads_no_cache(counted, monkeypatch):
 
 
 class Uncounted(Few):
-    """Counts no reads."""
+    """Does not count reads."""
 
     def allow_request(self, request, view) -> bool:
         return request.method in SAFE_METHODS or super().allow_request(request, view)
 
 
-def test_a_cache_that_is_away_fails_no_call_that_was_made(counted, monkeypatch):
+def test_a_failing_cache_does_not_fail_a_call(counted, monkeypatch):
     call = counted(Uncounted)
 
     def refuse(*args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Every error tells the model what it can do, and what is right for every cause of it."""
+"""Every error has a remediation that fits its cause."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def hint(name: str) -> str:
     return f"Use {name} to find existing ids, then call again with one of them."
 
 
-def said(result: Any) -> str:
+def get_remediation(result: Any) -> str:
     return result.data["remediation"]
 
 
@@ -64,64 +64,64 @@ def failing(status: int, code: str = "error") -> APIException:
 
 
 @pytest.mark.slow
-def test_a_status_has_advice_that_its_cause_can_be_mended_by(thing):
+def test_each_status_has_a_remediation_that_fits_it(thing):
     """Whether or not the project's exception has a code of its own."""
     assert STATUS_ADVICE.keys() | STATUS_CODES.keys() | BY_CATEGORY <= EXPECTED.keys()
-    told = {
-        (status, code): said(thing.comes_to(failing(status, code)).call())
+    found = {
+        (status, code): get_remediation(thing.answer_with(failing(status, code)).call())
         for status in EXPECTED
         for code in ("error", "own_code")
     }
-    assert {key: told[key] for key in told if not told[key].startswith(EXPECTED[key[0]])} == {}
+    assert {key: found[key] for key in found if not found[key].startswith(EXPECTED[key[0]])} == {}
 
 
-def test_what_no_call_can_mend_is_not_recoverable(thing):
+def test_an_error_that_no_call_can_correct_is_not_recoverable(thing):
     expected = {402: False, 410: False, 418: True, 451: False, 504: True}
     found = {}
     for status in expected:
-        (error,) = thing.comes_to(failing(status)).read("status")["errors"]
+        (error,) = thing.answer_with(failing(status)).read("status")["errors"]
         found[status] = error["recoverable"]
     assert found == expected
 
 
 @pytest.mark.slow
-def test_every_exception_has_a_remediation_in_every_envelope_with_room(thing):
+def test_every_exception_has_a_remediation_in_every_envelope(thing):
     short = set()
     for name, make in RAISED.items():
-        thing.comes_to(make())
-        told = [said(thing.call())]
-        told += [error["fix_hint"] for error in thing.read("ok")["errors"]]
-        told += [error["suggestion"] for error in thing.read("status")["errors"]]
-        short |= {name for text in told if len(text) <= 10}
+        thing.answer_with(make())
+        messages = [get_remediation(thing.call())]
+        messages += [error["fix_hint"] for error in thing.read("ok")["errors"]]
+        messages += [error["suggestion"] for error in thing.read("status")["errors"]]
+        short |= {name for text in messages if len(text) <= 10}
     assert short == set()
 
 
-def test_an_answer_that_json_cannot_hold_is_not_asked_for_again(thing):
+def test_an_answer_that_cannot_be_encoded_asks_not_to_repeat_the_call(thing):
     for value in (float("nan"), object()):
         for envelope in ENVELOPES:
-            told = str(thing.comes_to({"rate": value}).call(envelope).raw)
-            assert "Do not repeat the call: it may have taken effect" in told
-            assert "Try again" not in told
-            assert '"recoverable":true' not in told.replace(" ", "")
+            text = str(thing.answer_with({"rate": value}).call(envelope).raw)
+            assert "Do not repeat the call: it may have taken effect" in text
+            assert "Try again" not in text
+            assert '"recoverable":true' not in text.replace(" ", "")
 
 
-def test_what_the_view_said_itself_is_kept(thing):
+def test_the_remediation_of_a_views_envelope_is_kept(thing):
     body = error_response("Gone.", error_code="NOT_FOUND", remediation="Ask Eve.")
-    thing.comes_to(body, status=404)
+    thing.answer_with(body, status=404)
     assert [name for name in ENVELOPES if "Ask Eve." not in str(thing.call(name).raw)] == []
 
 
 # --- Arguments -----------------------------------------------------------------------------
 
 
-def test_an_argument_that_is_named_is_corrected_whatever_the_status(serve):
+def test_an_error_about_an_argument_asks_to_correct_it_for_any_status(serve):
     class Plan(s.Serializer):
         plan = s.CharField()
 
         def validate_plan(self, plan: str) -> str:
             raise type("Unpaid", (APIException,), {"status_code": 402})({"plan": ["Too small."]})
 
-    assert said(serve(validating(Plan)).call(plan="free")).startswith("Correct it.")
+    assert get_remediation(serve(validating(Plan)).call(plan="free")).startswith("Correct it.")
 
 
 class Line(s.Serializer):
@@ -157,15 +157,15 @@ PROBLEMS: list[tuple[str, dict[str, Any]]] = [
         "Send a value other than null, or leave it out.",
         {"number": 1, "lines": [{"copy_out": 1, "copy_in": None}]},
     ),
-    # The value is of the right type: what it is refused for, the view's message says.
+    # The type of the value is correct: the view's message gives the reason.
     ("Correct it.", {"number": 13}),
 ]
 
 
-def test_a_problem_has_advice_that_mends_it(serve):
+def test_each_problem_has_a_remediation_that_fits_it(serve):
     served = serve(validating(Form))
     for advice, arguments in PROBLEMS:
-        text = said(served.call(**arguments))
+        text = get_remediation(served.call(**arguments))
         assert text.startswith(advice), arguments
         assert ("leave it out" in text) is ("leave it out" in advice), arguments
 
@@ -174,7 +174,7 @@ class Papers(s.Serializer):
     paper = s.FileField(max_length=5)
 
 
-def test_a_file_has_advice_of_its_own(serve):
+def test_a_file_has_its_own_remediation(serve):
     class Upload(APIView):
         permission_classes = []
         parser_classes = [MultiPartParser]
@@ -185,27 +185,27 @@ def test_a_file_has_advice_of_its_own(serve):
             return Response({})
 
     served = serve(Upload.as_view())
-    long = said(served.call(paper="data:text/plain;name=much_too_long.txt;base64,aGk="))
+    long = get_remediation(served.call(paper="data:text/plain;name=much_too_long.txt;base64,aGk="))
     assert long.startswith("Shorten the file name.")
-    empty = said(served.call(paper="data:text/plain;name=a.txt;base64,"))
+    empty = get_remediation(served.call(paper="data:text/plain;name=a.txt;base64,"))
     assert empty.startswith("Send a file that is not empty.")
 
 
-def test_a_required_row_of_a_list_is_not_left_out(serve):
+def test_a_remediation_does_not_leave_out_a_required_row(serve):
     for style, name in (("flat", "items"), ("grouped", "body")):
         served = serve(validating(Form, many=True), ARGUMENTS=style)
-        assert "leave it out" not in said(served.call(**{name: [{"number": None}]}))
+        assert "leave it out" not in get_remediation(served.call(**{name: [{"number": None}]}))
 
 
-def test_values_that_are_taken_together_are_no_argument_of_their_own(serve):
+def test_an_error_about_several_arguments_names_no_argument(serve):
     class Pair(s.Serializer):
         number = s.IntegerField()
 
         def validate(self, attrs: Any) -> Any:
             raise s.ValidationError("Taken.", "unique")
 
-    told = said(serve(validating(Pair)).call(number=1))
-    assert told == "Use another combination of values; this one is taken."
+    text = get_remediation(serve(validating(Pair)).call(number=1))
+    assert text == "Use another combination of values; this one is taken."
 
 
 # --- What is not found ---------------------------------------------------------------------
@@ -224,17 +224,20 @@ NOT_FOUND: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.slow
-def test_what_is_not_found_points_at_the_list_tool(alice):
+def test_not_found_points_to_the_list_tool(alice):
     """Of a page that does not exist, the first is the way out."""
     results = [alice.call_with(tool, arguments) for tool, arguments, _ in NOT_FOUND]
     assert {result.code for result in results} == {"NOT_FOUND"}
-    assert [said(result) for result in results] == [hint(tool) for *_, tool in NOT_FOUND]
+    assert [get_remediation(result) for result in results] == [hint(tool) for *_, tool in NOT_FOUND]
     mine = alice.call("customers_list").data["results"][0]["id"]
     below = {"customer_pk": mine, "cursor": "none"}
     for tool, sent in (("customers_list", {"page": 99}), ("customers_orders_list", below)):
         paged = alice.call_with(tool, sent)
         assert paged.code == "NOT_FOUND"
-        assert said(paged) == "Start at the first page, and go on with the arguments of the next."
+        assert (
+            get_remediation(paged)
+            == "Start at the first page, and go on with the arguments of the next."
+        )
 
 
 class Unpaged(ListAPIView):
@@ -247,8 +250,8 @@ class Unpaged(ListAPIView):
         raise NotFound("No catalogue.")
 
 
-def test_a_list_without_pages_is_not_begun_at_the_first(serve):
-    assert "page" not in said(serve(path("things/", Unpaged.as_view())).call())
+def test_a_list_without_pages_has_no_hint_at_the_first_page(serve):
+    assert "page" not in get_remediation(serve(path("things/", Unpaged.as_view())).call())
 
 
 class Things(viewsets.ModelViewSet):
@@ -270,16 +273,16 @@ def test_a_list_that_is_no_tool_is_not_named(serve):
         pass
 
     served = serve(routed(Hidden), EXPOSE="explicit")
-    assert said(served.call(pk=10**9)) == GENERAL
+    assert get_remediation(served.call(pk=10**9)) == GENERAL
 
 
-def test_paths_without_a_slash_at_the_end_are_understood(serve):
+def test_the_list_tool_is_found_for_paths_without_a_trailing_slash(serve):
     served = serve(routed(Things, trailing_slash=False))
     result = served.agent("response_v2").call("things_retrieve", pk=10**9)
-    assert said(result) == hint("things_list")
+    assert get_remediation(result) == hint("things_list")
 
 
-def test_generic_views_under_regular_expressions_are_understood(serve):
+def test_the_list_tool_is_found_for_generic_views_under_regular_expressions(serve):
     members = {name: vars(Things)[name] for name in ("queryset", "serializer_class")}
     members["permission_classes"] = []
     listed = type("Listed", (generics.ListAPIView,), members)
@@ -289,7 +292,7 @@ def test_generic_views_under_regular_expressions_are_understood(serve):
         re_path(r"^things/(?P<pk>[0-9]+)/$", shown.as_view()),
     )
     result = served.agent("response_v2").call("things_retrieve", pk=10**9)
-    assert said(result) == hint("things_list")
+    assert get_remediation(result) == hint("things_list")
 
 
 def test_a_view_that_is_no_list_is_not_named(serve):
@@ -304,11 +307,11 @@ def test_a_view_that_is_no_list_is_not_named(serve):
             raise NotFound()
 
     agent = serve(routed(Other)).agent("response_v2")
-    assert said(agent.call("things_retrieve", pk=1)) == GENERAL
-    assert said(agent.call("things_newest")) == GENERAL
+    assert get_remediation(agent.call("things_retrieve", pk=1)) == GENERAL
+    assert get_remediation(agent.call("things_newest")) == GENERAL
 
 
-def test_a_soft_failure_of_nothing_found_points_at_the_list_too(serve):
+def test_a_soft_not_found_points_to_the_list_tool_too(serve):
     class Soft(Things):
         def retrieve(self, request, pk: str) -> Response:
             raise SoftFailure("No such thing.", "not_found")

@@ -26,18 +26,18 @@ from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer
 from tests.dispatch.views import answering
 from tests.envelopes.cases import RAISED
-from tests.envelopes.conftest import ENVELOPES, told
+from tests.envelopes.conftest import ENVELOPES, drop_volatile
 
 STRUCTURED = ["response_v2", "ok", "status"]
 
 
 class Chosen(EnvelopeJSONRenderer):
-    """Writes the envelope that a test has chosen."""
+    """Writes the envelope that the test chooses."""
 
 
 @pytest.fixture
 def choosing(monkeypatch):
-    """Let every view that is made from here on have the renderer, and choose its envelope."""
+    """Give every new view the renderer, and return a function that chooses its envelope."""
     monkeypatch.setattr(APIView, "renderer_classes", [Chosen])
 
     def choose(envelope: str) -> None:
@@ -46,7 +46,7 @@ def choosing(monkeypatch):
     return choose
 
 
-# These leave REST framework: Django answers them with a page of its own.
+# REST framework does not handle these: Django answers them with a page.
 HANDLED = {name: RAISED[name] for name in RAISED if name not in ("crash", "bad_request")}
 ANSWERS = {
     "object": {"a": 1},
@@ -59,13 +59,13 @@ ANSWERS = {
 
 @pytest.mark.slow
 def test_the_body_is_that_of_the_tool(choosing, thing):
-    """Of every success, and of every error that REST framework answers."""
+    """For every success, and for every error that REST framework handles."""
     different = []
     for envelope in STRUCTURED:
         choosing(envelope)
         for name, what in {**ANSWERS, **{name: HANDLED[name]() for name in HANDLED}}.items():
-            body = told(thing.comes_to(what).get())
-            different += [(envelope, name)] if body != told(thing.read(envelope)) else []
+            body = drop_volatile(thing.answer_with(what).get())
+            different += [(envelope, name)] if body != drop_volatile(thing.read(envelope)) else []
     assert different == []
 
 
@@ -89,17 +89,17 @@ def products() -> Any:
 
 
 @pytest.mark.slow
-def test_pages_and_what_is_not_found_have_the_body_of_the_tool(serve, choosing):
-    """What is not found points at the list tool in both."""
+def test_pages_and_not_found_have_the_body_of_the_tool(serve, choosing):
+    """An object that is not found has a hint at the list tool in both."""
     served = serve(products())
     for envelope in STRUCTURED:
         choosing(envelope)
         body = served.get("/products/?limit=2&offset=4")
-        assert told(body) == told(served.read(envelope, limit=2, offset=4))
-        assert told(served.get("/products/")) == told(served.read(envelope))
+        assert drop_volatile(body) == drop_volatile(served.read(envelope, limit=2, offset=4))
+        assert drop_volatile(served.get("/products/")) == drop_volatile(served.read(envelope))
         missed = served.get("/products/no-such/")
         result = served.agent(envelope).call("products_retrieve", slug="no-such")
-        assert told(missed) == told(result.envelope)
+        assert drop_volatile(missed) == drop_volatile(result.envelope)
         assert "Use products_list to find existing ids" in str(missed)
 
 
@@ -127,12 +127,12 @@ def test_refused_fields_have_the_body_of_the_tool(serve):
     thing = serve(Ordering.as_view())
     response = thing.http.post("/thing/", body, format="json")
     assert response.status_code == 400
-    assert told(response.json()) == told(thing.read(**body))
+    assert drop_volatile(response.json()) == drop_volatile(thing.read(**body))
     assert response.json()["data"]["details"]["problems"][0]["received"] == 9
 
 
 def test_a_body_that_cannot_be_read_is_answered(serve):
-    """Nor is it read where the view refuses the caller before."""
+    """The body is not read where the view refuses the caller before."""
 
     class Closed(Ordering):
         permission_classes = [IsAuthenticated]
@@ -154,7 +154,7 @@ def test_a_body_that_cannot_be_read_is_answered(serve):
     assert found == expected
 
 
-def test_a_success_leaves_an_unread_body_unread(serve):
+def test_a_success_does_not_read_the_request_body(serve):
     seen: list[Any] = []
 
     class Upload(Ordering):
@@ -166,21 +166,21 @@ def test_a_success_leaves_an_unread_body_unread(serve):
     assert seen[0]._full_data is Empty
 
 
-def test_a_view_that_no_tool_stands_for_has_an_envelope_too(thing, serve, choosing):
+def test_a_view_without_a_tool_has_an_envelope_too(thing, serve, choosing):
     other = answering(lambda request: Response({}))
     hidden = path("hidden/", answering(lambda request: thing.act(request)))
     served = serve(path("other/", other), hidden, EXCLUDE=["/hidden/"])
     assert served.tool == "other"
     for exc in (FeatureDisabled("x"), SoftFailure("x")):
-        thing.comes_to(exc)
+        thing.answer_with(exc)
         for envelope in STRUCTURED:
             choosing(envelope)
             body = served.get("/hidden/")
             assert body.get("success", body.get("ok")) is False
 
 
-def test_problems_and_pages_of_a_view_without_a_tool_are_those_of_http(serve, choosing):
-    """Problems point into the body; pages say which parameters to ask next."""
+def test_problems_and_pages_of_a_view_without_a_tool_use_http_names(serve, choosing):
+    """Problems point into the body, and pages name query parameters."""
     choosing("response_v2")
     other = path("other/", answering(lambda request: Response({})))
     hidden = path("hidden/", Ordering.as_view())
@@ -200,7 +200,7 @@ def test_project_wide_every_response_has_the_envelope(serve, monkeypatch):
     assert thing.read("ok")["data"] == {"a": 1}
 
 
-def test_the_envelope_of_the_tool_is_that_of_the_renderer(serve):
+def test_the_renderer_uses_the_envelope_of_the_tool(serve):
     @mcp_tool(envelope_class=StatusEnvelope)
     class Thing(Ordering):
         def get(self, request) -> Response:
@@ -211,12 +211,12 @@ def test_the_envelope_of_the_tool_is_that_of_the_renderer(serve):
 
 def test_a_response_without_a_body_has_none(choosing, thing):
     choosing("response_v2")
-    thing.comes_to(None, status=204)
+    thing.answer_with(None, status=204)
     assert thing.http.get("/thing/").content == b""
 
 
 def test_a_cached_response_is_not_wrapped_twice(serve, choosing):
-    """Whether HTTP or the tool was first."""
+    """Whether HTTP or the tool came first."""
 
     @method_decorator(cache_page(60), name="dispatch")
     class Cached(APIView):
@@ -235,7 +235,7 @@ def test_a_cached_response_is_not_wrapped_twice(serve, choosing):
             assert [served.read(envelope)["data"] for _ in range(2)] == [{"a": 1}] * 2
 
 
-def test_a_callers_other_renderers_still_work(serve):
+def test_other_renderers_of_the_view_still_work(serve):
     view = answering(lambda request: Response({"a": 1}))
     view.cls.renderer_classes = [EnvelopeJSONRenderer, JSONRenderer]
     thing = serve(view)

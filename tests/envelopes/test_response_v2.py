@@ -1,6 +1,6 @@
-"""The "response-v2" contract: its examples, members, codes and limits, each held once.
+"""The "response-v2" contract: its examples, members, codes and limits.
 
-The models and helpers first, as functions; then what only a call can show.
+First tests of models and helpers as functions, then tests through calls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from drf_mcp.envelopes import (
     success_response,
 )
 from tests.dispatch.views import validating
-from tests.envelopes.conftest import reread, told
+from tests.envelopes.conftest import drop_volatile, reread
 from tests.envelopes.samples import TABLE, parsed
 
 # --- Helpers and models --------------------------------------------------------------------
@@ -36,7 +36,7 @@ def failed(error: str, data: dict[str, Any], **meta: Any) -> dict[str, Any]:
     return {"success": False, "data": data, "error": error, "meta": {**META, **meta}}
 
 
-# The contract's examples of its helpers, and every parameter that it documents.
+# The contract's examples of its helpers, and every documented parameter.
 EXAMPLES: dict[str, tuple[ToolResponse, dict[str, Any]]] = {
     "success": (
         success_response(
@@ -145,13 +145,13 @@ def test_the_examples_of_the_helpers_are_what_the_contract_shows(thing):
     made = {name: asdict(response) for name, (response, _) in EXAMPLES.items()}
     assert made == expected
     assert {name: reread(body) for name, body in made.items()} == expected
-    result = thing.comes_to(made["rate limit"]).call()
+    result = thing.answer_with(made["rate limit"]).call()
     assert result.is_error
     assert result.envelope == expected["rate limit"]
 
 
 def test_only_the_message_of_an_error_is_required():
-    """Its data cannot pose as the standard members, but a category of one's own is kept."""
+    """Its data cannot replace the standard members, but may add members and a category."""
     standard = {
         "error_code": "INTERNAL_ERROR",
         "error_type": "internal",
@@ -162,7 +162,7 @@ def test_only_the_message_of_an_error_is_required():
     assert error_response("m", error_type="billing").data["error_type"] == "billing"
 
 
-def test_a_code_brings_its_category_and_advice():
+def test_a_code_has_its_category_and_remediation():
     expected = {**CODES, "SPEC_NOT_FOUND": Category.NOT_FOUND}
     made = {code: error_response("m", error_code=code).data for code in expected}
     assert {code: (data["error_type"], data["remediation"]) for code, data in made.items()} == {
@@ -180,7 +180,7 @@ def test_the_common_codes_are_known():
     assert not {"SPEC_NOT_FOUND", "TASK_NOT_FOUND"} & set(CODES)
 
 
-def test_every_error_type_of_the_contract_says_whether_to_call_again():
+def test_every_error_type_of_the_contract_has_its_retry_advice():
     retry = {
         "validation": "refused again",
         "authentication": "credentials",
@@ -196,7 +196,7 @@ def test_every_error_type_of_the_contract_says_whether_to_call_again():
     assert [c for c in Category if retry[c.value] not in HANDLING[c].remediation] == []
 
 
-def test_what_is_no_dict_is_refused_with_what_to_do():
+def test_data_that_are_no_dict_are_refused_with_advice():
     wrong: list[Any] = [[1], [], "text", 0, False, {1}]
     for data in wrong:
         with pytest.raises(TypeError, match=r"data must be a dict, not .*: give the value a name"):
@@ -228,21 +228,21 @@ def test_a_response_that_breaks_the_contract_is_refused():
 
 
 def test_meta_has_its_versions():
-    """That of the contract cannot be overwritten, that of the fidelity can be said."""
+    """The version of the contract cannot be changed, that of the fidelity can."""
     level: dict[str, Any] = {"content_fidelity": "partial"}
-    said: dict[str, Any] = {**level, "content_fidelity_schema_version": "1.1"}
-    made = [success_response(**level), success_response(meta=level), success_response(**said)]
+    given: dict[str, Any] = {**level, "content_fidelity_schema_version": "1.1"}
+    made = [success_response(**level), success_response(meta=level), success_response(**given)]
     assert [one.meta["content_fidelity_schema_version"] for one in made] == ["1.0", "1.0", "1.1"]
     assert success_response(meta={"version": "x"}).meta["version"] == "response-v2"
 
 
-def test_a_rate_limit_is_written_in_words():
+def test_a_rate_limit_has_a_text():
     limit = {"limit": 100, "reset_at": 1_790_000_000, "period": 60, "burst": 3}
     words = {"reset_at": "2026-09-21T14:13:20Z", "period": "minute"}
     assert success_response(rate_limit=limit).meta["rate_limit"] == {**limit, **words}
 
 
-def test_the_model_gives_back_what_is_rendered():
+def test_the_model_reads_and_writes_the_rendered_envelope():
     for outcome, _schema in TABLE.values():
         answer = parsed(ResponseV2Envelope(), outcome)
         assert asdict(ToolResponse(**answer)) == answer
@@ -285,7 +285,7 @@ class Spec(serializers.Serializer):
 def test_an_empty_success_is_a_success(thing):
     expected = {None: {}, (): {"results": []}}
     for answer, data in expected.items():
-        assert told(thing.comes_to(answer).read()) == {
+        assert drop_volatile(thing.answer_with(answer).read()) == {
             "success": True,
             "data": data,
             "error": None,
@@ -334,7 +334,7 @@ def test_the_example_of_warning_details(thing):
             warn(detail["message"], code=detail["code"], context=detail["context"])
         return Response({"results": []})
 
-    assert told(thing.comes_to(partly).read()) == {
+    assert drop_volatile(thing.answer_with(partly).read()) == {
         "success": True,
         "data": {"results": []},
         "error": None,
@@ -361,13 +361,13 @@ def test_a_standard_warning_code_has_its_severity(thing):
             call_context(request).warn("Something.", code=code)
         return Response({})
 
-    assert thing.comes_to(warned).read()["meta"]["warning_details"] == [
+    assert thing.answer_with(warned).read()["meta"]["warning_details"] == [
         {"code": code, "severity": severity, "message": "Something."}
         for code, severity in severities.items()
     ]
 
 
-def test_an_exception_without_a_sentence_is_told_by_one_all_the_same(thing):
+def test_an_exception_without_a_message_gets_a_sentence(thing):
     for exc in (exceptions.NotFound(""), exceptions.ValidationError([""])):
-        assert thing.comes_to(exc).read()["error"].strip()
+        assert thing.answer_with(exc).read()["error"].strip()
         assert thing.read("ok")["errors"][0]["code"]

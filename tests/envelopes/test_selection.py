@@ -1,4 +1,4 @@
-"""Which envelope a result has, and what the system check says of one."""
+"""How the envelope of a result is selected, and the check of envelope classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def answer(name: str = "word", path: str = "/mcp") -> str:
     return kind(Agent(Client(), path=path).call(name).envelope)
 
 
-def test_one_setting_switches_it(expose, settings):
+def test_one_setting_selects_the_envelope(expose, settings):
     expose(path("word/", Word.as_view()))
     found = [answer()]
     for setting in (
@@ -63,8 +63,8 @@ class Words(viewsets.ViewSet):
         return Response({})
 
 
-def test_a_viewset_has_its_own_and_a_tool_has_the_last_word(expose):
-    """The list states the schema of each tool's envelope."""
+def test_a_viewset_overrides_the_setting_and_a_tool_the_viewset(expose):
+    """The list has the schema of each tool's envelope."""
     router = SimpleRouter()
     router.register("words", Words, "word")
     expose(
@@ -82,7 +82,7 @@ def test_a_viewset_has_its_own_and_a_tool_has_the_last_word(expose):
 
 
 class Bare(Envelope):
-    """Gives no render()."""
+    """Has no render()."""
 
 
 class Working(Envelope):
@@ -113,7 +113,7 @@ def errors() -> list[str]:
 
 @pytest.fixture
 def check(settings) -> Callable[[Any], list[str]]:
-    """Return what the check says of an envelope that the setting names."""
+    """Return the messages about an envelope that the setting names."""
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", MCPView.as_view())]})
 
     def check(envelope: Any) -> list[str]:
@@ -132,18 +132,18 @@ LACKS = {
 
 
 @pytest.mark.slow
-def test_the_check_says_what_an_envelope_lacks(check):
-    """One without a schema is allowed, whether or not it is in both channels."""
+def test_the_check_names_the_missing_methods_of_an_envelope(check):
+    """An envelope without a schema is allowed."""
     for envelope, lack in LACKS.items():
         (error,) = check(envelope)
         assert error.startswith(lack)
     for envelope in (Working, OkEnvelope, PlainEnvelope, StatusEnvelope):
         assert check(envelope) == []
-    # A setting that cannot be read is told of by another check.
+    # Another check reports a setting that cannot be imported.
     assert check("no.such.Envelope") == []
 
 
-def test_the_check_looks_at_endpoints_and_tools(expose):
+def test_the_check_covers_endpoints_and_tools(expose):
     @mcp_tool(envelope_class=Bare)
     class Tooled(Word):
         pass

@@ -1,4 +1,4 @@
-"""A call that worked and whose answer is no."""
+"""Soft failures: a call that worked, with a negative answer."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def soft(**options: Any) -> SoftFailure:
     return SoftFailure("The chain is broken.", "chain_broken", **options)
 
 
-def test_over_http_it_is_a_200_that_tells_what_is_wrong(thing):
-    """Plain has the body that HTTP clients get."""
-    response = thing.comes_to(soft(data={"links": 2})).http.get("/thing/")
+def test_over_http_it_is_a_200_with_the_error(thing):
+    """Plain has the same body as HTTP."""
+    response = thing.answer_with(soft(data={"links": 2})).http.get("/thing/")
     assert response.status_code == 200
     expected = {"detail": "The chain is broken.", "data": {"links": 2}}
     assert response.json() == thing.read("plain") == expected
-    assert thing.comes_to(soft(data=None)).get() == thing.read("plain")
+    assert thing.answer_with(soft(data=None)).get() == thing.read("plain")
 
 
-def test_it_has_a_code_and_a_sentence_of_its_own_by_default(thing):
-    (error,) = thing.comes_to(SoftFailure()).read("ok")["errors"]
+def test_it_has_a_default_code_and_message(thing):
+    (error,) = thing.answer_with(SoftFailure()).read("ok")["errors"]
     assert (error["code"], error["message"]) == ("soft_failure", "The answer is no.")
     assert error["fix_hint"]
 
@@ -51,8 +51,8 @@ class Checking(APIView):
 
 
 @pytest.mark.slow
-def test_a_detail_by_argument_points_at_the_arguments(serve):
-    """Several sentences of none are several errors."""
+def test_details_by_argument_point_to_the_arguments(serve):
+    """Several messages without an argument are several errors."""
     detail = {
         "links": {1: ErrorDetail("Link 1 is loose.", "loose")},
         "name": [ErrorDetail("A name is needed.", "required")],
@@ -81,7 +81,7 @@ class Writing(APIView):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("atomic", [True, False])
-def test_what_was_written_is_rolled_back_where_requests_are_atomic(serve, monkeypatch, atomic):
+def test_writes_are_rolled_back_if_requests_are_atomic(serve, monkeypatch, atomic):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", atomic)
     assert "isError" not in serve(Writing.as_view()).call("ok").raw
     assert Group.objects.filter(name="written").exists() is not atomic
@@ -99,7 +99,7 @@ def rewriting(exc: Exception, context: dict) -> Response:
 
 def test_an_exception_handler_may_wrap_it(thing, monkeypatch):
     monkeypatch.setattr(APIView, "get_exception_handler", lambda self: wrapping)
-    result = thing.comes_to(soft(data={"links": 2}, remediation="Close it.")).call("ok")
+    result = thing.answer_with(soft(data={"links": 2}, remediation="Close it.")).call("ok")
     assert "isError" not in result.raw
     assert result.envelope["data"] == {"links": 2}
     assert result.envelope["errors"] == [
@@ -108,18 +108,18 @@ def test_an_exception_handler_may_wrap_it(thing, monkeypatch):
     assert thing.read("plain") == thing.get()
 
 
-def test_an_exception_that_a_handler_answers_with_200_is_no_success(thing, monkeypatch):
+def test_an_exception_that_a_handler_answers_with_200_is_a_failure(thing, monkeypatch):
     monkeypatch.setattr(APIView, "get_exception_handler", lambda self: rewriting)
     for exc in (soft(), NotFound("Gone."), PermissionDenied("Gone.")):
-        result = thing.comes_to(exc).call("ok")
+        result = thing.answer_with(exc).call("ok")
         assert "isError" not in result.raw
         assert result.envelope["ok"] is False
         assert result.envelope["errors"][0]["message"]
 
 
-def test_another_renderer_does_not_hide_its_code(serve):
+def test_the_code_is_kept_with_another_renderer(serve):
     class Indented(JSONRenderer):
-        """Not the stock renderer."""
+        """A renderer that is not REST framework's."""
 
     view = raising(soft())
     view.cls.renderer_classes = [Indented]

@@ -1,4 +1,4 @@
-"""Each standard warning, from something that is so in the shop."""
+"""Each standard warning, from a situation in the shop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from example_project.shop.models import Customer, ExchangeRate, Order, Product
 pytestmark = pytest.mark.django_db
 
 
-def told(result: Any, code: str) -> dict[str, Any] | None:
+def find_warning(result: Any, code: str) -> dict[str, Any] | None:
     details = result.envelope["meta"].get("warning_details", [])
     return next((detail for detail in details if detail["code"] == code), None)
 
@@ -25,7 +25,7 @@ def told(result: Any, code: str) -> dict[str, Any] | None:
 def test_an_old_exchange_rate_is_a_stale_cache(alice):
     ExchangeRate.objects.update(fetched_at=timezone.now() - timedelta(days=3, hours=1))
     result = alice.call("quote", product="desk-lamp", currency="USD")
-    warning = told(result, "STALE_CACHE")
+    warning = find_warning(result, "STALE_CACHE")
     assert (warning["severity"], warning["message"]) == (
         "warning",
         "The exchange rate of USD is 3 days old.",
@@ -36,7 +36,7 @@ def test_an_old_exchange_rate_is_a_stale_cache(alice):
 
 
 class Carrier(BaseHTTPRequestHandler):
-    """Names prices, or what its server is set to."""
+    """Answers with prices, or with the server's `answer`."""
 
     answer = b'{"price": "3.33"}'
 
@@ -62,17 +62,17 @@ def carrier(settings) -> Iterator[HTTPServer]:
 
 
 def test_without_a_carrier_the_flat_rate_is_a_fallback(alice, carrier, settings):
-    """A carrier that answers is none, and one that names no price is."""
+    """A carrier that answers is used, but not one without a price."""
     result = alice.call("quote", product="desk-lamp", ship_to="DE")
-    assert told(result, "FALLBACK_USED") is None
+    assert find_warning(result, "FALLBACK_USED") is None
     assert result.data["shipping"] == "3.33"
     for carrier.answer in (b"<html>", b"{}", b"[]", json.dumps({"price": "-"}).encode()):
         result = alice.call("quote", product="desk-lamp", ship_to="FR")
-        assert told(result, "FALLBACK_USED")
+        assert find_warning(result, "FALLBACK_USED")
         assert result.data["shipping"] == "19.90"
     settings.SHOP_CARRIER_URL = None
     result = alice.call("quote", product="desk-lamp", ship_to="DE")
-    warning = told(result, "FALLBACK_USED")
+    warning = find_warning(result, "FALLBACK_USED")
     assert (warning["severity"], warning["context"]) == (
         "info",
         {"primary": "carrier", "fallback": "flat_rates"},
@@ -82,7 +82,7 @@ def test_without_a_carrier_the_flat_rate_is_a_fallback(alice, carrier, settings)
 
 def test_the_old_argument_is_a_deprecated_field(alice):
     result = alice.call("quote", product="desk-lamp", tier="gold")
-    warning = told(result, "DEPRECATED_FIELD")
+    warning = find_warning(result, "DEPRECATED_FIELD")
     assert (warning["severity"], warning["context"]) == (
         "info",
         {"field": "tier", "replacement": "customer"},
@@ -104,7 +104,7 @@ def test_lines_that_cannot_be_ordered_again_are_a_partial_failure(alice, order):
     products = [line.product for line in order.lines.all()]
     Product.objects.filter(pk=products[1].pk).update(stock=1)
     result = alice.call("orders_reorder", pk=order.pk)
-    warning = told(result, "PARTIAL_FAILURE")
+    warning = find_warning(result, "PARTIAL_FAILURE")
     assert warning["severity"] == "warning"
     assert warning["message"] == "1 of 3 lines are not in stock and were left out."
     assert warning["context"] == {
@@ -117,18 +117,18 @@ def test_lines_that_cannot_be_ordered_again_are_a_partial_failure(alice, order):
     assert [line.unit_price for line in lines] == [products[0].price, products[2].price]
 
 
-def test_an_order_that_can_be_placed_again_whole_warns_of_nothing(alice, order):
+def test_an_order_that_can_be_repeated_completely_has_no_warning(alice, order):
     result = alice.call("orders_reorder", pk=order.pk)
     assert "warnings" not in result.envelope["meta"]
     assert (result.data["status"], len(result.data["lines"])) == ("pending", 3)
 
 
 @pytest.mark.slow
-def test_few_tickets_left_in_the_hour_is_an_approaching_rate_limit(alice):
+def test_a_low_ticket_quota_is_an_approaching_rate_limit(alice):
     customer = Customer.objects.filter(owner__username="alice").first()
     arguments = {"customer": customer.pk, "subject": "Late", "body": "Where is it?"}
     results = [alice.call("tickets_create", **arguments) for _ in range(18)]
-    warned = [told(result, "RATE_LIMIT_APPROACHING") for result in results]
+    warned = [find_warning(result, "RATE_LIMIT_APPROACHING") for result in results]
     assert warned[:17] == [None] * 17
     assert warned[17]["context"]["remaining"] == 2
     limit = results[17].envelope["meta"]["rate_limit"]
@@ -140,5 +140,5 @@ def test_few_tickets_left_in_the_hour_is_an_approaching_rate_limit(alice):
 def test_more_orders_than_a_result_holds_are_truncated_content(alice, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     result = alice.call("products_list", limit=40)
-    assert told(result, "CONTENT_TRUNCATED")["severity"] == "info"
+    assert find_warning(result, "CONTENT_TRUNCATED")["severity"] == "info"
     assert result.envelope["meta"]["content_fidelity"] != "full"

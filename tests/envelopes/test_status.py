@@ -1,4 +1,4 @@
-"""The "standard response" contract: envelope, models and decorator, each rule held once."""
+"""The "standard response" contract: its envelope, models and decorator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.envelopes.samples import TABLE, WARNED, parsed
 # --- The envelope --------------------------------------------------------------------------
 
 
-def test_an_error_beside_a_success_is_never_more_than_a_warning():
+def test_an_error_of_a_success_is_at_most_a_warning():
     answer = parsed(StatusEnvelope(), WARNED)
     assert (answer["success"], answer["status"]) == (True, "partial_success")
     errors = [(error["code"], error["severity"]) for error in answer["errors"]]
@@ -49,7 +49,7 @@ def test_an_error_beside_a_success_is_never_more_than_a_warning():
 
 
 def test_severity_and_recoverability_follow_the_category():
-    """A response with lesser errors only would be a success by the contract's own rule."""
+    """The contract calls a response with only lesser errors a success."""
     found = {}
     for category in Category:
         outcome = Outcome("t", 400, failure=Failure("X", category, "m", "r"))
@@ -59,7 +59,7 @@ def test_severity_and_recoverability_follow_the_category():
     assert {HANDLING[c].severity for c in Category} == {Severity.ERROR, Severity.CRITICAL}
 
 
-def test_the_model_decides_the_same_status():
+def test_the_model_has_the_same_status():
     for outcome, _schema in TABLE.values():
         answer = parsed(StatusEnvelope(), outcome)
         finalized = StandardMCPResponse.model_validate(answer).finalize()
@@ -97,7 +97,7 @@ EXAMPLE = {
 }
 
 
-def told(envelope: dict[str, Any]) -> dict[str, Any]:
+def drop_volatile(envelope: dict[str, Any]) -> dict[str, Any]:
     metadata = envelope["metadata"]
     assert set(VOLATILE) <= set(metadata)
     kept = {name: value for name, value in metadata.items() if name not in VOLATILE}
@@ -105,7 +105,7 @@ def told(envelope: dict[str, Any]) -> dict[str, Any]:
 
 
 def noted(request) -> Response:
-    """Answer the example with a note of the view's."""
+    """Answer with the example, by notes of the call."""
     call_context(request).warn(
         INVALID_VERSION["message"],
         code="INVALID_VERSION",
@@ -115,7 +115,7 @@ def noted(request) -> Response:
 
 
 def modelled(request) -> Response:
-    """Answer the example with the contract's own model."""
+    """Answer with the example, by the contract's model."""
     response = StandardMCPResponse(metadata=ResponseMetadata(tool_name="thing"), data=SCAN)
     response.add_error(ResponseError(**INVALID_VERSION))
     response.add_suggestion(INVALID_VERSION["suggestion"])
@@ -123,10 +123,10 @@ def modelled(request) -> Response:
 
 
 def test_the_example_of_a_partial_success(thing):
-    """By notes or by the contract's own model; the metadata say when and how long."""
+    """By notes or by the contract's model; the metadata have the time and the duration."""
     for view in (noted, modelled):
-        envelope = thing.comes_to(view).read("status")
-        assert told(envelope) == EXAMPLE
+        envelope = thing.answer_with(view).read("status")
+        assert drop_volatile(envelope) == EXAMPLE
         metadata = envelope["metadata"]
         moment = datetime.fromisoformat(metadata["timestamp"].replace("Z", "+00:00"))
         assert re.fullmatch(r".+T.+Z", metadata["timestamp"])
@@ -135,7 +135,7 @@ def test_the_example_of_a_partial_success(thing):
         assert metadata["tool_version"] == "1.0.0"
 
 
-def test_a_suggestion_is_made_once(serve, thing):
+def test_a_suggestion_occurs_once(serve, thing):
     class Two(serializers.Serializer):
         a = serializers.IntegerField()
         b = serializers.IntegerField()
@@ -146,14 +146,14 @@ def test_a_suggestion_is_made_once(serve, thing):
             notes.suggest("Ask for fewer.")
         return Response({})
 
-    assert thing.comes_to(suggesting).read("status")["suggestions"] == ["Ask for fewer."]
+    assert thing.answer_with(suggesting).read("status")["suggestions"] == ["Ask for fewer."]
     envelope = serve(validating(Two)).read("status")
     assert len(envelope["errors"]) == 2
     assert len(envelope["suggestions"]) == len(set(envelope["suggestions"])) == 2
 
 
-def test_every_error_of_a_model_that_failed_is_told_as_it_was():
-    """The code of "response-v2" is that of the serious one."""
+def test_every_error_of_a_failed_model_is_kept():
+    """The code of "response-v2" is that of the serious error."""
     errors = [
         {
             "message": f"Source {name} failed.",
@@ -174,12 +174,12 @@ def test_every_error_of_a_model_that_failed_is_told_as_it_was():
     assert [error["code"] for error in reread(body, "ok")["errors"]] == ["source_a", "source_b"]
 
 
-def test_a_model_that_failed_is_an_error_under_plain(thing):
+def test_a_failed_model_is_an_error_in_plain(thing):
     errors = [
         ResponseError(message=f"{name} failed.", severity=severity, code=f"source_{name}")
         for name, severity in (("a", "info"), ("b", "critical"))
     ]
-    result = thing.comes_to(StandardMCPResponse(success=False, errors=errors)).call("plain")
+    result = thing.answer_with(StandardMCPResponse(success=False, errors=errors)).call("plain")
     assert result.is_error
     assert "b failed." in result.raw["content"][0]["text"]
 
@@ -202,7 +202,7 @@ def test_a_decorated_view_answers_with_a_response(thing):
         (exceptions.NotFound(), 404),
         (KeyError("x"), 500),
     ):
-        given = thing.comes_to(decorated(answer)).http.get("/thing/")
+        given = thing.answer_with(decorated(answer)).http.get("/thing/")
         assert given.status_code == status
         assert given.data["success"] is (status < 300)
         assert given.data.get("data") in (None, {"a": 1})
@@ -244,7 +244,7 @@ def test_a_warning_makes_a_success_partial_and_a_serious_error_a_failure() -> No
 
 
 def test_metadata_is_filled() -> None:
-    """A suggestion is made once, and never empty."""
+    """A suggestion occurs once, and is never empty."""
     answer = response()
     for suggestion in ("", "Ask.", "Ask."):
         answer.add_suggestion(suggestion)
@@ -288,11 +288,11 @@ EXCEPTIONS: list[tuple[Exception, str, str, bool]] = [
 ]
 
 
-def test_an_exception_tells_what_the_caller_may_know() -> None:
+def test_an_exception_becomes_a_public_message() -> None:
     for exc, *expected in EXCEPTIONS:
-        told = format_exception(exc)
-        assert [told.code, told.message, told.recoverable] == expected
-        assert told.suggestion
+        error = format_exception(exc)
+        assert [error.code, error.message, error.recoverable] == expected
+        assert error.suggestion
 
 
 class ScanMapper(ErrorMapper):
@@ -304,7 +304,7 @@ class ScanMapper(ErrorMapper):
 
 
 @override_settings(DRF_MCP={"ERROR_MAPPER_CLASS": ScanMapper})
-def test_the_error_mapper_of_the_project_speaks_for_its_exceptions() -> None:
+def test_the_projects_error_mapper_maps_its_exceptions() -> None:
     error = format_exception(LockFileMissing())
     assert (error.code, error.severity) == ("no_lock", ResponseSeverity.ERROR)
     assert format_exception(ValueError()).message == "An internal error occurred."
@@ -368,7 +368,7 @@ def test_the_decorator_wraps_any_value() -> None:
         assert answer["metadata"]["execution_time"] >= 0
 
 
-def test_the_decorator_takes_functions_that_are_no_coroutines() -> None:
+def test_the_decorator_accepts_synchronous_functions() -> None:
     @standardized_response(StandardMCPResponse)
     def add(a: int, b: int) -> int:
         """Add."""
@@ -403,7 +403,7 @@ FUNCTIONS: list[tuple[Any, str]] = [
 ]
 
 
-def test_the_decorator_takes_partials_and_callable_objects() -> None:
+def test_the_decorator_accepts_partials_and_callable_objects() -> None:
     for function, name in FUNCTIONS:
         decorated = standardized_response(StandardMCPResponse)(function)
         answer: Any = decorated("a")
@@ -413,7 +413,7 @@ def test_the_decorator_takes_partials_and_callable_objects() -> None:
         assert decorated.__name__ == name
 
 
-def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(
+def test_the_decorator_turns_exceptions_into_failures_and_logs_unexpected_ones(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     @standardized_response(StandardMCPResponse)
@@ -430,7 +430,7 @@ def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(
 
 
 class LockFileMissing(Exception):
-    """An exception of a project's own."""
+    """An exception of a project."""
 
 
 class ScanErrors:
@@ -454,8 +454,8 @@ def failing(formatter: Any, exc: Exception) -> dict[str, Any]:
     return dict(error)
 
 
-def test_a_projects_own_formatter_tells_its_exceptions() -> None:
-    """What it does not know is told as ever."""
+def test_a_projects_formatter_formats_its_exceptions() -> None:
+    """It formats other exceptions as without it."""
     for formatter in (ScanErrors, ScanErrors()):
         assert failing(formatter, LockFileMissing()) == {
             "message": "No lock file.",
@@ -468,7 +468,7 @@ def test_a_projects_own_formatter_tells_its_exceptions() -> None:
     assert failing(ScanErrors, exceptions.NotFound("No scan."))["message"] == "No scan."
 
 
-def test_the_decorator_lets_an_interrupt_pass() -> None:
+def test_the_decorator_passes_on_an_interrupt() -> None:
     @standardized_response(StandardMCPResponse)
     def interrupted() -> None:
         raise KeyboardInterrupt

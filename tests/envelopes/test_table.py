@@ -1,4 +1,4 @@
-"""Every kind of outcome in every envelope: rendered, described, and read back."""
+"""Every kind of outcome in every envelope: rendered, described and parsed."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_every_outcome_validates_against_the_schema_of_its_data() -> None:
 
 
 @pytest.mark.slow
-def test_a_schema_is_an_object_schema_that_every_client_takes() -> None:
-    """A schema of data that several outcomes share is looked at once."""
+def test_a_schema_is_an_object_schema_that_every_client_accepts() -> None:
+    """Equal schemas of several outcomes are checked once."""
     schemas = {encode(schema_of(envelope, data_schema)) for envelope, _, data_schema in CASES}
     for text in schemas:
         schema = json.loads(text)
@@ -98,7 +98,7 @@ def test_a_page_has_no_link_and_its_long_data_last() -> None:
         assert list(rendered)[-1] == "data"
 
 
-def test_an_envelope_leaves_the_data_and_their_schema_alone() -> None:
+def test_an_envelope_does_not_change_the_data_or_their_schema() -> None:
     for envelope in [used() for used in ENVELOPES]:
         for outcome, data_schema in TABLE.values():
             before = encode([outcome.data, data_schema])
@@ -107,7 +107,7 @@ def test_an_envelope_leaves_the_data_and_their_schema_alone() -> None:
             assert encode([outcome.data, data_schema]) == before
 
 
-def test_what_was_left_out_is_told() -> None:
+def test_the_metadata_name_what_was_left_out() -> None:
     expected = {
         "content_fidelity": "partial",
         "content_fidelity_schema_version": "1.0",
@@ -120,8 +120,8 @@ def test_what_was_left_out_is_told() -> None:
         assert [warning["code"] for warning in meta["warning_details"]] == ["CONTENT_TRUNCATED"]
 
 
-def test_problems_are_all_where_the_message_is_of_none() -> None:
-    """So is one with a context, for which the details have no room."""
+def test_details_have_all_problems_if_the_message_is_of_none() -> None:
+    """So is a problem with a context, because the details have no member for it."""
     outcome = invalid(NESTED, Problem("unique", "Taken.", "/a~1b", "x"), Problem("bad", "No."))
     details = parsed(ResponseV2Envelope(), outcome)["data"]["details"]
     assert list(details) == ["problems"]
@@ -132,17 +132,17 @@ def test_problems_are_all_where_the_message_is_of_none() -> None:
     noted = replace(MISSING_NAME, context={"since": 3}, remediation="")
     outcome = invalid(noted)
     failure = replace(outcome.failure, message=noted.message)
-    told = parsed(ResponseV2Envelope(), replace(outcome, failure=failure))
-    (problem,) = told["data"]["details"]["problems"]
+    envelope = parsed(ResponseV2Envelope(), replace(outcome, failure=failure))
+    (problem,) = envelope["data"]["details"]["problems"]
     assert problem["context"] == {"since": 3}
 
 
-def test_a_failure_without_a_sentence_is_told_by_its_code() -> None:
+def test_a_failure_without_a_message_gets_one_from_its_code() -> None:
     outcome = Outcome("t", 400, failure=Failure("LOST", Category.CONFLICT, " ", ""))
     assert parsed(ResponseV2Envelope(), outcome)["error"] == "LOST"
 
 
-def test_context_cannot_pose_as_the_standard_members() -> None:
+def test_context_cannot_replace_the_standard_members() -> None:
     failure = Failure(
         "CONFLICT", Category.CONFLICT, "Not now.", "", soft=True, context={"error_code": "OTHER"}
     )
@@ -152,7 +152,7 @@ def test_context_cannot_pose_as_the_standard_members() -> None:
 
 
 def test_any_value_becomes_an_object() -> None:
-    """The schema of an unclear value is open."""
+    """The schema of a value of unknown type is open."""
     values: list[tuple[Any, dict[str, Any]]] = [
         ({"a": 1}, {"a": 1}),
         ([1], {"results": [1]}),
@@ -173,15 +173,15 @@ def test_any_value_becomes_an_object() -> None:
     assert [envelope._get_object_schema(schema) for schema in unclear] == [{"type": "object"}] * 4
 
 
-def test_an_envelope_without_render_says_what_is_missing() -> None:
+def test_an_envelope_without_render_raises_an_error_that_names_it() -> None:
     with pytest.raises(NotImplementedError, match=r"render\(\)"):
         Envelope().render(SOFT)
 
 
-# --- What an envelope wrote, its `parse` reads ---------------------------------------------
+# --- `parse` reads what `render` wrote -----------------------------------------------------
 
 
-def test_a_parsed_body_is_rendered_as_it_was() -> None:
+def test_a_parsed_body_is_rendered_the_same_again() -> None:
     names = ["page", "last cursor page", "nested problems", "not found", "throttled"]
     names += ["soft failure", "soft failure with data", "trimmed", "warned"]
     for outcome in (*(TABLE[name][0] for name in names), invalid(MISSING_NAME, NESTED)):
@@ -192,7 +192,7 @@ def test_a_parsed_body_is_rendered_as_it_was() -> None:
             assert parsed(envelope_class(), read) == body
 
 
-def test_each_contract_reads_its_own_bodies_alone() -> None:
+def test_each_contract_parses_only_its_own_bodies() -> None:
     envelopes = BUILT_IN_ENVELOPES[:-1]
     others: list[Any] = [None, [], "text", {}, {"results": [1]}, {"ok": 1, "meta": {}}]
     bodies = [*(parsed(envelope, PAGE) for envelope in envelopes), *others]
@@ -209,7 +209,7 @@ def test_plain_text_of_a_failed_result_is_the_message() -> None:
 # --- Names and words -----------------------------------------------------------------------
 
 
-def test_every_public_name_can_be_had() -> None:
+def test_every_public_name_can_be_imported() -> None:
     missing = [name for name in envelopes.__all__ if getattr(envelopes, name, None) is None]
     assert missing == []
     assert set(envelopes.__all__) <= set(dir(envelopes))

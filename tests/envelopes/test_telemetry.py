@@ -1,4 +1,4 @@
-"""Measurements of a call: the view's own, and duration and queries where TELEMETRY is on."""
+"""Measurements of a call: those of the view, and duration and queries with TELEMETRY."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.envelopes.conftest import Served
 
 
 def querying(request) -> Response:
-    """Ask the database twice."""
+    """Run two queries."""
     return Response({"groups": [Group.objects.count(), Group.objects.exists()]})
 
 
@@ -28,19 +28,19 @@ def telemetry(served: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def measured(serve) -> Served:
-    """As `thing`, where TELEMETRY is on."""
+    """Like `thing`, with TELEMETRY."""
     served: Served = serve(answering(lambda request: served.act(request)), TELEMETRY=True)
     return served
 
 
-def test_nobody_pays_for_measurements_that_nobody_asked_for(thing):
-    """The status contract has a duration of its own."""
-    assert set(thing.comes_to(querying).read()["meta"]) == {"version", "request_id"}
+def test_without_the_setting_nothing_is_measured(thing):
+    """The status contract requires a duration."""
+    assert set(thing.answer_with(querying).read()["meta"]) == {"version", "request_id"}
     assert 0 < thing.read("status")["metadata"]["execution_time"] < 60
 
 
 def test_a_failed_call_is_measured_too(measured):
-    """So are refused arguments, and a failing query is counted."""
+    """So are refused arguments; a failing query is counted."""
 
     def broken(request) -> Response:
         with connection.cursor() as cursor:
@@ -48,13 +48,13 @@ def test_a_failed_call_is_measured_too(measured):
         return Response({})
 
     for exc in (NotFound(), ZeroDivisionError()):
-        assert telemetry(measured.comes_to(exc))["duration_ms"] > 0
+        assert telemetry(measured.answer_with(exc))["duration_ms"] > 0
     assert measured.read(nonsense=1)["meta"]["telemetry"]["duration_ms"] >= 0
-    assert telemetry(measured.comes_to(broken))["database_queries"] == 1
+    assert telemetry(measured.answer_with(broken))["database_queries"] == 1
 
 
 def test_queries_are_counted_and_timed_where_telemetry_is_on(measured):
-    found = telemetry(measured.comes_to(querying))
+    found = telemetry(measured.answer_with(querying))
     assert found["database_queries"] == 2
     assert 0 < found["database_ms"] <= found["duration_ms"]
 
@@ -90,19 +90,19 @@ def test_nothing_wraps_queries_while_telemetry_is_off(serve):
     assert len(connection.execute_wrappers) == before
 
 
-def test_measurements_of_a_view_stand_beside_ours(thing, serve):
+def test_measurements_of_a_view_are_added(thing, serve):
     def counting(request) -> Response:
         call_context(request).measure(downstream_calls=3)
         return Response({})
 
-    assert telemetry(thing.comes_to(counting)) == {"downstream_calls": 3}
+    assert telemetry(thing.answer_with(counting)) == {"downstream_calls": 3}
     seen = telemetry(serve(answering(counting), TELEMETRY=True))
     assert seen["downstream_calls"] == 3
     assert seen["duration_ms"] > 0
 
 
-def test_measurements_of_a_view_reach_the_status_contract(thing):
-    """A duration that is none gives way to ours, and so do others that the contract refuses."""
+def test_the_status_contract_has_measurements_of_the_view(thing):
+    """Values that the contract refuses, such as a negative duration, are replaced or left out."""
 
     def noting(**measurements: Any) -> Any:
         def view(request) -> Response:
@@ -112,9 +112,9 @@ def test_measurements_of_a_view_reach_the_status_contract(thing):
         return view
 
     for duration in ("long", -1, float("nan"), True):
-        thing.comes_to(noting(duration_ms=duration))
+        thing.answer_with(noting(duration_ms=duration))
         assert 0 < thing.read("status")["metadata"]["execution_time"] < 60
         assert "telemetry" not in thing.read()["meta"]
-    thing.comes_to(noting(downstream_calls=3, duration_ms=1500, cache_hit="yes"))
+    thing.answer_with(noting(downstream_calls=3, duration_ms=1500, cache_hit="yes"))
     metadata = thing.read("status")["metadata"]
     assert (metadata["telemetry"], metadata["execution_time"]) == ({"downstream_calls": 3}, 1.5)

@@ -1,4 +1,4 @@
-"""What JSON cannot hold is an error that names the place, never the value."""
+"""A value that JSON cannot represent is an error that names its pointer and never its value."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.slow
-def test_the_error_names_the_place_and_the_type_but_no_value(thing):
-    """It is an internal error, logged under the id that is told."""
+def test_the_error_names_the_pointer_and_the_type_but_no_value(thing):
+    """It is an internal error, logged under the id in its message."""
     for make, place in WRONG.values():
-        thing.comes_to(make())
+        thing.answer_with(make())
         for envelope in ENVELOPES:
             result = thing.call(envelope)
             text = result.raw["content"][0]["text"]
@@ -61,8 +61,8 @@ def test_the_error_names_the_place_and_the_type_but_no_value(thing):
         assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
 
 
-def test_what_a_view_noted_is_named_too(thing):
-    """So is the answer in its own envelope; a generator that was read once has no name."""
+def test_the_error_names_the_notes_of_a_view_too(thing):
+    """So is an answer in an envelope of the view; an exhausted generator has no pointer."""
     context = {"since": Secret()}
     notes: dict[str, Callable[[Any], None]] = {
         "The telemetry cannot be written as JSON: /client is of type Secret.": (
@@ -74,11 +74,11 @@ def test_what_a_view_noted_is_named_too(thing):
         ),
     }
     for place, note in notes.items():
-        thing.comes_to(lambda request, note=note: note(call_context(request)) or Response({}))
+        thing.answer_with(lambda request, note=note: note(call_context(request)) or Response({}))
         assert thing.read()["error"].startswith(place)
-    thing.comes_to(success_response({"a": Secret()}))
+    thing.answer_with(success_response({"a": Secret()}))
     assert "/a is of type Secret" in thing.read()["error"]
-    thing.comes_to(lambda request: Response({"rows": (row for row in [Secret()])}))
+    thing.answer_with(lambda request: Response({"rows": (row for row in [Secret()])}))
     assert thing.call().code == "INTERNAL_ERROR"
 
 
@@ -98,9 +98,9 @@ KEPT = {
 }
 
 
-def test_what_rest_framework_writes_is_written_the_same(thing):
+def test_values_that_rest_framework_encodes_are_encoded_the_same(thing):
     for value in KEPT.values():
         assert AnswerEncoder().find_fault(value) is None
         assert encode_data(value)
-        thing.comes_to({"value": value})
+        thing.answer_with({"value": value})
         assert thing.get() == thing.read()["data"] == thing.read("plain")
