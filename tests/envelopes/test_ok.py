@@ -134,7 +134,7 @@ def test_the_version_is_that_of_the_views_envelope_or_of_the_notes(thing):
 
 
 def test_a_version_may_be_an_attribute_of_the_view(serve):
-    """A version in the notes takes precedence, without the attribute's hash; another hash is kept."""
+    """A version in the notes takes precedence, and drops the hash of the attribute."""
 
     class ByAttribute(APIView):
         permission_classes = []

@@ -76,9 +76,9 @@ def refused(data: dict[str, Any]) -> dict[str, Any]:
     return v2(success=False, error="No.", data=data)
 
 
-def reread_meta(given: dict[str, Any]) -> dict[str, Any]:
+def reread_meta(meta: dict[str, Any]) -> dict[str, Any]:
     """Return the rendered ``meta`` of a dict."""
-    return reread(v2(meta=given))["meta"]
+    return reread(v2(meta=meta))["meta"]
 
 
 # --- By calls ------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_a_body_that_resembles_an_envelope_is_data(thing):
 
 
 def test_all_members_of_meta_are_kept():
-    given = {
+    written = {
         "pagination": {"cursor": "c2", "has_more": True, "total_count": 9},
         "rate_limit": {"limit": 100, "remaining": 50, "reset_at": "2026-09-21T14:13:20Z"},
         "content_fidelity": "summary",
@@ -166,8 +166,8 @@ def test_all_members_of_meta_are_kept():
             {"code": "STALE_CACHE", "severity": "info", "message": "Old.", "context": {"h": 1}}
         ],
     }
-    meta = reread(success_response({}, **given))["meta"]
-    assert {name: meta[name] for name in given} == given
+    meta = reread(success_response({}, **written))["meta"]
+    assert {name: meta[name] for name in written} == written
 
 
 RESETS = "2026-09-21T14:13:20Z"
@@ -196,12 +196,12 @@ RATE_LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 def test_times_and_periods_of_any_type_become_strings(settings):
     settings.TIME_ZONE = "Europe/Stockholm"
-    for given, expected in RATE_LIMITS:
-        limit = {"limit": 1, **given}
+    for written, expected in RATE_LIMITS:
+        limit = {"limit": 1, **written}
         for body in (success_response({}, rate_limit=limit), v2(meta={"rate_limit": limit})):
             assert reread(body)["meta"]["rate_limit"] == {"limit": 1, **expected}
-    for given in ("soon", 1e300, [1], float("nan")):
-        assert reread_meta({"rate_limit": {"limit": 1, "reset_at": given}})["rate_limit"] == {
+    for written in ("soon", 1e300, [1], float("nan")):
+        assert reread_meta({"rate_limit": {"limit": 1, "reset_at": written}})["rate_limit"] == {
             "limit": 1
         }
 
@@ -225,14 +225,14 @@ REFUSED: list[tuple[str, Any]] = [
 
 def test_values_that_the_contract_forbids_are_left_out_and_logged(caplog):
     """The helpers refuse the same values."""
-    for name, given in REFUSED:
+    for name, written in REFUSED:
         caplog.clear()
-        meta = reread_meta({name: given, "more": 1})
+        meta = reread_meta({name: written, "more": 1})
         assert meta["more"] == 1
         assert meta.get(name) in (None, "req_1")
-        (place,) = given if isinstance(given, dict) else [""]
+        (place,) = written if isinstance(written, dict) else [""]
         assert f"{name}.{place}".rstrip(".") in caplog.text
-        arguments: Any = {name: given}
+        arguments: Any = {name: written}
         with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
             success_response(**arguments)
         with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
@@ -246,13 +246,13 @@ def test_missing_members_of_meta_are_filled_in_and_others_kept():
         ({"cursor": "c2", "links": {"up": "/a"}}, {"links": {"up": "/a"}, "has_more": True}),
         ({"total_count": 3}, {"total_count": 3}),
     ]
-    for given, expected in pages:
-        page = reread_meta({"pagination": given})["pagination"]
-        assert page == {**given, **expected}
+    for written, expected in pages:
+        page = reread_meta({"pagination": written})["pagination"]
+        assert page == {**written, **expected}
     dropped = {"dropped_content_ids": ["x"]}, {"content_archive_hashes": {"a": "sha256:b"}}
-    for given in dropped:
+    for written in dropped:
         level = {"content_fidelity": "partial", "content_fidelity_schema_version": "1.0"}
-        assert (given | level).items() <= reread_meta(given).items()
+        assert (written | level).items() <= reread_meta(written).items()
 
 
 def test_the_code_of_a_warning_is_found_in_any_case():
@@ -336,7 +336,7 @@ def test_defaults_of_error_response_are_replaced_by_those_of_the_status():
 
 
 def test_all_members_of_a_standard_response_are_kept():
-    given = {
+    written = {
         "request_id": "own",
         "timestamp": "2025-08-07T10:30:00Z",
         "tool_name": "scan_dependencies",
@@ -349,7 +349,7 @@ def test_all_members_of_a_standard_response_are_kept():
         {"message": "Two names.", "severity": "warning", "code": "names", "recoverable": False}
     ]
     body: Any = StandardMCPResponse(
-        metadata=ResponseMetadata(**given), errors=errors, data={"a": 1}
+        metadata=ResponseMetadata(**written), errors=errors, data={"a": 1}
     )
     assert reread(body, "status") == {
         "status": "partial_success",
@@ -357,7 +357,7 @@ def test_all_members_of_a_standard_response_are_kept():
         "errors": errors,
         "warnings": [],
         "suggestions": [],
-        "metadata": given,
+        "metadata": written,
         "data": {"a": 1},
     }
 
