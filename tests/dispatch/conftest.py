@@ -1,4 +1,4 @@
-"""One view behind both doors: plain HTTP and a tool."""
+"""One view, called over plain HTTP and as a tool."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.agents import Agent, Result
 
 @dataclass(frozen=True)
 class Doors:
-    """The two ways to one view.
+    """A view and its two callers.
 
     Attributes:
         http: a plain HTTP client without credentials.

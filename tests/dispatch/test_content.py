@@ -1,4 +1,4 @@
-"""Answers that are not JSON: text, files, streams, and what is closed afterwards."""
+"""Answers that are not JSON: text, files and streams, and when they are closed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_text_is_the_data(serve, media_type):
         (b"a\xffb", "text/plain", "a\ufffdb"),
     ],
 )
-def test_text_is_read_in_its_own_charset_even_where_it_breaks_it(serve, body, media_type, text):
+def test_text_is_decoded_by_its_charset_and_wrong_bytes_are_replaced(serve, body, media_type, text):
     assert serve(sending(body, media_type)).call().data == {"result": text}
 
 
@@ -57,7 +57,7 @@ def test_text_is_read_in_its_own_charset_even_where_it_breaks_it(serve, body, me
     ("media_type", "kind"),
     [("image/png", "image"), ("image/svg", "image"), ("audio/mpeg", "audio")],
 )
-def test_images_and_sounds_are_blocks_of_their_kind(serve, media_type, kind):
+def test_images_and_sounds_are_image_and_audio_blocks(serve, media_type, kind):
     thing = serve(sending(PNG, media_type))
     result = thing.call()
     text, block = result.raw["content"]
@@ -74,7 +74,7 @@ def test_other_files_are_embedded_resources(serve, media_type):
     assert block["resource"] == {"uri": KEPT, "mimeType": media_type, "blob": "AAE="}
 
 
-def test_bytes_of_no_known_type_are_a_file(serve):
+def test_bytes_without_a_content_type_are_a_file(serve):
     def answer(request) -> HttpResponse:
         response = HttpResponse(b"\x00")
         del response["Content-Type"]
@@ -105,12 +105,12 @@ def test_bytes_of_no_known_type_are_a_file(serve):
         ("", "thing"),
     ],
 )
-def test_a_file_has_the_name_that_content_disposition_gives(serve, disposition, name):
+def test_a_file_has_the_name_of_content_disposition_without_its_path(serve, disposition, name):
     view = sending(b"%PDF", "application/pdf", **{"Content-Disposition": disposition})
     assert serve(view).call().data["name"] == name
 
 
-def test_a_file_opened_by_its_path_keeps_the_path_to_itself(serve, tmp_path):
+def test_a_file_response_does_not_give_away_the_path_of_its_file(serve, tmp_path):
     (tmp_path / "secret.pdf").write_bytes(b"%PDF")
 
     def answer(request) -> FileResponse:
@@ -122,7 +122,7 @@ def test_a_file_opened_by_its_path_keeps_the_path_to_itself(serve, tmp_path):
 
 
 @pytest.mark.parametrize("limit", [3, 1000])
-def test_a_link_and_a_file_have_the_same_name_without_a_path(serve, limit):
+def test_a_link_and_a_file_have_the_same_name(serve, limit):
     disposition = {"Content-Disposition": 'attachment; filename="/srv/secret/a.pdf"'}
     view = sending(b"%PDF", "application/pdf", **disposition)
     result = serve(view, MAX_CONTENT_BYTES=limit).call()
@@ -131,7 +131,7 @@ def test_a_link_and_a_file_have_the_same_name_without_a_path(serve, limit):
 
 
 @pytest.mark.parametrize("media_type", ["application/pdf", "audio/mpeg", "image/png"])
-def test_what_is_too_large_is_a_link(serve, media_type):
+def test_a_file_over_the_limit_is_a_link(serve, media_type):
     thing = serve(sending(b"x" * 11, media_type), MAX_CONTENT_BYTES=10)
     result = thing.call()
     link = {"type": "resource_link", "uri": KEPT, "name": "thing", "mimeType": media_type}
@@ -140,32 +140,32 @@ def test_what_is_too_large_is_a_link(serve, media_type):
     assert not result.is_error
 
 
-def test_a_revision_without_links_still_says_where_the_file_is(serve):
+def test_a_revision_without_links_has_the_uri_in_the_data(serve):
     thing = serve(sending(b"x" * 11, "application/pdf"), MAX_CONTENT_BYTES=10)
     result = Agent(thing.agent.http, "2025-03-26").call(thing.tool)
     assert [block["type"] for block in result.raw["content"]] == ["text"]
     assert result.data["uri"] == KEPT
 
 
-def test_the_name_of_a_link_holds_nothing_of_the_query(serve):
+def test_the_name_of_a_link_has_no_part_of_the_query(serve):
     view = sending(b"x" * 11, "application/pdf")
     result = serve(view, MAX_CONTENT_BYTES=10, EXTRA_QUERY=True).call(query={"token": "a/b"})
     assert result.data["name"] == "thing"
 
 
-def test_plain_json_may_be_larger_than_a_file(serve):
+def test_the_limit_for_files_does_not_apply_to_json(serve):
     thing = serve(sending(b'{"a": "%s"}' % (b"x" * 50), "application/json"), MAX_CONTENT_BYTES=10)
     assert thing.call().data == thing.get().json()
 
 
 @pytest.mark.parametrize("status", [200, 204, 302, 404, 500])
-def test_a_stream_is_closed_once_whatever_its_status(serve, status):
+def test_a_stream_is_closed_once_with_every_status(serve, status):
     source = Source([b"a", b"b"])
     serve(sending(source, "text/plain", status)).call()
     assert source.closed == 1
 
 
-def test_what_is_streamed_is_read_whole(serve):
+def test_a_short_stream_is_read_whole(serve):
     assert serve(sending([b'{"a"', b": 1}"], "application/json")).call().data == {"a": 1}
     assert serve(sending([b"a", "é".encode()])).call().data == {"result": "aé"}
 
@@ -189,7 +189,7 @@ def test_an_endless_stream_is_cut_closed_and_linked(serve, media_type, data):
     assert result.raw["content"][1]["type"] == "resource_link"
 
 
-def test_a_generator_that_never_ends_runs_its_cleanup(serve):
+def test_a_generator_that_never_ends_runs_its_finally(serve):
     events: list[str] = []
 
     def ticks():
@@ -203,7 +203,7 @@ def test_a_generator_that_never_ends_runs_its_cleanup(serve):
     assert events == ["cleaned"]
 
 
-def test_a_stream_that_breaks_is_a_contained_failure_and_closed(serve):
+def test_a_stream_that_raises_is_an_internal_error_and_is_closed(serve):
     def torn():
         yield b"a"
         raise OSError("secret disk")
@@ -243,7 +243,7 @@ def test_a_file_is_read_and_closed(serve, tmp_path):
     assert opened[0].closed
 
 
-def test_a_large_file_is_linked_with_its_size_and_not_read_whole(serve, tmp_path):
+def test_a_large_file_is_a_link_with_its_size(serve, tmp_path):
     path = tmp_path / "film.mp4"
     path.write_bytes(b"\0" * 300_000)
     view = answering(lambda request: FileResponse(path.open("rb")))
@@ -251,7 +251,7 @@ def test_a_large_file_is_linked_with_its_size_and_not_read_whole(serve, tmp_path
     assert (result.data["size"], result.data["name"]) == (300_000, "film.mp4")
 
 
-def test_only_the_endpoints_own_request_is_finished(serve):
+def test_request_finished_is_sent_for_the_endpoint_request_only(serve):
     source, finished = Source([b"a"]), []
     thing = serve(sending(source))
     message, headers = thing.agent.frame("tools/call", {"name": thing.tool, "arguments": {}})
@@ -275,7 +275,7 @@ class PlainTextRenderer(BaseRenderer):
         return str(data).encode()
 
 
-def test_a_view_with_pages_and_json_answers_with_json_and_another_as_it_can(serve):
+def test_a_view_with_json_and_other_renderers_answers_with_json(serve):
     view = answering(lambda request: Response(["a"]))
     view.cls.renderer_classes = [TemplateHTMLRenderer, JSONRenderer]
     assert serve(view).call().data == {"results": ["a"]}
@@ -284,30 +284,30 @@ def test_a_view_with_pages_and_json_answers_with_json_and_another_as_it_can(serv
     assert thing.call().data == {"result": thing.get().content.decode()} == {"result": "['a']"}
 
 
-# --- Content-Encoding: linked, since a call undoes none -----------------------------------
+# --- Content-Encoding: encoded content is a link, since a call decodes none ---------------
 
 HELLO = "hello wörld\n" * 10
 
 
 @pytest.mark.parametrize("encoding", ["identity", "Identity", ""])
-def test_content_without_an_encoding_is_the_data(serve, encoding):
+def test_content_with_the_identity_encoding_is_the_data(serve, encoding):
     view = sending(HELLO.encode(), **{"Content-Encoding": encoding})
     assert serve(view).call().data == {"result": HELLO}
 
 
-def test_nothing_that_is_encoded_is_nothing(serve):
+def test_an_empty_encoded_body_has_empty_data(serve):
     view = sending(b"", "application/json", **{"Content-Encoding": "gzip"})
     assert serve(view).call().data == {}
 
 
-def test_the_decorator_of_django_changes_nothing(serve):
+def test_gzip_page_changes_nothing(serve):
     view = gzip_page(answering(lambda request: HttpResponse(HELLO * 99, content_type="text/plain")))
     assert serve(view, MAX_RESULT_TOKENS=None).call().data == {"result": HELLO * 99}
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "gzip, br"])
 @pytest.mark.parametrize("media_type", ["application/json", "text/plain", "application/pdf"])
-def test_encoded_content_is_a_link_that_says_so(serve, media_type, encoding):
+def test_encoded_content_is_a_link_with_a_warning(serve, media_type, encoding):
     body = gzip.compress(b"[]")
     result = serve(sending(body, media_type, **{"Content-Encoding": encoding})).call()
     assert result.data == {
@@ -341,7 +341,7 @@ def test_an_encoded_stream_is_not_read(serve):
     assert taken == []
 
 
-def test_an_encoded_error_is_told_by_its_status(serve):
+def test_an_encoded_error_body_is_replaced_by_the_text_of_its_status(serve):
     body = gzip.compress(b'{"detail": "No bank."}')
     view = sending(body, "application/json", 404, **{"Content-Encoding": "gzip"})
     result = serve(view).call()

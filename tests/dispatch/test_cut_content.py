@@ -1,4 +1,4 @@
-"""Content that a result has no room or no time for: what is given of it, what is said."""
+"""Content over the limit of bytes or of time: what is returned of it, with which warning."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LINES = [f"line {number}\n" for number in range(10, 100)]
 
 
 def meta(result) -> dict[str, Any]:
-    """Return what the envelope says of the answer's fidelity, without what each call has."""
+    """Return the members of meta that are about the content."""
     told = dict(result.envelope["meta"])
     return {name: told[name] for name in told if name not in ("version", "request_id", "telemetry")}
 
 
-def truncated(result) -> dict[str, Any]:
-    """Return the one warning of a result, which is that something is missing."""
+def get_truncation_warning(result) -> dict[str, Any]:
+    """Return the only warning of a result, which says that content is missing."""
     (detail,) = result.envelope["meta"]["warning_details"]
     assert (detail["code"], detail["severity"]) == ("CONTENT_TRUNCATED", "info")
     assert result.envelope["meta"]["warnings"] == [detail["message"]]
@@ -34,12 +34,12 @@ def no_time(monkeypatch) -> None:
     monkeypatch.setattr(ContentReader, "max_stream_seconds", -1.0)
 
 
-def test_a_text_that_is_read_whole_says_nothing(serve):
+def test_a_text_that_is_read_whole_has_no_warning(serve):
     assert meta(serve(sending(LINES)).call()) == {}
     assert meta(serve(sending("".join(LINES))).call()) == {}
 
 
-def test_a_text_stream_over_the_limit_is_given_up_to_the_limit(serve):
+def test_a_text_stream_over_the_limit_is_cut_at_the_limit(serve):
     result = serve(sending(LINES), MAX_CONTENT_BYTES=100).call()
     assert result.data == {"result": "".join(LINES)[:100]}
     assert not result.is_error
@@ -50,78 +50,81 @@ def test_a_text_stream_over_the_limit_is_given_up_to_the_limit(serve):
             "Only the beginning of the text is here: it has more bytes than the 100 that are "
             "taken at most. Ask again for less: filter, or fetch smaller pages."
         ],
-        "warning_details": [truncated(result)],
+        "warning_details": [get_truncation_warning(result)],
     }
-    assert truncated(result)["context"] == {"reason": "size_limit", "bytes_read": 100}
+    assert get_truncation_warning(result)["context"] == {"reason": "size_limit", "bytes_read": 100}
 
 
-def test_a_text_over_the_limit_that_is_no_stream_is_given_alike_with_a_link_to_the_whole(serve):
+def test_a_plain_text_over_the_limit_is_cut_and_has_a_link_to_the_whole(serve):
     result = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100).call()
     assert result.data == {"result": "".join(LINES)[:100]}
     context = {"reason": "size_limit", "bytes_read": 100, "size": 720}
-    assert truncated(result)["context"] == context
-    assert "it has 720 bytes, of which 100 are taken at most" in truncated(result)["message"]
+    assert get_truncation_warning(result)["context"] == context
+    assert (
+        "it has 720 bytes, of which 100 are taken at most"
+        in get_truncation_warning(result)["message"]
+    )
     link = {"type": "resource_link", "uri": KEPT, "name": "thing", "mimeType": "text/plain"}
     assert result.raw["content"][1:] == [link]
 
 
-def test_no_character_is_cut(serve):
+def test_a_text_is_not_cut_within_a_character(serve):
     assert serve(sending("xéééééé"), MAX_CONTENT_BYTES=10).call().data == {"result": "xéééé"}
 
 
-def test_a_cut_text_is_read_in_its_own_charset(serve):
+def test_a_cut_text_is_decoded_by_its_charset(serve):
     view = sending("é\n".encode("utf-16-le") * 10, "text/plain; charset=utf-16-le")
     assert serve(view, MAX_CONTENT_BYTES=11).call().data == {"result": "é\né\né"}
 
 
 @pytest.mark.usefixtures("no_time")
-def test_a_stream_is_left_at_its_first_chunk_after_the_time(serve):
+def test_a_stream_ends_after_the_first_chunk_over_the_time(serve):
     source = Source(itertools.repeat("tick\n"))
     result = serve(sending(source, "text/event-stream")).call()
     assert (source.taken, source.closed) == (1, 1)
     assert result.data == {"result": "tick\n"}
     assert meta(result)["content_fidelity"] == "partial"
     context = {"reason": "time_limit", "bytes_read": 5, "seconds": -1.0}
-    assert truncated(result)["context"] == context
-    assert truncated(result)["message"] == (
+    assert get_truncation_warning(result)["context"] == context
+    assert get_truncation_warning(result)["message"] == (
         "Only the beginning of the text is here: it went on after -1 seconds, when 5 bytes had "
         "been read. Another call would start it anew."
     )
 
 
 @pytest.mark.usefixtures("no_time")
-def test_a_stream_that_passes_both_limits_at_once_is_too_long(serve):
+def test_a_stream_over_both_limits_is_reported_as_too_long(serve):
     result = serve(sending(itertools.repeat("tick\n")), MAX_CONTENT_BYTES=3).call()
-    assert truncated(result)["context"]["reason"] == "size_limit"
+    assert get_truncation_warning(result)["context"]["reason"] == "size_limit"
 
 
-def test_json_that_was_cut_is_a_link_that_says_so(serve):
+def test_cut_json_is_a_link_with_a_warning(serve):
     rows = [json.dumps({"id": number}) + "," for number in range(100)]
     result = serve(sending(["[", *rows], "application/json"), MAX_CONTENT_BYTES=100).call()
     assert result.data == {"media_type": "application/json", "name": "thing", "uri": KEPT}
     assert meta(result)["content_fidelity"] == "reference_only"
-    assert truncated(result)["message"] == (
+    assert get_truncation_warning(result)["message"] == (
         "A link replaces the content: it has more bytes than the 100 that are taken at most. "
         "Ask again for less: filter, or fetch smaller pages."
     )
 
 
-def test_a_file_over_the_limit_says_its_size(serve):
+def test_the_warning_about_a_file_over_the_limit_has_its_size(serve):
     result = serve(sending(b"x" * 300, "application/pdf"), MAX_CONTENT_BYTES=100).call()
     assert meta(result)["content_fidelity"] == "reference_only"
-    assert truncated(result)["message"] == (
+    assert get_truncation_warning(result)["message"] == (
         "A link replaces the content: it has 300 bytes, of which 100 are taken at most."
     )
-    assert truncated(result)["context"]["size"] == 300
+    assert get_truncation_warning(result)["context"]["size"] == 300
 
 
-def test_an_error_text_over_the_limit_is_told_by_its_status(serve):
+def test_an_error_text_over_the_limit_is_replaced_by_the_text_of_its_status(serve):
     result = serve(sending(LINES, status=502), MAX_CONTENT_BYTES=100).call()
     assert (result.code, result.envelope["error"]) == ("INTERNAL_ERROR", "Bad Gateway")
 
 
-def test_a_cut_text_over_the_budget_tells_of_both(serve):
-    """The level is that of the last step, which never claims more than the first."""
+def test_a_cut_text_over_the_budget_has_both_warnings(serve):
+    """content_fidelity is that of the last step, which never claims more than the first."""
     view = sending("word " * 9000)
     told = meta(serve(view, MAX_CONTENT_BYTES=20_000, MAX_RESULT_TOKENS=1500).call())
     first, second = told["warning_details"]
@@ -130,7 +133,7 @@ def test_a_cut_text_over_the_budget_tells_of_both(serve):
     assert told["content_fidelity"] == "partial"
 
 
-def test_every_envelope_tells_that_a_text_is_cut(subtests, serve):
+def test_every_envelope_says_that_a_text_is_cut(subtests, serve):
     for envelope in ["ResponseV2", "Ok", "Status", "Plain"]:
         with subtests.test(envelope=envelope):
             name = f"drf_mcp.envelopes.{envelope}Envelope"

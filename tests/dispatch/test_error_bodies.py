@@ -1,4 +1,4 @@
-"""Error bodies of every shape, from a project's exception handler or from the view itself."""
+"""Error bodies of a project's exception handler or of the view itself."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ KEEPING = {
 
 
 @pytest.mark.parametrize("shape", KEEPING.values(), ids=KEEPING)
-def test_a_body_that_keeps_the_texts_keeps_codes_and_pointers(handled, shape):
+def test_codes_and_pointers_are_found_in_a_body_that_has_the_error_details(handled, shape):
     thing = handled(handle(shape), validating(Basket))
     result = thing.call(name="x" * 21)
     assert thing.http.post("/thing/", {"name": "x" * 21}).status_code == 400
@@ -101,7 +101,7 @@ def test_a_body_that_keeps_the_texts_keeps_codes_and_pointers(handled, shape):
 
 @pytest.mark.parametrize("name", ["errors", "invalid"])
 @pytest.mark.parametrize("arguments", ["flat", "grouped"])
-def test_an_error_of_a_list_keeps_its_index_under_any_name(handled, settings, name, arguments):
+def test_an_error_in_a_list_keeps_its_index_under_any_key(handled, settings, name, arguments):
     handler = handle(lambda exc: {"status": {name: exc.detail}})
     thing = handled(handler, validating(Basket, many=True))
     settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": arguments}
@@ -130,7 +130,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("shape", "message"), TEXTS.values(), ids=TEXTS)
-def test_a_body_of_the_projects_own_shape_gives_its_sentence(handled, shape, message):
+def test_a_body_of_the_projects_own_form_gives_its_message(handled, shape, message):
     thing = handled(handle(shape), validating(Basket))
     result = thing.call(name="x")
     assert result.is_error
@@ -138,7 +138,7 @@ def test_a_body_of_the_projects_own_shape_gives_its_sentence(handled, shape, mes
     assert result.envelope["error"] == message
 
 
-def test_texts_under_the_names_of_arguments_are_pointed_at_without_codes(handled):
+def test_messages_under_the_names_of_arguments_have_pointers_and_no_codes(handled):
     shape = handle(
         lambda exc: {"errors": {name: str(text[0]) for name, text in exc.detail.items()}}
     )
@@ -147,13 +147,13 @@ def test_texts_under_the_names_of_arguments_are_pointed_at_without_codes(handled
     assert result.envelope["error"] == "size: This field is required."
 
 
-def test_a_sentence_under_the_name_of_an_argument_is_not_about_it(handled):
+def test_a_message_under_a_key_that_is_also_an_argument_is_not_about_the_argument(handled):
     shape = handle(lambda exc: {"message": "Something is missing.", "code": 3})
     result = handled(shape, validating(Basket)).call(name="x", message="hello")
     assert (result.envelope["error"], result.problems) == ("Something is missing.", [])
 
 
-def test_the_status_that_a_handler_chose_decides(handled):
+def test_the_status_of_the_handlers_response_decides_the_code(handled):
     def teapot(exc, context):
         return Response({"error": "No coffee."}, status=409)
 
@@ -166,7 +166,7 @@ def crash(exc, context):
 
 
 @pytest.mark.parametrize("handler", [lambda exc, context: None, crash])
-def test_a_handler_that_returns_none_or_crashes_is_contained(handled, handler):
+def test_a_handler_that_returns_none_or_raises_is_an_internal_error(handled, handler):
     thing = handled(handler, raising(NotFound("secret")))
     result = thing.call()
     assert thing.get().status_code == 500
@@ -174,7 +174,7 @@ def test_a_handler_that_returns_none_or_crashes_is_contained(handled, handler):
     assert "secret" not in str(result.raw)
 
 
-def test_a_handler_may_add_headers_and_keep_the_rest(handled):
+def test_a_status_and_a_header_that_a_handler_sets_are_used(handled):
     def later(exc, context):
         response = exception_handler(exc, context)
         response["Retry-After"] = "30"
@@ -186,7 +186,7 @@ def test_a_handler_may_add_headers_and_keep_the_rest(handled):
     assert result.envelope["error"] == "Not yet."
 
 
-def test_the_answer_of_a_soft_failure_is_none_of_its_errors_whatever_is_around_it(handled):
+def test_the_data_of_a_soft_failure_is_found_in_a_wrapped_body(handled):
     wrapping = handle(lambda exc: {"error": {"code": "E17", "errors": exc.detail}})
     soft = SoftFailure("Not all.", "stale", data={"results": [{"name": "Hat"}]})
     result = handled(wrapping, raising(soft)).call()
@@ -241,7 +241,7 @@ OWN = {
 
 
 @pytest.mark.parametrize(("answer", "code", "message"), OWN.values(), ids=OWN)
-def test_an_error_response_of_the_view_itself_is_a_failure(serve, answer, code, message):
+def test_an_error_response_that_a_view_returns_is_an_error(serve, answer, code, message):
     thing = serve(answering(answer))
     over_http, result = thing.get(), thing.call()
     assert over_http.status_code >= 400
@@ -250,14 +250,14 @@ def test_an_error_response_of_the_view_itself_is_a_failure(serve, answer, code, 
     assert len(result.raw["content"]) == 1
 
 
-def test_a_code_in_a_body_of_the_views_own_is_respected(serve):
+def test_the_code_of_an_error_detail_in_a_returned_body_is_used(serve):
     body = {"reason": ErrorDetail("The order has left.", code="order_shipped")}
     result = serve(answering(lambda request: Response(body, status=409))).call()
     assert (result.code, result.data["error_type"]) == ("ORDER_SHIPPED", "conflict")
     assert result.envelope["error"] == "The order has left."
 
 
-def test_a_validation_error_that_is_answered_instead_of_raised_keeps_its_pointers(serve):
+def test_serializer_errors_that_a_view_returns_keep_their_pointers(serve):
     def answer(request):
         basket = Basket(data=request.data)
         basket.is_valid()
@@ -269,14 +269,14 @@ def test_a_validation_error_that_is_answered_instead_of_raised_keeps_its_pointer
     assert result.code == "MISSING_REQUIRED"
 
 
-def test_an_error_of_a_nested_list_keeps_its_place_in_an_open_body(serve):
+def test_an_error_in_a_nested_list_has_its_pointer_in_an_open_body(serve):
     errors = {"lines": [{"n": [ErrorDetail("Too small.", code="min_value")]}]}
     view = answering(lambda request: Response(errors, status=400), "POST")
     result = serve(view).call(body={"lines": [{"n": 0}]})
     assert [p["pointer"] for p in result.problems] == ["/body/lines/0/n"]
 
 
-def test_errors_in_pydantics_form_point_at_what_they_locate(serve):
+def test_errors_in_the_form_of_pydantic_have_pointers(serve):
     errors = [
         {"type": "missing", "loc": ["body", "size"], "msg": "Field required", "input": {}},
         {"type": "string_too_long", "loc": ["name"], "msg": "Too long", "input": "x"},
@@ -318,7 +318,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize(("place", "pointer"), PLACES.values(), ids=PLACES)
-def test_an_error_object_points_at_the_place_it_names(serve, place, pointer):
+def test_an_error_object_points_at_the_place_that_it_names(serve, place, pointer):
     result = refused(serve, {"code": "min_value", "detail": "Too small.", **place})
     assert [(p["pointer"], p["code"]) for p in result.problems] == [(pointer, "min_value")]
 
@@ -326,7 +326,7 @@ def test_an_error_object_points_at_the_place_it_names(serve, place, pointer):
 @pytest.mark.parametrize(
     "fact", [{"type": "validation_error"}, {"code": "E17"}, {"instance": "/things/1"}], ids=str
 )
-def test_what_an_error_body_says_of_itself_is_about_no_argument(serve, fact):
+def test_type_code_and_instance_of_an_error_body_are_about_no_argument(serve, fact):
     body = {**fact, "errors": [{"code": "required", "detail": "Missing.", "attr": "size"}]}
     view = answering(lambda request: Response(body, status=400), "POST")
     result = serve(view).call(body={"type": "box", "code": 1})
@@ -341,25 +341,25 @@ def test_what_an_error_body_says_of_itself_is_about_no_argument(serve, fact):
         ({"code": "parse_error", "detail": "Torn.", "attr": None}, "INVALID_FORMAT"),
     ],
 )
-def test_the_code_of_an_error_object_is_the_cause(serve, said, code):
+def test_the_code_of_an_error_object_decides_the_error_code(serve, said, code):
     result = refused(serve, said)
     assert result.code == code
     if code == "MISSING_REQUIRED" and "attr" in said:
         assert result.data["remediation"] == "Provide it."
 
 
-def test_the_code_of_an_error_object_decides_where_it_names_no_place(serve):
+def test_the_code_of_an_error_object_without_a_place_is_the_error_code(serve):
     result = refused(serve, {"code": "out_of_stock", "message": "None left."}, status=409)
     assert (result.code, result.data["error_type"]) == ("OUT_OF_STOCK", "conflict")
     assert result.envelope["error"] == "None left."
 
 
-def test_a_type_that_is_an_address_is_no_code(serve):
+def test_a_type_that_is_a_url_is_not_a_code(serve):
     said = {"type": "https://errors.example/small", "detail": "Too small.", "pointer": "#/owner"}
     assert [p["code"] for p in refused(serve, said).problems] == ["invalid"]
 
 
-def test_the_words_of_a_failure_are_in_the_callers_language(serve):
+def test_characters_of_a_message_are_not_escaped(serve):
     thing = serve(raising(ValidationError({"x": ["é ü 🎩"]})))
     text = thing.call().raw["content"][0]["text"]
     assert "é ü 🎩" in text

@@ -1,4 +1,4 @@
-"""ERROR_MAPPER_CLASS: a project's own codes, categories and advice for its exceptions."""
+"""ERROR_MAPPER_CLASS gives a project's exceptions their own codes, categories and remediations."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.dispatch.views import answering
 
 
 class StockLocked(Exception):
-    """Somebody counts the stock."""
+    """Stocktaking has locked the stock."""
 
 
 class CreditExceeded(APIException):
-    """The customer owes too much."""
+    """The customer's debts are over the credit limit."""
 
     status_code = 402
     default_code = "credit_exceeded"
 
 
 class ShopErrorMapper(ErrorMapper):
-    """Gives the shop's exceptions codes of their own."""
+    """Gives the shop's exceptions their own codes."""
 
     def get_error_code(self, status, cause="", problems=(), exc=None):
         if isinstance(exc, StockLocked):
@@ -55,7 +55,7 @@ def failing(serve):
     return call
 
 
-def test_an_exception_that_left_the_view_has_the_code_of_the_projects_mapper(failing):
+def test_an_exception_that_is_no_api_exception_is_mapped(failing):
     assert failing(StockLocked()) == {
         "error_code": "STOCK_LOCKED",
         "error_type": "unavailable",
@@ -63,9 +63,9 @@ def test_an_exception_that_left_the_view_has_the_code_of_the_projects_mapper(fai
     }
 
 
-def test_the_code_of_an_api_exception_is_mapped_too(failing):
+def test_the_code_of_an_api_exception_is_mapped(failing):
     assert failing(CreditExceeded())["error_code"] == "SHOP_17_THING_GET"
 
 
-def test_any_other_exception_is_mapped_as_without_it(failing):
+def test_another_exception_is_mapped_as_without_the_setting(failing):
     assert failing(ValueError("secret"))["error_code"] == "INTERNAL_ERROR"

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments: pointers into what the caller sent."""
+"""Problems of arguments have pointers into the arguments that the caller sent."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ CASES = [
     ({"name": None}, "VALIDATION_ERROR", [("/name", "null", None)]),
     ({"name": ""}, "VALIDATION_ERROR", [("/name", "blank", "")]),
     ({"name": ["x"]}, "VALIDATION_ERROR", [("/name", "invalid", ["x"])]),
-    # The message has the value: "tin" is not a valid choice.
+    # The message contains the value: "tin" is not a valid choice.
     ({"name": "x", "tier": "tin"}, "VALIDATION_ERROR", [("/tier", "invalid_choice", "not said")]),
     ({"name": "clash"}, "VALIDATION_ERROR", [("", "clash", "not said")]),
     ({"name": "x", "lines": {}}, "VALIDATION_ERROR", [("/lines", "not_a_list", {})]),
@@ -94,7 +94,7 @@ CASES = [
 
 
 @pytest.mark.slow
-def test_each_problem_points_at_the_argument_and_repeats_it(subtests, serve):
+def test_each_problem_has_the_pointer_and_the_value_of_its_argument(subtests, serve):
     for arguments, code, problems in CASES:
         with subtests.test(arguments=arguments, code=code, problems=problems):
             thing = serve(validating(Basket))
@@ -105,7 +105,7 @@ def test_each_problem_points_at_the_argument_and_repeats_it(subtests, serve):
 
 
 @pytest.mark.slow
-def test_grouped_arguments_are_pointed_at_in_their_group(subtests, serve):
+def test_pointers_begin_with_the_group_of_grouped_arguments(subtests, serve):
     for arguments, code, problems in CASES:
         with subtests.test(arguments=arguments, code=code, problems=problems):
             result = serve(validating(Basket), ARGUMENTS="grouped").call(body=arguments)
@@ -114,7 +114,7 @@ def test_grouped_arguments_are_pointed_at_in_their_group(subtests, serve):
 
 
 @pytest.mark.slow
-def test_a_list_body_is_pointed_at_through_items(subtests, serve):
+def test_pointers_into_a_list_body_begin_with_items(subtests, serve):
     for arguments, code, problems in CASES:
         with subtests.test(arguments=arguments, code=code, problems=problems):
             result = serve(validating(Basket, many=True)).call(items=[{"name": "good"}, arguments])
@@ -125,7 +125,7 @@ def test_a_list_body_is_pointed_at_through_items(subtests, serve):
             assert (result.code, [summary(p) for p in result.problems]) == (code, whole)
 
 
-def test_details_speak_of_the_first_problem(serve):
+def test_details_are_those_of_the_first_problem(serve):
     arguments = {"name": "x", "lines": [{"quantity": 0}, {"quantity": -1}]}
     result = serve(validating(Basket)).call(**arguments)
     details = result.data["details"]
@@ -138,7 +138,7 @@ def test_details_speak_of_the_first_problem(serve):
     assert result.data["remediation"] == "Use a larger value."
 
 
-def test_no_sentence_of_several_problems_stands_twice(serve):
+def test_no_sentence_is_repeated_where_there_are_several_problems(serve):
     arguments = {"name": "x", "tier": "tin", "lines": [{"quantity": 0}]}
     result = serve(validating(Basket)).call(**arguments)
     text = result.raw["content"][0]["text"]
@@ -148,7 +148,7 @@ def test_no_sentence_of_several_problems_stands_twice(serve):
         assert text.count(problem["message"].replace('"', '\\"')) == 1
 
 
-def test_of_many_choices_an_error_names_those_like_the_value(serve):
+def test_of_many_choices_the_similar_ones_are_named(serve):
     zones = [("Z1", "Berlin"), ("Z2", "Lisbon"), *((f"X{n}", f"X{n}") for n in range(60))]
     zoned = type("Zoned", (serializers.Serializer,), {"zone": serializers.ChoiceField(zones)})
     (problem,) = serve(validating(zoned)).call(zone="lisboa").problems
@@ -156,7 +156,7 @@ def test_of_many_choices_an_error_names_those_like_the_value(serve):
     assert said == ("invalid_choice", "Send one of Z2 = Lisbon, …")
 
 
-def test_a_problem_says_what_would_be_accepted(serve):
+def test_a_problem_names_what_would_be_accepted(serve):
     (problem,) = serve(validating(Basket)).call(name="x", tier="tin").problems
     assert "gold" in problem["remediation"]
     assert "silver" in problem["remediation"]
@@ -165,13 +165,13 @@ def test_a_problem_says_what_would_be_accepted(serve):
     assert problem["accepted"] == "an integer of at least 1"
 
 
-def test_what_a_sentence_says_is_no_member_as_well(serve):
+def test_a_value_that_the_message_contains_is_not_repeated_as_received(serve):
     (problem,) = serve(validating(Basket)).call(name="x", tier="tin").problems
     assert "tin" in problem["message"]
     assert not {"received", "accepted"} & problem.keys()
 
 
-def test_of_an_argument_with_two_problems_the_value_is_repeated_once(serve):
+def test_the_value_of_an_argument_with_two_problems_is_returned_once(serve):
     result = serve(validating(Twice)).call(code="wrong")
     first, second = result.data["details"], result.data["details"]["problems"][0]
     assert first["received"] == "wrong"
@@ -196,12 +196,12 @@ SECRETS = {"password": "hunter2!", "tokens": ["abc"], "city": "Bonn"}
 MASKED = {"password": "********", "tokens": "********", "city": "Bonn"}
 
 
-def test_secrets_and_what_is_write_only_are_not_repeated(subtests, serve):
+def test_secrets_and_write_only_values_are_masked(subtests, serve):
     for serializer, arguments, problem in [
         (Basket, {"name": "x", "password": "hunter2!"}, ("/password", "max_length", "********")),
         (Basket, {"name": "x", "code": "0815"}, ("/code", "max_length", "********")),
         (Basket, {"name": "x", "lines": SECRETS}, ("/lines", "not_a_list", MASKED)),
-        # A key that is write-only is no secret.
+        # A foreign key that is write_only is not a secret.
         (Loan, {"product": [1]}, ("/product", "incorrect_type", [1])),
     ]:
         with subtests.test(serializer=serializer, arguments=arguments, problem=problem):
@@ -210,7 +210,7 @@ def test_secrets_and_what_is_write_only_are_not_repeated(subtests, serve):
             assert "hunter2!" not in str(result.raw)
 
 
-def test_an_object_with_secrets_is_not_repeated_as_a_text(serve):
+def test_a_text_that_holds_secrets_in_place_of_an_object_is_masked(serve):
     (problem,) = serve(validating(Basket)).call(name="x", lines="hunter2").problems
     assert problem["received"] == "hunter2"
     product = Product.objects.first().pk
@@ -220,7 +220,7 @@ def test_an_object_with_secrets_is_not_repeated_as_a_text(serve):
     assert problem["received"] == "********"
 
 
-def test_an_argument_named_like_a_general_key_is_still_an_argument(serve):
+def test_arguments_named_detail_and_message_are_arguments(serve):
     result = serve(validating(Note)).call()
     assert [p["pointer"] for p in result.problems] == ["/detail", "/message"]
     assert result.code == "MISSING_REQUIRED"
@@ -237,7 +237,7 @@ class OpenBody(APIView):
         raise ValidationError({"size": {"width": ["Too wide."]}}, code="too_wide")
 
 
-def test_an_open_body_is_pointed_at_through_body(subtests, serve):
+def test_pointers_into_an_open_body_begin_with_body(subtests, serve):
     for body, problem in [
         ({"size": {"width": 9}}, ("/body/size/width", "too_wide", 9)),
         ({}, ("/body/size", "required", None)),
@@ -268,7 +268,7 @@ class Customers(generics.ListAPIView):
     )
 
 
-def test_a_query_that_django_filter_refuses_is_pointed_at(serve):
+def test_a_query_parameter_that_django_filter_refuses_has_a_pointer(serve):
     thing = serve(Customers.as_view())
     query = {"joined": "yesterday", "country": "XX"}
     result = thing.call(**query)
@@ -277,7 +277,7 @@ def test_a_query_that_django_filter_refuses_is_pointed_at(serve):
     assert found == {"/joined": "invalid", "/country": "invalid_choice"}
 
 
-def test_a_query_in_a_group_is_pointed_at_there(serve):
+def test_a_grouped_query_parameter_has_its_group_in_the_pointer(serve):
     result = serve(Customers.as_view(), ARGUMENTS="grouped").call(query={"country": "XX"})
     (problem,) = result.problems
     assert problem["pointer"] == "/query/country"
@@ -291,25 +291,25 @@ class Numbered(APIView):
         raise ValidationError({"number": ["No such number."]}, code="unknown_number")
 
 
-def test_a_value_in_the_path_is_pointed_at(serve):
+def test_a_path_argument_has_a_pointer(serve):
     thing = serve(Numbered.as_view(), route="thing/<str:number>/")
     (problem,) = thing.call(number="9x").problems
     assert summary(problem) == ("/number", "unknown_number", "9x")
 
 
-def test_a_name_that_is_no_argument_stays_in_the_message(serve):
+def test_a_key_that_is_no_argument_is_part_of_the_message(serve):
     result = serve(raising(ValidationError({"stock": ["Nothing left."]}, code="sold_out"))).call()
     assert [summary(p) for p in result.problems] == [("", "sold_out", "not said")]
     assert result.envelope["error"] == "stock: Nothing left."
 
 
-def test_several_general_problems_are_all_told(serve):
+def test_several_problems_without_an_argument_are_all_returned(serve):
     result = serve(raising(ValidationError(["One.", "Two.", "Three."]))).call()
     assert [p["message"] for p in result.problems] == ["One.", "Two.", "Three."]
     assert result.envelope["error"] == "One. (2 more problems)"
 
 
-def test_a_body_that_only_repeats_an_argument_does_not_blame_it(serve):
+def test_a_body_that_repeats_an_argument_is_no_problem_of_the_argument(serve):
     def refuse(request) -> Response:
         return Response({"error": "Sold out.", "name": request.data["name"]}, status=400)
 

@@ -1,4 +1,4 @@
-"""What an exception of a view becomes: code, type, message, remediation, retry."""
+"""The code, type, message, remediation and retry of each exception of a view."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def name_of(value: object) -> str:
 
 
 @pytest.mark.slow
-def test_an_exception_has_its_code_its_type_and_the_sentence_http_clients_read(subtests, serve):
+def test_an_exception_has_its_code_its_type_and_the_message_of_http(subtests, serve):
     for exc, status, code, error_type in TABLE:
         with subtests.test(exc=exc, status=status, code=code, error_type=error_type):
             thing = serve(raising(exc))
@@ -83,25 +83,29 @@ def test_an_exception_has_its_code_its_type_and_the_sentence_http_clients_read(s
             assert len(result.data["remediation"]) > 10
 
 
-def test_a_validation_error_may_borrow_the_code_of_another_cause(subtests, serve):
-    for code in ["parse_error", "conflict", "not_found"]:
-        with subtests.test(code=code):
+def test_a_validation_error_may_have_the_code_of_another_exception(subtests, serve):
+    for code, expected in [
+        ("parse_error", "INVALID_FORMAT"),
+        ("conflict", "CONFLICT"),
+        ("not_found", "NOT_FOUND"),
+    ]:
+        with subtests.test(code=code, expected=expected):
             result = serve(raising(exceptions.ValidationError("no", code=code))).call()
-            assert result.code in {"INVALID_FORMAT", "CONFLICT", "NOT_FOUND"}
+            assert result.code == expected
             assert result.problems == []
 
 
-def test_a_server_error_is_never_told_as_the_callers_mistake(serve):
+def test_a_server_error_with_the_code_of_a_client_error_is_internal(serve):
     assert serve(raising(own(500, "not_found"))).call().code == "INTERNAL_ERROR"
 
 
-def test_an_exception_whose_detail_is_an_object_keeps_its_code(serve):
+def test_an_exception_with_an_object_as_detail_keeps_its_code(serve):
     exc = exceptions.NotFound({"hat": "gone", "since": "May"}, code="hat_gone")
     result = serve(raising(exc)).call()
     assert (result.code, result.data["error_type"]) == ("HAT_GONE", "not_found")
 
 
-def test_a_throttled_call_says_when_to_come_back(subtests, serve):
+def test_a_throttled_call_says_how_long_to_wait(subtests, serve):
     for wait, seconds, remediation in [
         (None, None, "Wait, then call again."),
         (12.3, 13, "Wait 13 seconds before calling again."),
@@ -117,7 +121,7 @@ def test_a_throttled_call_says_when_to_come_back(subtests, serve):
             assert result.data["remediation"] == remediation
 
 
-def test_what_django_answers_with_400_tells_nothing_of_the_exception(subtests, serve):
+def test_an_exception_that_django_answers_with_400_is_not_quoted(subtests, serve):
     for exc in [
         SuspiciousOperation("secret"),
         BadRequest("secret"),
@@ -133,10 +137,10 @@ def test_what_django_answers_with_400_tells_nothing_of_the_exception(subtests, s
 
 
 class Secret(Exception):
-    """Nobody may read what it says."""
+    """Its message is not for callers."""
 
 
-def test_a_crash_is_an_internal_error_that_names_the_id_under_which_it_is_logged_and_reported(
+def test_a_crash_is_an_internal_error_with_the_request_id_of_its_log_record(
     serve, reported, caplog
 ):
     with caplog.at_level(logging.DEBUG, logger="drf_mcp"):
@@ -164,7 +168,7 @@ def test_an_expected_error_is_neither_logged_nor_reported_as_a_crash(serve, repo
     assert not [r for r in caplog.records if r.name.startswith("drf_mcp") and r.exc_info]
 
 
-def test_any_crash_is_contained_and_the_next_call_works(subtests, serve):
+def test_after_any_crash_the_next_request_works(subtests, serve):
     for exc in [Secret("x"), ZeroDivisionError(), RecursionError(), KeyError("k")]:
         with subtests.test(exc=exc):
             thing = serve(raising(exc))

@@ -1,4 +1,4 @@
-"""Views that hand their request to other views, which answer as over HTTP."""
+"""Views that call other views with their request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProductSerializer(serializers.ModelSerializer):
 
 
 class Products(viewsets.ReadOnlyModelViewSet):
-    """Shows nothing to somebody who is not signed in."""
+    """Lists nothing for anonymous users."""
 
     queryset = Product.objects.order_by("id")
     serializer_class = ProductSerializer
@@ -87,7 +87,7 @@ VIEWS = [*(view.as_view() for view in (Changed, Replaced, Copied, Resolved)), by
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
 @pytest.mark.parametrize("middleware", [[], CALL_MIDDLEWARE], ids=["bare", "middleware"])
 @pytest.mark.parametrize("sign_in", ["force_login", "force_authenticate", "token"])
-def test_another_view_sees_the_caller_and_the_query_of_the_view(
+def test_the_called_view_sees_the_user_and_the_changed_query(
     expose, http_of, agent_of, db, view, middleware, sign_in
 ):
     expose(path("rows/", view), path("products/", LIST), CALL_MIDDLEWARE=middleware)

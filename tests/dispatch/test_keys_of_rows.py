@@ -1,4 +1,4 @@
-"""Which of some keys a queryset has, whatever it is and however many there are."""
+"""Finding which keys a queryset has, with few queries for any number of rows."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def keys(monkeypatch) -> list[str]:
-    """Those of twenty groups, more than are asked for at once."""
+    """The keys of twenty groups, which are more than one query takes."""
     monkeypatch.setattr(shown_rows, "MOST_KEYS", 5)
     Group.objects.all().delete()
     made = Group.objects.bulk_create(Group(name=f"group {number:02}") for number in range(20))
     return [str(group.pk) for group in made]
 
 
-def test_a_queryset_of_about_as_many_rows_is_read_at_once(keys, django_assert_num_queries):
+def test_a_queryset_with_about_as_many_rows_is_read_whole(keys, django_assert_num_queries):
     with django_assert_num_queries(1):
         found = find_keys(Group.objects.exclude(pk=keys[3]), keys)
     assert found == {*keys} - {keys[3]}
 
 
-def test_of_a_much_longer_queryset_the_keys_alone_are_read(keys, django_assert_num_queries):
+def test_of_a_longer_queryset_only_the_keys_are_read(keys, django_assert_num_queries):
     with django_assert_num_queries(1 + 2):
         assert find_keys(Group.objects.all(), keys[:6]) == {*keys[:6]}
 
@@ -36,7 +36,7 @@ def test_keys_that_the_queryset_does_not_have_are_not_found(keys):
     assert find_keys(Group.objects.none(), keys) == set()
 
 
-def test_rows_that_a_join_repeats_hide_no_others(keys):
+def test_rows_that_a_join_repeats_do_not_use_up_the_limit(keys):
     users = User.objects.bulk_create(User(username=f"user {number}") for number in range(5))
     for user in users:
         user.groups.set(keys)
@@ -45,11 +45,11 @@ def test_rows_that_a_join_repeats_hide_no_others(keys):
     assert find_keys(rows, keys) == {*keys}
 
 
-def test_a_slice_has_its_own_rows_alone(keys):
+def test_only_the_rows_of_a_slice_are_found(keys):
     assert find_keys(Group.objects.order_by("name")[:10], keys) == {*keys[:10]}
 
 
-def test_every_key_of_rows_and_of_lists_of_rows():
+def test_every_key_of_nested_rows_is_found():
     assert find_every_key([]) == set()
     assert find_every_key(["1", None, "1", "2"]) == {"1", "2"}
     assert find_every_key(["1", [[["a"], ["2", None]], [["b"], ["3"]]], None]) == {"1", "2", "3"}

@@ -1,4 +1,4 @@
-"""How often tools may be called, and how long a call may take."""
+"""Throttles and time limits of tool calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TwoAMinute(throttling.UserRateThrottle):
 
 
 class TenAMinute(throttling.UserRateThrottle):
-    """Of another scope, so that it counts for itself."""
+    """Has another scope, so that it counts apart from TwoAMinute."""
 
     rate = "10/min"
     scope = "ten"
@@ -54,7 +54,7 @@ class WritesOnce(TwoAMinute):
 
 
 class Never(throttling.BaseThrottle):
-    """Keeps no history, and says nothing of when."""
+    """Refuses every request, without a history or a wait."""
 
     asked: list = []
 
@@ -105,7 +105,7 @@ class Things(Open):
 
 
 class Loop(Open):
-    """Ask the database again and again."""
+    """Query the database for twenty seconds."""
 
     http_method_names = ["post"]
 
@@ -148,9 +148,9 @@ PATTERNS = [
 
 @pytest.fixture
 def limited(expose, agent_of):
-    """An agent of alice at an endpoint with these throttles."""
+    """Serve an endpoint with these throttles; returns alice's agent."""
 
-    def limited(*classes: type, agent=None, **mcp_settings):
+    def limited(*classes: type, **mcp_settings):
         names = [f"{HERE}.{throttle.__name__}" for throttle in classes]
         expose(
             *PATTERNS,
@@ -171,7 +171,7 @@ def codes(agent, *tools: str) -> list[str]:
 FULL = "RATE_LIMIT_EXCEEDED"
 
 
-def test_calls_of_all_tools_count_together_for_a_user(limited, agent_of):
+def test_calls_of_all_tools_of_a_user_count_together(limited, agent_of):
     alice = limited(TwoAMinute)
     assert codes(alice, "open_get", "scoped_get", "open_get") == ["", "", FULL]
     assert codes(agent_of("bob"), "open_get") == [""]
@@ -188,7 +188,7 @@ def test_a_refusal_says_how_long_to_wait(limited):
     assert (quota["limit"], quota["remaining"], quota["retry_after"]) == (2, 0, seconds)
 
 
-def test_an_answer_says_what_is_left(limited):
+def test_a_result_says_how_many_calls_are_left(limited):
     alice = limited(TenAMinute)
     assert alice.call("open_get").envelope["meta"]["rate_limit"]["remaining"] == 9
     codes(alice, *["open_get"] * 7)
@@ -197,24 +197,24 @@ def test_an_answer_says_what_is_left(limited):
     assert str(envelope["meta"]["warnings"]).count("calls are left") == 1
 
 
-def test_of_two_quotas_the_tighter_is_told(limited):
+def test_of_two_throttles_the_one_with_fewer_calls_left_is_reported(limited):
     alice = limited(TenAMinute)
     assert alice.call("limited_get").envelope["meta"]["rate_limit"]["remaining"] == 1
 
 
-def test_a_call_counts_once_for_a_throttle_of_both(limited, http_of):
+def test_a_throttle_of_the_endpoint_and_the_view_counts_a_call_once(limited):
     alice = limited(TwoAMinute)
     assert codes(alice, "limited_get", "limited_get", "limited_get") == ["", "", FULL]
 
 
-def test_both_ways_to_a_view_share_its_quota(limited, http_of):
+def test_http_requests_and_calls_of_a_view_count_together(limited, http_of):
     alice = limited(TwoAMinute)
     assert codes(alice, "limited_get") == [""]
     assert http_of("alice").get("/limited/").status_code == 200
     assert codes(alice, "limited_get", "open_get") == [FULL, FULL]
 
 
-def test_a_throttle_without_a_history_is_asked_once(limited):
+def test_a_throttle_of_the_endpoint_and_the_view_runs_once_per_call(limited):
     alice = limited(Never)
     Never.asked.clear()
     result = alice.call("never_get")
@@ -225,14 +225,14 @@ def test_a_throttle_without_a_history_is_asked_once(limited):
     assert Never.asked[1] == ("alice", "Things", {"pk": 3})
 
 
-def test_a_tool_counts_under_a_scope_of_its_own(limited):
+def test_a_tool_may_have_its_own_throttle_scope(limited):
     alice = limited(ByScope)
     assert codes(alice, "searching_get", "searching_get") == ["", FULL]
-    # Without a scope nothing counts; the scope of the view counts as over HTTP.
+    # A tool without a scope is not counted; the scope of a view counts as over HTTP.
     assert codes(alice, "open_get", "open_get", "scoped_get", "scoped_get") == ["", "", "", FULL]
 
 
-def test_a_scope_that_the_view_counts_counts_once(limited):
+def test_a_scope_that_the_view_counts_is_counted_once(limited):
     alice = limited(ByScope)
     assert codes(alice, "restricting_get", "restricting_get", "scoped_get") == ["", FULL, FULL]
 
@@ -262,7 +262,7 @@ def test_each_call_of_a_batch_counts(limited, agent_of):
     assert [answer["result"].get("isError", False) for answer in answers] == [False, False, True]
 
 
-def test_arguments_that_are_refused_count_nothing(limited):
+def test_calls_with_refused_arguments_are_not_counted(limited):
     alice = limited(TwoAMinute)
     assert codes(alice, "things_get", "things_get", "open_get", "open_get") == [
         *["MISSING_REQUIRED"] * 2,
@@ -270,14 +270,14 @@ def test_arguments_that_are_refused_count_nothing(limited):
     ]
 
 
-def test_lists_count_nothing(limited):
+def test_lists_are_not_counted(limited):
     alice = limited(TwoAMinute)
     for _ in range(3):
         alice.request("tools/list")
     assert codes(alice, "open_get") == [""]
 
 
-def test_calls_of_this_process_count_too(limited):
+def test_in_process_calls_are_counted(limited):
     limited(TwoAMinute)
     user = User.objects.get(username="alice")
     client = InProcessClient(user)
@@ -286,7 +286,7 @@ def test_calls_of_this_process_count_too(limited):
     assert [result.get("isError", False) for result in results] == [False, False, True]
 
 
-def test_one_endpoint_has_throttles_of_its_own(limited, agent_of, settings):
+def test_an_endpoint_can_have_its_own_throttles(limited, agent_of, settings):
     limited()
     own = MCPView.as_view(throttle_classes=[TwoAMinute])
     settings.ROOT_URLCONF.urlpatterns += [path("own/mcp", own)]
@@ -296,12 +296,12 @@ def test_one_endpoint_has_throttles_of_its_own(limited, agent_of, settings):
     assert codes(narrow, *["open_get"] * 3) == ["", "", FULL]
 
 
-def test_a_view_that_is_no_throttle_is_refused():
+def test_a_throttle_class_that_is_no_throttle_is_an_error():
     with pytest.raises(ImproperlyConfigured, match="throttle_classes"):
         MCPView.as_view(throttle_classes=[Open])
 
 
-def test_a_refusal_has_the_shape_of_the_endpoint(limited):
+def test_a_throttled_result_has_the_envelope_of_the_endpoint(limited):
     alice = limited(TwoAMinute, ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
     for _ in range(2):
         alice.call("open_get")
@@ -310,7 +310,7 @@ def test_a_refusal_has_the_shape_of_the_endpoint(limited):
 
 
 @given(tools=st.lists(st.sampled_from(["open_get", "limited_get", "restricting_get"]), max_size=5))
-def test_no_order_of_calls_counts_one_twice(limited, tools):
+def test_no_order_of_calls_counts_a_call_twice(limited, tools):
     from django.core.cache import cache
 
     cache.clear()
@@ -319,16 +319,16 @@ def test_no_order_of_calls_counts_one_twice(limited, tools):
     for tool in tools:
         alice.call(tool)
     history = cache.get(f"throttle_user_{user.pk}", [])
-    # The view's own throttle refuses none of these before the endpoint's does.
+    # The view's own throttle is never exhausted before the endpoint's.
     assert len(history) == min(len(tools), 2)
 
 
-# --- Time ------------------------------------------------------------------------------------
+# --- Time limits -----------------------------------------------------------------------------
 
 
 @pytest.fixture
-def brief(monkeypatch):
-    """A second lasts a quarter of a second."""
+def quarter_seconds(monkeypatch):
+    """Makes each second of a time limit a quarter of a second."""
     made = guards.Deadline.__init__
 
     def init(self, seconds):
@@ -340,7 +340,7 @@ def brief(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["loop_post", "nested_post"])
-def test_a_call_that_takes_too_long_is_stopped(limited, brief, tool):
+def test_a_call_over_its_time_limit_is_stopped(limited, quarter_seconds, tool):
     alice = limited(TIME_LIMIT=1)
     began = time.monotonic()
     result = alice.call(tool)
@@ -350,26 +350,26 @@ def test_a_call_that_takes_too_long_is_stopped(limited, brief, tool):
 
 
 @pytest.mark.slow
-def test_what_it_wrote_is_rolled_back_as_after_any_exception(limited, brief, monkeypatch):
+def test_writes_of_a_stopped_call_are_rolled_back(limited, quarter_seconds, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
     assert limited(TIME_LIMIT=1).call("loop_post").is_error
     assert not Group.objects.filter(name="late").exists()
 
 
 @pytest.mark.slow
-def test_the_limit_ends_with_the_call(limited, brief):
+def test_the_time_limit_ends_with_the_call(limited, quarter_seconds):
     alice = limited(TIME_LIMIT=1)
     alice.call("loop_post")
     assert connection.execute_wrappers == []
     assert codes(alice, "endless_get") == [""]
 
 
-def test_a_tool_may_have_a_limit_of_its_own(limited, monkeypatch):
+def test_a_tool_may_have_its_own_time_limit(limited, monkeypatch):
     monkeypatch.setattr(guards.Deadline, "left", 0)
     assert codes(limited(TIME_LIMIT=1), "endless_get") == [""]
 
 
-def test_a_coroutine_is_cancelled(expose, agent_of, brief):
+def test_a_coroutine_over_its_time_limit_is_cancelled(expose, agent_of, quarter_seconds):
     cancelled = []
 
     async def callback(request, *args, **kwargs):
@@ -385,7 +385,7 @@ def test_a_coroutine_is_cancelled(expose, agent_of, brief):
     assert cancelled == [True]
 
 
-def test_a_coroutine_in_time_is_answered(expose, agent_of):
+def test_a_coroutine_within_its_time_limit_is_answered(expose, agent_of):
     plain = Open.as_view(authentication_classes=[])
 
     async def callback(request, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""A foreign key that only the database refuses."""
+"""A foreign key that does not exist, and that only the database refuses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def refused(expose, agent_of, transactional_db):
     return refused
 
 
-def test_a_foreign_key_that_does_not_exist_names_its_argument(refused):
+def test_the_problem_names_the_argument(refused):
     result = refused()
     assert (result.code, result.data["error_type"]) == ("CONFLICT", "conflict")
     (problem,) = result.problems
@@ -53,6 +53,6 @@ def test_a_foreign_key_that_does_not_exist_names_its_argument(refused):
     assert result.data["remediation"] == "Use one that exists."
 
 
-def test_it_names_the_list_of_what_exists(refused):
+def test_the_remediation_names_the_tool_that_lists_the_rows(refused):
     said = refused(path("customers/", Customers.as_view())).data["remediation"]
     assert said == "Use customers_list to find existing ids, then call again with one of them."

@@ -1,4 +1,4 @@
-"""Pages: what the paginator said, and arguments that lead through all rows."""
+"""meta.pagination: where a page is, and the arguments for the next page."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("paginator", STYLES)
 @given(size=st.integers(1, COUNT + 3))
-def test_next_leads_through_all_rows_once_page_by_page_as_the_links_do(pages, paginator, size):
+def test_next_leads_through_the_same_pages_as_the_links(pages, paginator, size):
     thing = pages(paginator)
     arguments = {SIZES[paginator]: size}
     walked = walk(thing, arguments)
@@ -129,14 +129,14 @@ def test_next_leads_through_all_rows_once_page_by_page_as_the_links_do(pages, pa
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-def test_without_arguments_next_leads_through_all_rows_too(pages, paginator):
+def test_next_leads_through_all_rows_from_a_call_without_arguments(pages, paginator):
     thing = pages(paginator)
     assert walk(thing, {}) == walk_http(thing, {})
     assert list(map(len, walk(thing, {}))) == [5, 5, 5, 5, 3]
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-def test_grouped_arguments_lead_on_in_their_group(pages, paginator):
+def test_next_has_the_group_of_grouped_arguments(pages, paginator):
     thing = pages(paginator, ARGUMENTS="grouped")
     size = SIZES[paginator]
     first = thing.call(query={size: 9}).envelope["meta"]["pagination"]["next"]
@@ -146,7 +146,7 @@ def test_grouped_arguments_lead_on_in_their_group(pages, paginator):
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-def test_filters_search_and_order_are_kept_in_next(pages, paginator):
+def test_next_keeps_filters_search_and_ordering(pages, paginator):
     thing = pages(paginator)
     category = Product.objects.values_list("category", flat=True).first()
     arguments = {"category": category, "search": "a", "ordering": "-id", SIZES[paginator]: 1}
@@ -178,7 +178,7 @@ LAST = {Numbers: {"page": 5}, Windows: {"offset": 20}, Renamed: {"p": 5}}
 
 
 @pytest.mark.parametrize("paginator", MEMBERS)
-def test_a_page_says_where_it_stands(pages, paginator):
+def test_a_page_has_its_number_its_size_and_the_count(pages, paginator):
     thing = pages(paginator)
     first = thing.call().envelope["meta"]["pagination"]
     last = thing.call(**LAST[paginator]).envelope["meta"]["pagination"]
@@ -186,7 +186,7 @@ def test_a_page_says_where_it_stands(pages, paginator):
     assert last == MEMBERS[paginator][1]
 
 
-def test_a_cursor_page_gives_the_cursor_of_the_next(pages):
+def test_a_cursor_page_has_the_cursor_of_the_next_page(pages):
     page = pages(Cursors).call().envelope["meta"]["pagination"]
     assert set(page) == {"has_more", "page_size", "cursor", "next"}
     assert page["next"] == {"cursor": page["cursor"]}
@@ -194,13 +194,13 @@ def test_a_cursor_page_gives_the_cursor_of_the_next(pages):
 
 
 @pytest.mark.parametrize("paginator", [Numbers, Windows, Cursors])
-def test_the_size_of_a_page_is_what_the_caller_asked_for(pages, paginator):
+def test_page_size_is_the_size_that_the_caller_asked_for(pages, paginator):
     page = pages(paginator).call(**{SIZES[paginator]: 7}).envelope["meta"]["pagination"]
     assert page["page_size"] == 7
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-def test_an_empty_list_is_one_last_page(pages, paginator):
+def test_an_empty_list_is_the_last_page(pages, paginator):
     result = pages(paginator).call(search="no such slug")
     page = result.envelope["meta"]["pagination"]
     assert (result.data, page["has_more"]) == ({"results": []}, False)
@@ -216,7 +216,7 @@ def test_a_page_that_does_not_exist_is_not_found(pages, paginator, arguments):
     assert thing.call(**arguments).code == "NOT_FOUND"
 
 
-def test_further_members_of_a_page_stay_in_the_data(pages):
+def test_other_members_of_a_page_are_in_the_data(pages):
     thing = pages(Wrapped)
     result = thing.call()
     assert result.data == {"pages": 5, "results": thing.get().json()["results"]}
@@ -224,7 +224,7 @@ def test_further_members_of_a_page_stay_in_the_data(pages):
 
 
 @pytest.mark.parametrize("paginator", [LinksOnly, None])
-def test_a_page_of_another_shape_or_no_page_is_left_as_it_is(pages, paginator):
+def test_an_unknown_page_format_and_an_unpaginated_list_are_unchanged(pages, paginator):
     thing = pages(paginator)
     result, body = thing.call(), thing.get().json()
     assert result.data == (body if paginator else {"results": body})
@@ -232,7 +232,7 @@ def test_a_page_of_another_shape_or_no_page_is_left_as_it_is(pages, paginator):
 
 
 class Steps(generics.GenericAPIView):
-    """Give a body that only looks like a page."""
+    """Returns a body that only looks like a page."""
 
     permission_classes = []
     pagination_class = Numbers
@@ -242,7 +242,7 @@ class Steps(generics.GenericAPIView):
         return Response({"results": ["peel"], **self.body})
 
 
-def test_a_next_that_is_no_link_or_no_paginators_is_no_page(subtests, serve):
+def test_a_body_is_no_page_without_a_link_or_without_a_paginator(subtests, serve):
     for following, paginator in [
         *((n, Numbers) for n in ("boil", "", 2, True, {"page": 2}, ["x"])),
         (None, None),
@@ -262,7 +262,7 @@ def test_a_count_that_is_no_number_is_left_out(serve):
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-def test_a_page_that_has_fewer_rows_than_were_asked_for_says_so(pages, paginator):
+def test_a_page_size_over_the_maximum_is_a_warning(pages, paginator):
     limit = "max_limit" if paginator is Windows else "max_page_size"
     thing = pages(type("Limited", (paginator,), {limit: 7}))
     name = SIZES[paginator]

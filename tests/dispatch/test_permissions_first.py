@@ -1,4 +1,4 @@
-"""Who may not call a tool learns nothing of its arguments, nor of tools that they do not see."""
+"""A caller who may not call a tool does not learn its arguments, nor hidden tools."""
 
 from __future__ import annotations
 
@@ -110,21 +110,21 @@ def test_an_unknown_argument_of_a_forbidden_tool_is_answered_as_forbidden(
     assert "salary" not in whole_text(result)
 
 
-def test_who_may_call_the_tool_learns_which_argument_is_wrong(served, agent_of):
+def test_a_caller_with_permission_learns_which_argument_is_wrong(served, agent_of):
     served()
     result = agent_of("carol").call("staff_create", salery=3)
     assert result.code == "VALIDATION_ERROR"
     assert "salary" in whole_text(result)
 
 
-def test_a_caller_whom_the_view_does_not_know_is_answered_as_unknown(served, agent_of):
+def test_an_anonymous_caller_is_unauthorized_and_learns_no_argument(served, agent_of):
     served()
     result = agent_of(None).call("staff_create", salery=3)
     assert result.code == "UNAUTHORIZED"
     assert "salary" not in whole_text(result)
 
 
-def test_permissions_that_read_the_path_are_asked_with_the_path(served, agent_of):
+def test_permissions_that_read_the_path_get_the_path_arguments(served, agent_of):
     served()
     alice = agent_of("alice")
     other = alice.call("of_salaries_create", organisation="bob", salery=3)
@@ -133,14 +133,14 @@ def test_permissions_that_read_the_path_are_asked_with_the_path(served, agent_of
     assert "salary" not in whole_text(other)
 
 
-def test_the_grouped_layout_is_no_way_around(served, agent_of):
+def test_permissions_are_checked_first_for_grouped_arguments(served, agent_of):
     served(ARGUMENTS="grouped")
     sent = {"kwargs": {"organisation": "bob"}, "body": {"salery": 3}}
     result = agent_of("alice").call("of_salaries_create", **sent)
     assert result.code == "FORBIDDEN"
 
 
-def test_a_view_that_hides_itself_stays_hidden(served, agent_of):
+def test_a_view_whose_permission_raises_not_found_is_not_found(served, agent_of):
     served()
     result = agent_of("carol").call("hidden_create", salery=3)
     assert result.code == "NOT_FOUND"
@@ -164,7 +164,9 @@ def test_an_unknown_name_is_answered_with_tools_that_the_caller_sees(served, age
     assert "staff_create" in error["message"]
 
 
-def test_the_permissions_of_a_call_that_binds_are_asked_once(served, agent_of, monkeypatch):
+def test_the_permissions_of_a_call_with_right_arguments_are_checked_once(
+    served, agent_of, monkeypatch
+):
     served()
     asked = []
     own = permissions.IsAdminUser.has_permission
@@ -174,14 +176,14 @@ def test_the_permissions_of_a_call_that_binds_are_asked_once(served, agent_of, m
         lambda self, request, view: asked.append(1) or own(self, request, view),
     )
     alice = agent_of("alice")
-    # The first call is held against the list, which asks as well.
+    # The first call also asks whether the tool is in the list.
     alice.call("staff_create", name="a")
     asked.clear()
     assert alice.call("staff_create", name="a").code == "FORBIDDEN"
     assert len(asked) == 1
 
 
-def test_a_header_that_is_missing_says_nothing_to_who_may_not_call(served, agent_of):
+def test_a_missing_header_is_named_only_to_a_caller_with_permission(served, agent_of):
     served()
     text = str(agent_of("alice").request("tools/call", name="mirrored", arguments={"region": "a"}))
     assert "FORBIDDEN" in text
@@ -191,7 +193,7 @@ def test_a_header_that_is_missing_says_nothing_to_who_may_not_call(served, agent
 
 
 @pytest.mark.parametrize("runner", ["tools_read", "tools_write"])
-def test_running_by_search_says_nothing_of_a_tool_that_is_not_seen(served, agent_of, runner):
+def test_tool_search_does_not_reveal_a_hidden_tool(served, agent_of, runner):
     served(TOOL_SEARCH=True)
     other = {"tools_read": "staff_create", "tools_write": "staff_list"}[runner]
     hidden = agent_of("alice").call(runner, name=other, arguments={})

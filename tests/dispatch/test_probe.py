@@ -1,4 +1,4 @@
-"""What is asked of a view on a caller's behalf: by the request that the call would have made."""
+"""Probes: questions to a view, asked with the request that a call of its tool would make."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tenant_middleware(get_response):
 
 
 class OfTenant(permissions.BasePermission):
-    """Lets requests pass that have no tenant, and refuses writes of its own one."""
+    """Allows requests without a tenant, and refuses the deletes of requests with one."""
 
     def has_permission(self, request, view) -> bool:
         tenant = getattr(request, "tenant", None)
@@ -56,7 +56,7 @@ class NeedsTenant(permissions.BasePermission):
 
 
 class OwnAuthentication(APIView):
-    """Finds out itself who is calling."""
+    """Authenticates in perform_authentication."""
 
     authentication_classes = []
     permission_classes = [permissions.IsAdminUser]
@@ -68,7 +68,7 @@ class OwnAuthentication(APIView):
         return Response(request.user.username)
 
 
-def test_a_view_that_authenticates_by_itself_is_listed_for_whom_it_lets_in(expose, agent_of):
+def test_a_view_that_authenticates_by_itself_is_listed_for_callers_it_allows(expose, agent_of):
     expose(path("own/", OwnAuthentication.as_view()), AUTHENTICATION_CLASSES=[TokenAuthentication])
     assert agent_of("carol").call("own").data == {"result": "carol"}
     assert "own" in agent_of("carol").tools()
@@ -101,14 +101,14 @@ class TenantGroups(GroupViewSet):
 
 
 class SignedGroups(GroupViewSet):
-    """Authenticates in another way than the endpoint."""
+    """Has other authentication classes than the endpoint."""
 
     authentication_classes = [BasicAuthentication]
     permission_classes = [permissions.IsAuthenticated]
 
 
 class StepGroups(GroupViewSet):
-    """Refuses before REST framework's own steps."""
+    """May refuse before REST framework's own steps."""
 
     def dispatch(self, request, *args, **kwargs):
         if request.META.get("HTTP_X_STEP") == "refuse":
@@ -123,7 +123,7 @@ class KeyedGroups(IdempotencyKeyMixin, GroupViewSet):
 
 
 class AsyncGroups(GroupViewSet):
-    """Answers by coroutines, in the way of packages for asynchronous views."""
+    """Has asynchronous handlers, as packages for asynchronous views make them."""
 
     @classmethod
     def as_view(cls, *args, **initkwargs):
@@ -169,7 +169,7 @@ router.register("keyed", KeyedGroups, basename="keyed")
 
 @pytest.fixture
 def probe(expose):
-    """Probes of tools by name: ``probe("groups_retrieve", {"pk": 1})``."""
+    """Returns a probe of a tool: ``probe(\"groups_retrieve\", {\"pk\": 1})``."""
     COUNTED.clear()
     expose(
         *router.urls,
@@ -191,40 +191,40 @@ def find_object(view, *args, **kwargs):
     return get_named_object(view)
 
 
-def test_permissions_are_asked_within_the_middleware(probe):
+def test_permissions_are_checked_within_call_middleware(probe):
     probe("tenant_retrieve", {"pk": "1"}).check_permissions()
     with pytest.raises(PermissionDenied):
         probe("groups_destroy", {"pk": "1"}).check_permissions()
 
 
-def test_permissions_are_asked_within_the_middleware_where_no_argument_is_known(probe):
+def test_permissions_are_checked_within_call_middleware_without_arguments(probe):
     probe("tenant_retrieve").check_permissions()
     with pytest.raises(PermissionDenied):
         probe("groups_destroy").check_permissions()
 
 
-def test_what_the_middleware_refuses_is_refused(probe):
+def test_a_response_of_call_middleware_is_raised(probe):
     for kwargs in ({"pk": "1"}, {}):
         with pytest.raises(Intercepted) as raised:
             probe("closed_retrieve", kwargs).check_permissions()
         assert raised.value.status_code == 403
 
 
-def test_what_a_step_of_the_view_answers_is_raised(probe):
+def test_a_response_of_the_views_dispatch_is_raised(probe):
     asked = probe("steps_list", headers={"x-step": "refuse"})
     with pytest.raises(Intercepted) as raised:
         asked.check_permissions()
     assert raised.value.status_code == 402
 
 
-def test_the_object_is_the_one_that_the_view_finds(probe):
+def test_the_object_is_that_of_the_view(probe):
     group = Group.objects.create(name="readers")
     assert probe("groups_retrieve", {"pk": str(group.pk)}).ask(find_object) == group
     with pytest.raises(Http404):
         probe("groups_retrieve", {"pk": "0"}).ask(find_object)
 
 
-def test_a_view_that_answers_by_coroutines_is_asked(probe):
+def test_an_asynchronous_view_is_probed(probe):
     group = Group.objects.create(name="readers")
     assert probe("async_retrieve", {"pk": group.pk}).ask(find_object) == group
     other = Group.objects.create(name="writers")
@@ -237,11 +237,11 @@ def refuse(*args, **kwargs):
     raise PermissionDenied
 
 
-def test_a_view_of_no_object_has_none(probe):
+def test_a_list_has_no_object(probe):
     assert probe("groups_list").ask(find_object) is None
 
 
-def test_the_request_is_that_of_the_call(probe):
+def test_the_request_has_the_query_and_the_body_of_the_call(probe):
     call = Call({}, {}, "a=1", b'{"name": "x"}', "application/json")
     asked = probe("groups_create", call=call)
     found = asked.ask(
@@ -253,26 +253,26 @@ def test_the_request_is_that_of_the_call(probe):
     assert not Group.objects.exists()
 
 
-def test_nothing_is_counted_by_a_throttle(probe):
+def test_no_throttle_counts_a_probe(probe):
     probe("groups_list").check_permissions()
     assert probe("groups_list").read().status == 200
     assert COUNTED == []
 
 
-def test_a_read_answers_as_the_view_does(probe):
+def test_a_read_returns_the_answer_of_the_view(probe):
     group = Group.objects.create(name="readers")
     answer = probe("tenant_retrieve", {"pk": str(group.pk)}).read()
     assert answer.content.data == {"id": group.pk, "name": "readers"}
 
 
-def test_no_write_is_run(probe):
+def test_a_write_is_not_run(probe):
     group = Group.objects.create(name="readers")
     with pytest.raises(MethodNotAllowed):
         probe("tenant_destroy", {"pk": str(group.pk)}).read()
     assert Group.objects.exists()
 
 
-def test_kwargs_that_the_route_refuses_find_no_view(probe):
+def test_kwargs_that_do_not_match_the_route_are_not_found(probe):
     for kwargs in ({"pk": "1/../2"}, {"pk": "1", "other": "2"}, {}):
         asked = probe("groups_retrieve", kwargs)
         assert not asked.is_routed
@@ -282,7 +282,7 @@ def test_kwargs_that_the_route_refuses_find_no_view(probe):
             asked.read()
 
 
-def test_the_user_of_the_request_stays_whatever_the_view_finds(probe, alice):
+def test_the_user_of_the_endpoint_request_does_not_change(probe, alice):
     alice_and_password = "Basic YWxpY2U6YWxpY2U="
     asked = probe("signed_list", headers={"authorization": alice_and_password})
     before = asked.caller.authenticate().user
@@ -290,21 +290,21 @@ def test_the_user_of_the_request_stays_whatever_the_view_finds(probe, alice):
     assert asked.caller.request.user is before
 
 
-def test_the_list_of_tools_asks_permissions_within_the_middleware(probe):
+def test_the_list_of_tools_checks_permissions_within_call_middleware(probe):
     caller, tools = probe("groups_list").caller, registry.tools()
     seen = {tool.name for tool in Visibility(caller).of(tools.values())}
     assert {"tenant_list", "tenant_destroy", "groups_list"} <= seen
     assert seen.isdisjoint({"groups_destroy", "closed_list"})
 
 
-def test_a_path_that_middleware_refuses_hides_no_tool_whose_arguments_make_the_path(probe):
+def test_a_tool_is_listed_where_middleware_refuses_only_the_path_without_its_arguments(probe):
     caller, tools = probe("groups_list").caller, registry.tools()
     assert Visibility(caller).allows(tools["closed_retrieve"])
 
 
 @pytest.fixture
 def serve_alice(probe, agent_of, settings):
-    """Agents of alice at the endpoint, with these settings."""
+    """Serve the endpoint with further settings; returns alice's agent."""
 
     def serve(**mcp_settings) -> Agent:
         probe("groups_list")
@@ -316,7 +316,7 @@ def serve_alice(probe, agent_of, settings):
     return serve
 
 
-def test_a_replay_asks_permissions_within_the_middleware(serve_alice):
+def test_a_replay_checks_permissions_within_call_middleware(serve_alice):
     agent = serve_alice(IDEMPOTENCY_KEYS=True)
     first = agent.call("tenant_create", name="readers", idempotency_key="once")
     again = agent.call("tenant_create", name="readers", idempotency_key="once")
@@ -324,8 +324,8 @@ def test_a_replay_asks_permissions_within_the_middleware(serve_alice):
     assert Group.objects.filter(name="readers").count() == 1
 
 
-def test_what_is_asked_of_a_view_takes_no_idempotency_key(serve_alice):
-    """A view's own step, which wraps its handler, has nothing to record."""
+def test_a_probe_takes_no_idempotency_key(serve_alice):
+    """A step of the view around its handler would otherwise record the key."""
     group = Group.objects.create(name="readers")
     agent = serve_alice(CONFIRM=True, IDEMPOTENCY_KEYS=True)
     first = agent.call("keyed_destroy", id=group.pk, idempotency_key="once")
@@ -334,7 +334,6 @@ def test_what_is_asked_of_a_view_takes_no_idempotency_key(serve_alice):
     assert (again.is_error, Group.objects.count()) == (False, 0)
 
 
-def test_a_response_of_the_view_is_no_result(probe):
-    """What looks is called where the handler would be; its own responses are results."""
+def test_a_response_that_the_question_returns_is_the_result(probe):
     answer = Response({"own": True})
     assert probe("groups_list").ask(lambda view, request: answer) is answer

@@ -1,4 +1,4 @@
-"""What middleware and views write while they are asked something is undone."""
+"""Writes of middleware and views during a probe are rolled back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tracing_middleware(get_response):
 
 
 class Things(APIView):
-    """Counts its readers."""
+    """Writes a row for each request."""
 
     authentication_classes: list[type] = []
     permission_classes: list[type] = []
@@ -46,11 +46,11 @@ def probe(expose):
 
 
 @pytest.mark.parametrize("ask", [Probe.check_permissions, Probe.read])
-def test_what_middleware_writes_is_undone(probe, ask):
+def test_writes_of_middleware_are_rolled_back(probe, ask):
     ask(probe(CALL_MIDDLEWARE=[f"{__name__}.tracing_middleware"]))
     assert not Group.objects.exists()
 
 
-def test_what_a_view_writes_is_undone(probe):
+def test_writes_of_a_view_are_rolled_back(probe):
     assert probe().read().content.data == [1, 2, 3]
     assert not Group.objects.exists()

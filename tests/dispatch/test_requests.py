@@ -1,4 +1,4 @@
-"""What a view may ask of its request: bodies for its parsers, query, negotiation."""
+"""The request of a view: the body for its parsers, the query, headers and negotiation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from tests.dispatch.views import answering, validating
 
-# Earlier versions empty a DictField that comes in a form, whoever sends it.
+# Earlier versions of REST framework read a DictField of any form as empty.
 READS_DICTS = pytest.mark.skipif(
     tuple(map(int, VERSION.split(".")[:2])) < (3, 18), reason="since REST framework 3.18"
 )
@@ -43,7 +43,7 @@ def with_parsers(*classes: type, many: bool = False) -> Any:
     return view
 
 
-def test_the_body_is_written_for_the_views_own_parser(subtests, serve):
+def test_the_body_has_the_format_of_the_views_parser(subtests, serve):
     for parser, http_format in [
         (parsers.JSONParser, "json"),
         (parsers.FormParser, None),
@@ -64,7 +64,7 @@ def test_the_body_is_written_for_the_views_own_parser(subtests, serve):
             assert thing.call(**BASKET).data == over_http.json() == BASKET
 
 
-def test_problems_of_a_form_point_at_the_arguments(subtests, serve):
+def test_problems_of_a_form_have_pointers(subtests, serve):
     for parser in [parsers.FormParser, parsers.MultiPartParser]:
         with subtests.test(parser=parser):
             result = serve(with_parsers(parser)).call(first_name="x" * 11, sizes=[1, "big"])
@@ -120,14 +120,14 @@ class Labelled(serializers.Serializer):
         pytest.param(parsers.MultiPartParser, marks=READS_DICTS),
     ],
 )
-def test_a_dict_reaches_a_view_through_any_parser(serve, parser):
+def test_a_dict_field_reaches_a_view_through_any_parser(serve, parser):
     view = validating(Labelled)
     view.cls.parser_classes = [parser]
     labels = {"x": "é", "y.z": "]["}
     assert serve(view).call(labels=labels).data == {"labels": labels}
 
 
-def test_problems_deep_in_a_form_point_at_the_arguments(subtests, serve):
+def test_nested_problems_of_a_form_have_pointers(subtests, serve):
     for parser in [parsers.FormParser, parsers.MultiPartParser]:
         with subtests.test(parser=parser):
             view = validating(Everything)
@@ -137,7 +137,7 @@ def test_problems_deep_in_a_form_point_at_the_arguments(subtests, serve):
             assert (problem["pointer"], problem["received"]) == ("/rows/1/inner/unit_price", "dear")
 
 
-def test_a_form_cannot_carry_what_is_no_object(subtests, serve):
+def test_a_form_body_must_be_an_object(subtests, serve):
     for body in [[1, 2], "x", 7]:
         with subtests.test(body=body):
             view = answering(lambda request: Response({"got": request.data}), "POST")
@@ -147,8 +147,8 @@ def test_a_form_cannot_carry_what_is_no_object(subtests, serve):
             assert "must be an object" in result.envelope["error"]
 
 
-def test_a_change_that_a_form_cannot_say_is_refused(subtests, serve):
-    """A form without the field would leave the object as it is."""
+def test_an_empty_value_that_a_form_cannot_have_is_refused(subtests, serve):
+    """A form without the field would leave the object unchanged."""
 
     class Change(APIView):
         permission_classes = []
@@ -173,7 +173,7 @@ def test_a_change_that_a_form_cannot_say_is_refused(subtests, serve):
     assert whole.call(sizes=[]).data == {"sizes": []}
 
 
-def test_a_form_cannot_smuggle_fields(subtests, serve):
+def test_a_value_with_separators_of_a_form_adds_no_field(subtests, serve):
     for parser in [parsers.FormParser, parsers.MultiPartParser]:
         with subtests.test(parser=parser):
             name = "a&sizes=9"
@@ -207,13 +207,13 @@ class CamelCaseRenderer(JSONRenderer):
         return super().render(camel, accepted_media_type, renderer_context)
 
 
-def test_a_parser_that_renames_keys_gets_what_it_understands(serve):
+def test_a_parser_that_renames_keys_is_used(serve):
     thing = serve(with_parsers(CamelCaseParser))
     over_http = thing.http.post("/thing/", {"firstName": "Zoë"}, format="json")
     assert thing.call(first_name="Zoë").data == over_http.json()
 
 
-def test_problems_behind_a_renaming_renderer_point_at_the_arguments(serve):
+def test_problems_are_pointed_at_by_the_renamed_keys(serve):
     view = with_parsers(CamelCaseParser)
     view.cls.renderer_classes = [CamelCaseRenderer]
     thing = serve(view)
@@ -243,7 +243,7 @@ def test_a_delete_may_have_a_body(serve):
     assert thing.call(body={"ids": [1, 2]}).data == over_http.json() == {"deleted": [1, 2]}
 
 
-def test_an_open_body_is_sent_as_it_is(subtests, serve):
+def test_an_open_body_is_sent_unchanged(subtests, serve):
     for body in [{"a": [1, None]}, [1, 2], "x", 7, True, {}, []]:
         with subtests.test(body=body):
             view = answering(lambda request: Response({"got": request.data}), "POST")
@@ -252,7 +252,7 @@ def test_an_open_body_is_sent_as_it_is(subtests, serve):
             assert thing.call(body=body).data == over_http.json()
 
 
-def test_undeclared_query_parameters_go_through_extra_query(serve):
+def test_undeclared_query_parameters_are_sent_by_extra_query(serve):
     def answer(request) -> Response:
         return Response({key: request.query_params.getlist(key) for key in request.query_params})
 
@@ -264,16 +264,10 @@ def test_undeclared_query_parameters_go_through_extra_query(serve):
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("json", None), ("shop", None), ("pdf", "NOT_FOUND")])
-def test_the_format_query_parameter_negotiates(serve, wanted, code):
-    class ShopRenderer(JSONRenderer):
-        media_type = "application/vnd.shop+json"
-        format = "shop"
-
-        def render(self, data, accepted_media_type=None, renderer_context=None):
-            return super().render({"shop": data}, accepted_media_type, renderer_context)
+def test_the_format_query_parameter_selects_the_renderer(serve, wanted, code):
 
     view = answering(lambda request: Response({"a": 1}))
-    view.cls.renderer_classes = [JSONRenderer, ShopRenderer]
+    view.cls.renderer_classes = [JSONRenderer, ShopJSON]
     thing = serve(view, EXTRA_QUERY=True)
     result, over_http = thing.call(query={"format": wanted}), thing.get(format=wanted)
     assert (result.data.get("error_code"), result.is_error) == (code, code is not None)
@@ -284,6 +278,7 @@ def test_the_format_query_parameter_negotiates(serve, wanted, code):
 
 class ShopJSON(JSONRenderer):
     media_type = "application/vnd.shop+json"
+    format = "shop"
 
     def render(self, data, accepted_media_type=None, renderer_context=None):
         return super().render({"shop": data}, accepted_media_type, renderer_context)
@@ -294,7 +289,7 @@ class ShopNegotiation(DefaultContentNegotiation):
         return [ShopJSON.media_type]
 
 
-def test_a_negotiation_class_of_the_views_own_reads_the_request_itself(serve):
+def test_the_views_own_negotiation_class_is_used(serve):
     view = answering(lambda request: Response({"a": 1}))
     view.cls.renderer_classes = [JSONRenderer, ShopJSON]
     view.cls.content_negotiation_class = ShopNegotiation
@@ -302,7 +297,7 @@ def test_a_negotiation_class_of_the_views_own_reads_the_request_itself(serve):
     assert thing.call().data == thing.get().json() == {"shop": {"a": 1}}
 
 
-def test_an_accept_header_that_the_view_changes_is_the_one_that_counts(serve):
+def test_an_accept_header_that_the_view_sets_is_used(serve):
     class View(APIView):
         permission_classes = []
         renderer_classes = [JSONRenderer, ShopJSON]
@@ -318,7 +313,7 @@ def test_an_accept_header_that_the_view_changes_is_the_one_that_counts(serve):
     assert thing.call().data == thing.get().json() == {"shop": {"a": 1}}
 
 
-def test_negotiation_reads_the_accept_header_that_the_request_shows(serve):
+def test_negotiation_reads_the_accept_header_of_the_request(serve):
     def answer(request) -> Response:
         parsed = DefaultContentNegotiation().get_accept_list(request)
         known = getattr(request, "_parsed_accept_list", None) or map(_MediaType, parsed)
@@ -328,7 +323,7 @@ def test_negotiation_reads_the_accept_header_that_the_request_shows(serve):
     assert told["parsed"] == told["header"] == ["application/json", "*/*;q=0.5"]
 
 
-def test_headers_are_those_of_http(serve):
+def test_headers_are_read_as_over_http(serve):
     names = ("Authorization", "x_tenant", "CONTENT-TYPE", "Accept", "X-Missing")
 
     def answer(request) -> Response:

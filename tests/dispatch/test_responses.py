@@ -1,4 +1,4 @@
-"""JSON answers: what HTTP clients get is what agents get."""
+"""JSON answers: the data of a result equals the body over HTTP."""
 
 from __future__ import annotations
 
@@ -56,7 +56,6 @@ DATA = {
     "bytes": {"a": b"plain"},
     "set": {"a": {7}, "b": frozenset({"x"})},
     "tuple": {"a": (1, 2)},
-    "generator": {"a": [1, 2]},
     "huge integer": {"a": 10**30, "b": -(2**63)},
     "float": {"a": 0.1 + 0.2, "b": 1e300, "c": -0.0},
     "characters": {"é": '🎩\u2028\u0000"\\/</script>', "": "\x7f"},
@@ -76,7 +75,7 @@ def test_an_object_is_the_same_over_http_and_as_a_tool(serve, data):
 
 
 @pytest.mark.parametrize("data", [[], [1, "x", None], [{"a": Decimal("1.0")}], (1, 2)])
-def test_a_list_stands_under_results(serve, data):
+def test_a_list_is_under_results(serve, data):
     thing = serve(answering(lambda request: Response(data)))
     assert thing.call().data == {"results": thing.get().json()}
 
@@ -84,7 +83,7 @@ def test_a_list_stands_under_results(serve, data):
 @pytest.mark.parametrize(
     "data", ["x", "", 7, 0, 1.5, True, False, Decimal("1.10"), uuid.UUID(int=1)]
 )
-def test_a_scalar_stands_under_result(serve, data):
+def test_a_scalar_is_under_result(serve, data):
     thing = serve(answering(lambda request: Response(data)))
     over_http = thing.get()
     expected = json.loads(over_http.content) if over_http.content else data
@@ -118,13 +117,13 @@ def test_every_success_status_is_a_success(serve, status):
     assert (thing.call().data, thing.call().is_error) == ({"a": 1}, False)
 
 
-def test_a_redirect_says_where_to(serve):
+def test_a_redirect_has_its_location_in_the_data(serve):
     thing = serve(answering(lambda request: HttpResponseRedirect("/elsewhere/")))
     assert thing.get().status_code == 302
     assert thing.call().data == {"location": "/elsewhere/"}
 
 
-def test_nested_serializers_are_written_as_over_http(serve):
+def test_nested_serializers_are_the_same_over_http_and_as_a_tool(serve):
     thing = serve(answering(lambda request: Response(shelf())))
     assert thing.call().data == thing.get().json()
     assert len(thing.call().data["products"]) == 3
@@ -138,7 +137,7 @@ def test_nested_serializers_are_written_as_over_http(serve):
         lambda: Customer.objects.order_by("pk").values_list("id", flat=True)[:3],
     ],
 )
-def test_rows_of_values_are_written_as_over_http(serve, query):
+def test_rows_of_values_are_the_same_over_http_and_as_a_tool(serve, query):
     thing = serve(answering(lambda request: Response(query())))
     assert thing.call().data == {"results": thing.get().json()}
     assert len(thing.call().data["results"]) == 3
@@ -151,7 +150,7 @@ def test_rows_of_values_are_written_as_over_http(serve, query):
         lambda r: Response({"a": float("nan")}),
     ],
 )
-def test_nan_is_a_failure_even_where_json_is_not_strict(serve, settings, answer):
+def test_nan_is_an_internal_error_even_without_strict_json(serve, settings, answer):
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "STRICT_JSON": False}
     result = serve(answering(answer)).call()
     assert (result.is_error, result.code) == (True, "INTERNAL_ERROR")
@@ -200,7 +199,7 @@ class WrappingRenderer(JSONRenderer):
     "renderer",
     [CamelCaseRenderer, AsciiRenderer, CentsRenderer, VendorRenderer, WrappingRenderer],
 )
-def test_what_another_json_renderer_writes_is_what_agents_see(serve, renderer):
+def test_the_data_is_what_the_views_json_renderer_wrote(serve, renderer):
     data = {"unit_price": Decimal("10.50"), "in_stock": [{"shelf_no": "é"}]}
     view = answering(lambda request: Response(data))
     view.cls.renderer_classes = [renderer]
@@ -210,7 +209,7 @@ def test_what_another_json_renderer_writes_is_what_agents_see(serve, renderer):
 
 @pytest.mark.parametrize("renderer", [CamelCaseRenderer, CentsRenderer])
 @pytest.mark.parametrize("handler", [None, "tests.crossings.views.answer_error"])
-def test_what_is_answered_in_spite_of_a_problem_is_rendered_as_well(
+def test_the_data_of_a_soft_failure_is_what_the_views_renderer_wrote(
     serve, settings, renderer, handler
 ):
     if handler is not None:
@@ -231,7 +230,7 @@ def test_what_is_answered_in_spite_of_a_problem_is_rendered_as_well(
     "options",
     [{"UNICODE_JSON": False}, {"COMPACT_JSON": False}, {"COERCE_DECIMAL_TO_STRING": False}],
 )
-def test_settings_of_json_hold(serve, settings, options):
+def test_the_json_settings_of_rest_framework_apply(serve, settings, options):
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **options}
     thing = serve(answering(lambda request: Response({"a": "é", **shelf()})))
     assert thing.call().data == thing.get().json()

@@ -1,4 +1,4 @@
-"""What stands in the way is often the state of an object, and no argument."""
+"""Refusals because of the state of an object: the remediation names tools that change the state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drf_mcp import mcp_tool
 from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Order
 
-AGAIN = "The same call would be refused again"
+SAME_CALL = "The same call would be refused again"
 
 
 class OrderSerializer(serializers.ModelSerializer):
@@ -74,20 +74,20 @@ def refused(expose, alice):
     ],
     ids=["list", "whole", "detail", "field", "soft"],
 )
-def test_a_refusal_of_state_names_the_tools_that_change_the_field(refused, exc):
+def test_a_refusal_names_the_tools_that_change_the_state(refused, exc):
     advice = refused(exc).data["remediation"]
-    assert advice.startswith(AGAIN)
+    assert advice.startswith(SAME_CALL)
     assert advice.endswith(" orders_cancel or orders_ship may change its status.")
     assert "orrect" not in advice
 
 
-def test_a_refusal_of_nothing_known_names_no_tool(refused):
+def test_a_refusal_that_names_no_known_state_names_no_tool(refused):
     advice = refused(ValidationError("It has run out; write a new one.")).data["remediation"]
-    assert advice.startswith(AGAIN)
+    assert advice.startswith(SAME_CALL)
     assert "orders_" not in advice
 
 
-def test_the_problem_of_an_argument_says_what_to_do_about_the_argument(expose, alice):
+def test_a_problem_of_an_argument_is_answered_for_the_argument(expose, alice):
     class Notes(Orders):
         def update(self, request, *args, **kwargs):
             raise ValidationError({"note": ["A paid order keeps its note."]})
@@ -98,7 +98,7 @@ def test_the_problem_of_an_argument_says_what_to_do_about_the_argument(expose, a
     assert alice.call("orders_update", id=1, note="x").data["remediation"] == "Correct it."
 
 
-def test_a_field_that_the_server_sets_names_the_actions_of_the_object(expose, alice):
+def test_a_read_only_field_is_answered_with_the_actions_of_the_object(expose, alice):
     router = SimpleRouter()
     router.register("orders", Orders, basename="orders")
     expose(*router.urls)
@@ -109,10 +109,10 @@ def test_a_field_that_the_server_sets_names_the_actions_of_the_object(expose, al
     )
 
 
-def test_a_tool_about_no_object_names_none(expose, alice):
+def test_a_tool_without_an_object_names_no_tool(expose, alice):
     class Placed(Orders):
         def create(self, request, *args, **kwargs):
             raise ValidationError("Every order is paid.")
 
     expose(path("orders/", Placed.as_view({"post": "create"})))
-    assert alice.call("orders_create", number="1").data["remediation"].startswith(AGAIN)
+    assert alice.call("orders_create", number="1").data["remediation"].startswith(SAME_CALL)

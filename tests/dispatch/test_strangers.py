@@ -1,4 +1,4 @@
-"""A caller who is not let in learns nothing of a call, also where the view never ran."""
+"""A caller without valid credentials learns nothing about a call, even if no view ran."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from drf_mcp.transports.in_process import LocalEndpoint
 from tests.agents import Agent
 
 TOKENS = "rest_framework.authentication.TokenAuthentication"
-STRANGERS = {"nobody": {}, "a bad token": {"authorization": "Token forged"}}
+STRANGERS = {"no credentials": {}, "a bad token": {"authorization": "Token forged"}}
 
 
 class GroupSerializer(ModelSerializer):
@@ -30,7 +30,7 @@ class GroupSerializer(ModelSerializer):
 
 
 class Groups(CreateAPIView):
-    # As the endpoint: then the view's own authentication is the only one.
+    # The same class as the endpoint's: the view's own authentication would give 401 as well.
     authentication_classes = [TokenAuthentication]
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
@@ -38,7 +38,7 @@ class Groups(CreateAPIView):
 
 @pytest.fixture
 def call(expose, db):
-    """Return the answer to a call that the dispatcher refuses before the view runs."""
+    """Returns a function that calls groups_create with these headers and settings."""
 
     def call(headers, settings=None, /, **arguments):
         authenticated = "rest_framework.permissions.IsAuthenticated"
@@ -75,7 +75,7 @@ def test_a_stranger_gets_401_and_no_name_of_an_argument(call, headers, arguments
         assert word not in answer.content
 
 
-def test_a_caller_who_is_known_is_told_of_the_arguments(call):
+def test_an_authenticated_caller_learns_what_is_wrong_with_the_arguments(call):
     token = Token.objects.create(user=User.objects.create(username="anne"))
     answer = call({"authorization": f"Token {token}"}, nmae="a")
     assert answer.status_code == 200
@@ -83,7 +83,7 @@ def test_a_caller_who_is_known_is_told_of_the_arguments(call):
 
 
 class Closed:
-    """Answers in the place of every view."""
+    """Answers in place of the view."""
 
     def __init__(self, get_response):
         self.get_response = get_response
@@ -93,15 +93,15 @@ class Closed:
 
 
 @pytest.mark.parametrize("headers", STRANGERS.values(), ids=STRANGERS)
-def test_a_stranger_gets_401_where_middleware_answers_for_the_view(call, headers):
+def test_a_stranger_gets_401_if_middleware_answers_in_place_of_the_view(call, headers):
     answer = call(headers, {"CALL_MIDDLEWARE": ["tests.dispatch.test_strangers.Closed"]}, name="a")
     assert answer.status_code == 401
     assert b"Monday" not in answer.content
 
 
 @pytest.mark.parametrize("arguments", [{"name": "a"}, {"nmae": "a"}])
-def test_the_dispatcher_gives_a_stranger_no_outcome(call, arguments):
-    """Also where the middleware of calls answered, and the view never ran."""
+def test_dispatch_raises_for_a_stranger(call, arguments):
+    """Even if call middleware answers in place of the view."""
     call({}, {"CALL_MIDDLEWARE": ["tests.dispatch.test_strangers.Closed"]})
     tool = registry.tools()["groups_create"]
     with pytest.raises(NotAuthenticated):

@@ -1,4 +1,4 @@
-"""Caches, conditions, throttles, versions and coroutines of the views themselves."""
+"""Caching, conditional requests, throttles, versions and coroutines of views."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def counted(calls: list[int]) -> Any:
     return Counter
 
 
-def test_a_cached_view_runs_once_for_agents(serve):
+def test_a_cached_view_runs_once(serve):
     calls: list[int] = []
     view_class = method_decorator(cache_page(60), name="dispatch")(counted(calls))
     thing = serve(view_class.as_view())
@@ -40,7 +40,7 @@ def test_a_cached_view_runs_once_for_agents(serve):
 
 
 @pytest.mark.parametrize("replacement", [None, {"b": 2}])
-def test_a_callback_after_rendering_is_served_and_may_replace_the_response(serve, replacement):
+def test_a_post_render_callback_runs_and_may_replace_the_response(serve, replacement):
     rendered: list[bytes] = []
 
     def finish(done) -> Any:
@@ -58,7 +58,7 @@ def test_a_callback_after_rendering_is_served_and_may_replace_the_response(serve
     assert thing.call().data == thing.get().json()
 
 
-def test_a_conditional_view_never_answers_not_modified(subtests, serve):
+def test_a_conditional_view_never_answers_304(subtests, serve):
     for decorator in [
         etag(lambda request: "fixed"),
         condition(etag_func=lambda request: "fixed"),
@@ -95,7 +95,7 @@ class PerAddress(throttling.AnonRateThrottle):
     THROTTLE_RATES = {"anon": "2/min"}
 
 
-def test_http_and_tool_calls_count_against_one_rate(subtests, serve):
+def test_http_requests_and_calls_count_for_the_same_throttle(subtests, serve):
     for throttle in [TwicePerMinute, Scoped, PerAddress]:
         with subtests.test(throttle=throttle):
             view = answering(lambda request: Response({}))
@@ -111,7 +111,7 @@ def test_http_and_tool_calls_count_against_one_rate(subtests, serve):
             assert result.data["retry_after_seconds"] in {seconds - 1, seconds}
 
 
-def test_listing_tools_counts_against_no_rate(serve):
+def test_a_list_of_tools_does_not_count_for_a_throttle(serve):
     view = answering(lambda request: Response({}))
     view.cls.throttle_classes = [TwicePerMinute]
     thing = serve(view)
@@ -141,27 +141,27 @@ def test_a_version_in_the_path_is_an_argument(serve):
     assert thing.get("/v9/thing/").status_code == 404
 
 
-def test_a_version_in_the_query_goes_through_extra_query(serve):
+def test_a_version_in_the_query_is_sent_by_extra_query(serve):
     thing = serve(versioned(versioning.QueryParameterVersioning), EXTRA_QUERY=True)
     assert thing.call().data["version"] == "v1"
     assert thing.call(query={"version": "v2"}).data == thing.get(version="v2").json()
 
 
-def test_a_version_by_namespace_is_the_routes(serve):
+def test_a_version_by_namespace_is_that_of_the_route(serve):
     inner = [path("thing/", versioned(versioning.NamespaceVersioning))]
     thing = serve(path("v2/", include((inner, "shop"), namespace="v2")))
     assert thing.call().data == thing.get("/v2/thing/").json()
     assert thing.call().data["version"] == "v2"
 
 
-def test_a_version_in_the_accept_header_is_the_default(serve):
+def test_a_version_by_accept_header_is_the_default(serve):
     thing = serve(versioned(versioning.AcceptHeaderVersioning))
     over_http = thing.http.get("/thing/", headers={"accept": "application/json"})
     assert thing.call().data == over_http.json()
     assert thing.call().data["version"] == "v1"
 
 
-def test_an_asynchronous_callback_is_run(serve):
+def test_a_view_with_an_asynchronous_callback_is_run(serve):
     class Things(APIView):
         permission_classes = []
 

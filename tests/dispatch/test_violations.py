@@ -1,4 +1,4 @@
-"""What breaks a rule of the database is a conflict, told without the database's own text."""
+"""Broken database constraints are conflicts, and the database's own text is not returned."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def sold() -> Product:
     return OrderLine.objects.first().product
 
 
-def test_a_protected_row_names_what_protects_it_and_how_many_the_caller_may_list(products):
+def test_a_protected_row_is_answered_with_the_rows_that_protect_it_and_their_number(products):
     doors, product = products(), sold()
     count = OrderLine.objects.filter(product=product).count()
     result = doors.agent.call("products_destroy", pk=product.pk)
@@ -77,7 +77,7 @@ def test_a_protected_row_names_what_protects_it_and_how_many_the_caller_may_list
     assert Product.objects.filter(pk=product.pk).exists()
 
 
-def test_http_answers_500_so_it_is_logged_and_signalled(products, reported, caplog):
+def test_a_conflict_that_is_500_over_http_is_logged_and_signalled(products, reported, caplog):
     doors, product = products(), sold()
     assert doors.http.delete(f"/products/{product.pk}/").status_code == 500
     reported.clear()
@@ -117,13 +117,13 @@ class Rows(Lines):
 
 
 @pytest.mark.parametrize("lines", [Forbidden, Nothing, Torn])
-def test_rows_that_the_caller_is_not_shown_are_not_counted(products, lines):
+def test_rows_that_the_list_does_not_show_are_not_counted(products, lines):
     result = products(lines).agent.call("products_destroy", pk=sold().pk)
     assert (result.code, result.envelope["error"]) == ("CONFLICT", REFUSED.format("order lines"))
 
 
 @pytest.mark.parametrize("lines", [Sliced, Rows])
-def test_rows_of_a_list_that_is_no_plain_queryset_are_counted_as_it_shows_them(products, lines):
+def test_rows_of_a_sliced_or_evaluated_list_are_counted(products, lines):
     doors, product = products(lines), sold()
     shown = doors.agent.call("lines_list").data["results"]
     own = set(OrderLine.objects.filter(product=product).values_list("pk", flat=True))
@@ -134,7 +134,7 @@ def test_rows_of_a_list_that_is_no_plain_queryset_are_counted_as_it_shows_them(p
     )
 
 
-def test_only_the_rows_that_the_list_shows_are_counted(products):
+def test_only_rows_that_the_list_shows_are_counted(products):
     result = products(Some).agent.call("products_destroy", pk=sold().pk)
     assert result.envelope["error"] == REFUSED.format("order lines (1 of them in lines_list)")
 
@@ -150,7 +150,7 @@ class Throttled(Lines):
     throttle_classes = [Once]
 
 
-def test_counting_takes_nothing_of_a_quota(products):
+def test_counting_does_not_count_for_a_throttle(products):
     doors = products(Throttled)
     for _ in range(2):
         refused = doors.agent.call("products_destroy", pk=sold().pk)
@@ -158,7 +158,7 @@ def test_counting_takes_nothing_of_a_quota(products):
     assert not doors.agent.call("lines_list").is_error
 
 
-def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
+def test_more_rows_than_the_maximum_are_not_counted(products, monkeypatch):
     monkeypatch.setattr("drf_mcp.dispatch.failures.MOST_ROWS", 0)
     result = products().agent.call("products_destroy", pk=sold().pk)
     assert result.envelope["error"] == REFUSED.format("order lines")
@@ -175,7 +175,7 @@ def test_every_model_is_named_in_a_stable_order(subtests, serve):
             assert "secret" not in str(result.raw)
 
 
-def test_one_that_names_no_rows_still_says_why(subtests, serve):
+def test_a_protected_error_without_rows_is_a_conflict(subtests, serve):
     for objects in [None, (), 5, ["text"], Order.objects.all()]:
         with subtests.test(objects=objects):
             result = serve(raising(ProtectedError("secret", objects))).call()
@@ -185,7 +185,7 @@ def test_one_that_names_no_rows_still_says_why(subtests, serve):
             )
 
 
-def test_every_envelope_says_which_rows_are_in_the_way(subtests, serve):
+def test_every_envelope_names_the_protecting_rows(subtests, serve):
     for envelope in [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]:
         with subtests.test(envelope=envelope):
             endpoint = path("own/mcp", MCPView.as_view(envelope_class=envelope))
@@ -196,20 +196,20 @@ def test_every_envelope_says_which_rows_are_in_the_way(subtests, serve):
             assert "secret" not in told
 
 
-def test_a_standardized_response_says_it_too():
+def test_a_standardized_response_names_the_protecting_rows():
     error = format_exception(ProtectedError("secret", {Order(pk=1)}))
     assert (error.code, error.message) == ("conflict", REFUSED.format("orders"))
     assert error.suggestion.startswith("Delete the orders first")
 
 
-# --- What the database itself refuses -------------------------------------------------------
+# --- Constraints that only the database checks ----------------------------------------------
 
 ALIAS = "accounts"
 
 
 @pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
 def accounts(request, db):
-    """A database of its own, with and without ATOMIC_REQUESTS."""
+    """A second database, with and without ATOMIC_REQUESTS."""
     own = {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": ":memory:",
@@ -217,7 +217,7 @@ def accounts(request, db):
     }
     connections.settings[ALIAS] = connections.configure_settings({"default": {}, ALIAS: own})[ALIAS]
     connection = connections[ALIAS]
-    connection.connect()  # cursor() would, were it not for the guard of the test runner
+    connection.connect()  # cursor() would connect, but the test runner guards it
     execute(
         "CREATE TABLE owner"
         " (id INTEGER PRIMARY KEY, email TEXT UNIQUE, age INTEGER CHECK (age > 0))"
@@ -263,10 +263,10 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("statement", "message"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_rule_is_a_conflict_and_leaves_what_http_leaves(
+def test_a_broken_constraint_is_a_conflict_and_leaves_the_rows_that_http_leaves(
     serve, accounts, statement, message
 ):
-    # An endpoint is taken out of the transactions of the databases there are when it is made.
+    # as_view() excludes the endpoint from the transactions of the databases that are known then.
     doors = serve(running(statement), path("accounts/mcp", MCPView.as_view()))
     doors.agent.path = "/accounts/mcp"
     assert doors.http.post("/thing/").status_code == 500
@@ -285,13 +285,13 @@ def test_a_broken_rule_is_a_conflict_and_leaves_what_http_leaves(
     ["INSERT INTO owner VALUES (2, 'b', -1)", "INSERT INTO account (now) VALUES (1)"],
     ids=["check", "not null"],
 )
-def test_any_other_integrity_error_is_an_internal_one(serve, accounts, statement):
+def test_a_check_and_a_not_null_constraint_are_internal_errors(serve, accounts, statement):
     result = serve(running(statement)).call()
     assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
     assert "owner" not in str(result.raw)
 
 
-# --- What the drivers say --------------------------------------------------------------------
+# --- Errors of the database drivers ----------------------------------------------------------
 
 
 def caused(cause: BaseException | None) -> IntegrityError:
@@ -306,14 +306,14 @@ def with_members(cause: Exception, **members: Any) -> Exception:
 
 
 class OracleError:
-    """What oracledb puts first among the arguments of its exceptions."""
+    """The first argument of oracledb's exceptions."""
 
     def __init__(self, code: int) -> None:
         self.code, self.full_code = code, f"ORA-{code:05}"
 
 
 class OldDriver(sqlite3.IntegrityError):
-    """SQLite's on Python 3.10, which has no code."""
+    """SQLite's error on Python 3.10, which has no error code."""
 
     __module__ = "sqlite3"
 
@@ -344,7 +344,7 @@ DRIVERS = [
 ]
 
 
-def test_the_drivers_code_decides(subtests):
+def test_the_error_code_of_the_driver_decides_which_constraint_broke(subtests):
     for cause, rule in DRIVERS:
         with subtests.test(cause=cause, rule=rule):
             assert errors.find_broken_rule(caused(cause)) is rule

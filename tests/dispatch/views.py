@@ -1,4 +1,4 @@
-"""Views that do one thing, open to everybody."""
+"""Views that do one thing and are open to all callers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sending(
 
 
 class Source:
-    """An iterator that counts its chunks and remembers being closed."""
+    """An iterator that counts the chunks it gave and the times it was closed."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self.chunks = iter(chunks)

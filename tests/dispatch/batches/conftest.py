@@ -1,4 +1,4 @@
-"""Groups of users, of which several are read in one call."""
+"""Groups, several of which a client reads or writes in one call."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class GroupSerializer(ModelSerializer):
 
 @mcp_viewset(many=True)
 class Groups(ReadOnlyModelViewSet):
-    # Of callers who are signed in a refusal says that it is one.
+    # Without authentication classes a refusal is 403 and not 401.
     authentication_classes = []
     permission_classes = [IsNoSecret]
     queryset = Group.objects.order_by("pk")
@@ -58,7 +58,7 @@ def ids(db) -> list[int]:
 
 @pytest.fixture
 def serve(expose, db) -> Callable[..., Callable[..., Agent]]:
-    """Mount patterns, and return what gives an agent at the endpoint of an envelope."""
+    """Mount patterns; returns a function that makes an agent at the endpoint of an envelope."""
 
     def mount(*patterns, **mcp_settings) -> Callable[..., Agent]:
         endpoints = [
@@ -78,7 +78,7 @@ def serve(expose, db) -> Callable[..., Callable[..., Agent]]:
 
 @pytest.fixture
 def groups(serve) -> Callable[..., Agent]:
-    """Agents whose tools are those of the groups."""
+    """Returns an agent with the tools of the groups, for the name of an envelope."""
     return serve(
         path("groups/", Groups.as_view({"get": "list"})),
         path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})),

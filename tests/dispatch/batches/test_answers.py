@@ -1,4 +1,4 @@
-"""Several objects in one call: each as a request about it alone would answer."""
+"""Several objects in one call: each is answered as by a request for this object alone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ NOWHERE = 10**9
 TOOL = "groups_retrieve"
 
 
-def test_the_objects_come_in_the_order_of_their_ids(groups, ids):
+def test_objects_come_in_the_order_of_the_ids(groups, ids):
     red, green, _ = ids
     data = groups().call(TOOL, ids=[green, red]).data
     assert data == {"results": [{"id": green, "name": "green"}, {"id": red, "name": "red"}]}
 
 
-def test_an_id_that_is_sent_twice_is_answered_in_each_place_and_asked_for_once(groups, ids):
+def test_an_id_that_is_sent_twice_is_read_once_and_answered_twice(groups, ids):
     agent, (red, green, _) = groups(), ids
     agent.call(TOOL, ids=[red])
     with CaptureQueriesContext(connection) as queries:
@@ -39,7 +39,7 @@ def test_an_id_that_is_sent_twice_is_answered_in_each_place_and_asked_for_once(g
     assert len(queries) == 2
 
 
-def test_each_object_asks_the_database_what_its_own_request_asks(groups, ids):
+def test_each_object_takes_the_queries_of_its_own_request(groups, ids):
     agent, (red, green, _) = groups(), ids
     with CaptureQueriesContext(connection) as one:
         agent.http.get(f"/groups/{red}/")
@@ -49,13 +49,13 @@ def test_each_object_asks_the_database_what_its_own_request_asks(groups, ids):
 
 
 @pytest.mark.parametrize("sent", ["{}", "[{}]"])
-def test_one_id_needs_no_list_and_a_list_may_be_a_text(groups, ids, sent):
+def test_ids_may_be_one_id_or_a_list_written_as_text(groups, ids, sent):
     value = sent.format(ids[0])
     data = groups().call(TOOL, ids=int(value) if value.isdigit() else value).data
     assert [row["name"] for row in data["results"]] == ["red"]
 
 
-def test_fields_are_those_of_each_object(groups, ids):
+def test_fields_selects_the_fields_of_each_object(groups, ids):
     data = groups().call(TOOL, ids=ids[:2], fields=["name"]).data
     assert data == {"results": [{"name": "red"}, {"name": "green"}]}
 
@@ -86,8 +86,8 @@ def read_plain(raw) -> tuple:
     return rows, detail["code"], detail["context"]
 
 
-def test_misses_are_nulls_whose_ids_and_codes_a_warning_names(groups, ids):
-    """As each contract has it; no result is an error."""
+def test_missing_objects_are_null_and_a_warning_names_their_ids_and_codes(groups, ids):
+    """Each envelope writes this in its own contract's form, and no result has isError."""
     red, green, secret = ids
     rows = [{"id": red, "name": "red"}, None, None, {"id": green, "name": "green"}]
     context = {
@@ -113,7 +113,7 @@ def test_misses_are_nulls_whose_ids_and_codes_a_warning_names(groups, ids):
         assert read(raw) == answer
 
 
-def test_the_advice_names_the_tool_that_lists_existing_ids(groups, ids):
+def test_the_remediation_names_the_tool_that_lists_the_ids(groups, ids):
     details = groups().call(TOOL, ids=[ids[0], NOWHERE]).envelope["meta"]["warning_details"]
     assert "groups_list" in details[0]["remediation"]
 
@@ -127,8 +127,8 @@ def test_the_advice_names_the_tool_that_lists_existing_ids(groups, ids):
         ("plain", lambda body: body["data"]),
     ],
 )
-def test_that_nothing_was_found_is_a_soft_failure(groups, envelope, answer):
-    """The call worked, and the answer is no: contract 002."""
+def test_a_call_that_finds_no_object_is_a_soft_failure(groups, envelope, answer):
+    """The call worked and its answer is negative, as in contract 002."""
     raw = groups(envelope).call(TOOL, ids=[NOWHERE, NOWHERE + 1]).raw
     assert "isError" not in raw
     body = json.loads(raw["content"][0]["text"])
@@ -137,14 +137,14 @@ def test_that_nothing_was_found_is_a_soft_failure(groups, envelope, answer):
     assert body.get("success", body.get("ok", False)) is False
 
 
-def test_a_call_whose_objects_are_all_refused_fails_as_a_call_about_one(groups, ids):
+def test_a_call_whose_objects_are_all_refused_fails_like_a_call_for_one(groups, ids):
     result = groups().call(TOOL, ids=[ids[2]])
     assert result.raw["isError"] is True
     assert result.code == "FORBIDDEN"
     assert result.envelope["error"] == "This group is secret."
 
 
-def test_refusals_of_several_kinds_are_told_one_by_one(groups, ids):
+def test_refusals_with_different_codes_are_separate_problems(groups, ids):
     result = groups().call(TOOL, ids=[NOWHERE, ids[2]])
     assert result.raw["isError"] is True
     problems = result.envelope["data"]["details"]["problems"]
@@ -160,7 +160,7 @@ class Twice(AnonRateThrottle):
     rate = "2/hour"
 
 
-def test_each_object_counts_as_a_request_and_none_is_asked_after_a_refusal(serve, ids):
+def test_each_object_counts_as_a_request_and_the_first_throttled_one_is_the_last(serve, ids):
     asked = []
 
     class Counted(Twice):
@@ -182,11 +182,11 @@ def test_each_object_counts_as_a_request_and_none_is_asked_after_a_refusal(serve
     context = envelope["meta"]["warning_details"][-1]["context"]
     assert context["failed_ids"] == {"RATE_LIMIT_EXCEEDED": [ids[2], NOWHERE]}
     assert envelope["meta"]["rate_limit"]["remaining"] == 0
-    # Nor is a request of the agent's left for anything else.
+    # The objects used up the whole rate of the caller.
     assert agent.call(TOOL, ids=[ids[0]]).code == "RATE_LIMIT_EXCEEDED"
 
 
-def test_what_is_left_of_a_quota_is_said_once(serve, ids):
+def test_one_warning_says_what_is_left_of_a_throttle_rate(serve, ids):
     class Many(Twice):
         rate = "3/hour"
 
@@ -198,7 +198,7 @@ def test_what_is_left_of_a_quota_is_said_once(serve, ids):
     assert warning.startswith("0 of 3 calls")
 
 
-def test_an_object_whose_view_crashes_costs_the_others_nothing(serve, ids, reported):
+def test_a_view_that_crashes_for_one_object_answers_the_others(serve, ids, reported):
     @mcp_viewset(many=True)
     class Fragile(ReadOnlyModelViewSet):
         permission_classes = []
@@ -221,7 +221,7 @@ def test_an_object_whose_view_crashes_costs_the_others_nothing(serve, ids, repor
     assert len(reported) == 1
 
 
-def test_a_caller_whom_the_endpoint_refuses_is_refused_as_a_whole(serve, ids):
+def test_a_caller_without_credentials_gets_401_for_the_whole_call(serve, ids):
     authenticated = {"authentication_classes": [TokenAuthentication]}
     view = type("Known", (Groups,), {**authenticated, "mcp_viewset": Groups.mcp_viewset})
     agent = serve(
@@ -235,7 +235,7 @@ def test_a_caller_whom_the_endpoint_refuses_is_refused_as_a_whole(serve, ids):
 
 @mcp_tool(many=True)
 class Noted(APIView):
-    """Says something of each object."""
+    """Adds measurements, a warning and a suggestion to the answer for each object."""
 
     permission_classes = []
 
@@ -249,7 +249,7 @@ class Noted(APIView):
         return Response({"pk": pk})
 
 
-def test_what_views_note_is_joined(serve):
+def test_equal_warnings_and_suggestions_of_several_objects_are_said_once(serve):
     envelope = serve(path("noted/<int:pk>/", Noted.as_view()))().call("noted", ids=[1, 2]).envelope
     meta = envelope["meta"]
     assert meta["warnings"] == ["The catalogue is a day old."]
@@ -257,7 +257,7 @@ def test_what_views_note_is_joined(serve):
     assert (meta["telemetry"]["rows"], meta["telemetry"]["place"]) == (3, "shelf 2")
 
 
-def test_an_answer_beside_a_soft_no_is_kept(serve):
+def test_the_data_of_a_soft_failure_is_kept(serve):
     envelope = serve(path("noted/<int:pk>/", Noted.as_view()))().call("noted", ids=[1, 3]).envelope
     assert envelope["success"] is True
     assert envelope["data"]["results"] == [{"pk": 1}, {"part": 3}]
@@ -266,7 +266,7 @@ def test_an_answer_beside_a_soft_no_is_kept(serve):
 
 
 class Versioned(APIView):
-    """Two versions of what is read."""
+    """Answers even and odd keys with different versions."""
 
     permission_classes = []
 
@@ -275,7 +275,7 @@ class Versioned(APIView):
         return Response(pk)
 
 
-def test_the_version_is_told_where_all_objects_are_of_one(subtests, serve):
+def test_the_version_is_given_if_all_objects_have_the_same(subtests, serve):
     for ids, version in [([1, 3], "v1"), ([1, 2], None)]:
         with subtests.test(ids=ids, version=version):
             view = mcp_tool(many=True)(Versioned)
@@ -299,7 +299,7 @@ class Members(ReadOnlyModelViewSet):
         return User.objects.filter(groups=self.kwargs["group_pk"])
 
 
-def test_names_below_a_parent_in_the_path_do_as_well(serve, ids):
+def test_ids_may_be_names_and_the_path_may_have_a_parent(serve, ids):
     User.objects.get(username="alice").groups.add(ids[0])
     agent = serve(
         path(
@@ -313,7 +313,7 @@ def test_names_below_a_parent_in_the_path_do_as_well(serve, ids):
     assert data == {"results": [{"username": "alice"}, None]}
 
 
-def test_grouped_arguments_have_the_ids_among_the_kwargs(serve, ids):
+def test_grouped_arguments_have_ids_among_the_kwargs(serve, ids):
     agent = serve(
         path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})), ARGUMENTS="grouped"
     )("ok")
@@ -324,8 +324,8 @@ def test_grouped_arguments_have_the_ids_among_the_kwargs(serve, ids):
     assert "'ids'" in error["fix_hint"]
 
 
-def test_the_output_schema_holds_for_objects_and_for_misses(serve, ids):
-    """The agent holds every result against the tool's own outputSchema."""
+def test_a_result_with_missing_objects_is_valid_by_the_output_schema(serve, ids):
+    """The agent validates every result against the tool's outputSchema."""
     agent = serve(
         path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})), OUTPUT_SCHEMA="full"
     )()
@@ -334,7 +334,7 @@ def test_the_output_schema_holds_for_objects_and_for_misses(serve, ids):
     assert agent.call(TOOL, ids=[NOWHERE]).code == "NOT_FOUND"
 
 
-def test_middleware_around_the_call_sees_each_request(serve, ids, settings):
+def test_call_middleware_runs_for_each_object(serve, ids, settings):
     settings.SEEN = []
     agent = serve(
         path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})),

@@ -1,4 +1,4 @@
-"""What an answer about several objects has no room for: each object is asked for once more."""
+"""Objects that do not fit into an answer: each is read again when the archive is asked for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.dispatch.batches.conftest import IsNoSecret
 NOWHERE = 10**9
 CACHE = "drf_mcp.archive.CacheArchive"
 COUNT = 14
-# One of the stock handler, and one of a handler of its own.
+# The first has REST framework's own handler, the second overrides it.
 TOOLS = ("groups_retrieve", "hand_retrieve")
 
 
@@ -46,7 +46,7 @@ class Groups(ReadOnlyModelViewSet):
 
 @mcp_viewset(many=True)
 class ByHand(Groups):
-    """Its own handler answers."""
+    """Overrides the handler."""
 
     def retrieve(self, request, *args, **kwargs) -> Response:
         return super().retrieve(request, *args, **kwargs)
@@ -87,7 +87,7 @@ def agent(serve):
 
 
 def cut(agent, tool, ids) -> tuple[list, str]:
-    """Return the rows of an answer that is too long, and the id of the rest."""
+    """Return the rows that fit and the id of the archive that has the rest."""
     envelope = agent.call(tool, ids=ids).envelope
     (archive_id,) = envelope["meta"]["content_archive_hashes"]
     return envelope["data"]["results"], archive_id
@@ -103,8 +103,8 @@ def fetch(agent, archive_id) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_objects_are_left_out_from_the_end_and_fetched_back(agent, many):
-    """In the order of their ids, and with null for a miss, as in the answer."""
+def test_objects_are_dropped_from_the_end_and_can_be_retrieved(agent, many):
+    """The archive keeps the order of the ids and the nulls for missing objects."""
     ids = [NOWHERE, *many, NOWHERE, many[0]]
     for tool in TOOLS:
         rows, archive_id = cut(agent, tool, ids)
@@ -117,7 +117,7 @@ def test_objects_are_left_out_from_the_end_and_fetched_back(agent, many):
 
 
 @pytest.mark.slow
-def test_an_object_that_is_gone_or_forbidden_by_now_stays_away(agent, many):
+def test_an_object_that_was_deleted_or_forbidden_since_is_not_retrieved(agent, many):
     archives = [cut(agent, tool, many)[1] for tool in TOOLS]
     Group.objects.filter(pk=many[-1]).delete()
     Group.objects.filter(pk=many[-2]).update(name="secret")
@@ -130,7 +130,7 @@ def test_an_object_that_is_gone_or_forbidden_by_now_stays_away(agent, many):
         assert agent.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
-def test_a_part_of_one_object_is_read_where_the_object_is(agent, many, monkeypatch):
+def test_a_part_of_an_object_is_retrieved_if_the_object_still_may_be_read(agent, many, monkeypatch):
     monkeypatch.setattr(
         LongSerializer,
         "get_notes",
@@ -145,8 +145,9 @@ def test_a_part_of_one_object_is_read_where_the_object_is(agent, many, monkeypat
         assert agent.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
-def test_objects_that_are_single_values_are_asked_for_one_by_one(agent, monkeypatch):
-    """They are one item of the archive, and each is an object of its own."""
+def test_objects_that_are_plain_values_are_one_archived_item_and_are_read_one_by_one(
+    agent, monkeypatch
+):
     rows, archive_id = cut(agent, "words", list(range(50)))
     (item,) = fetch_values(agent, archive_id)
     assert len(rows) + len(item["value"]) == 50

@@ -1,4 +1,4 @@
-"""The argument ``ids``: what takes it, what it takes, and what refuses it."""
+"""The argument ``ids``: which endpoints have it and which values it takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tools.conftest import urlconf_of
 TOOL = "groups_retrieve"
 
 
-def test_ids_stand_for_the_key_and_are_required(groups):
+def test_ids_takes_the_place_of_the_key_and_is_required(groups):
     schema = groups().tools()[TOOL]["inputSchema"]
     assert schema["required"] == ["ids"]
     assert "pk" not in schema["properties"]
@@ -35,7 +35,7 @@ def test_ids_stand_for_the_key_and_are_required(groups):
     }
 
 
-def test_the_title_says_that_there_may_be_several(groups):
+def test_the_title_says_several(groups):
     assert groups().tools()[TOOL]["title"] == "Get several groups"
 
 
@@ -51,7 +51,7 @@ def test_the_title_says_that_there_may_be_several(groups):
         (None, "ids", "required"),
     ],
 )
-def test_what_is_no_list_of_ids_is_refused(groups, ids, place, code):
+def test_a_value_that_is_no_list_of_ids_is_refused(groups, ids, place, code):
     errors = groups("ok").call(TOOL, ids=ids).envelope["errors"]
     assert [(error["path"], error["code"]) for error in errors] == [(place, code)]
 
@@ -61,7 +61,7 @@ def test_fifty_ids_are_taken(groups, ids):
     assert len(results) == 50
 
 
-def test_the_key_of_one_object_leads_to_the_argument(groups, ids):
+def test_the_name_of_the_key_is_answered_with_the_name_ids(groups, ids):
     (problem,) = groups().call(TOOL, pk=ids[0]).problems
     assert (problem["pointer"], problem["remediation"]) == ("/pk", "Did you mean 'ids'?")
 
@@ -81,7 +81,7 @@ class Everything(ModelViewSet):
         return Response({})
 
 
-def test_a_viewset_retrieves_several_and_an_action_does_where_it_says_so(settings):
+def test_many_on_a_viewset_is_for_retrieve_and_an_action_declares_its_own(settings):
     settings.DRF_MCP = {}
     router = DefaultRouter()
     router.register("everything", Everything)
@@ -95,7 +95,7 @@ class Named(APIView):
         return Response({})
 
 
-def test_the_last_kwarg_of_a_path_is_the_key_of_a_view_that_names_none(tool_of):
+def test_a_view_without_a_lookup_field_takes_the_last_kwarg_of_its_path_as_the_key(tool_of):
     view = mcp_tool(many=True)(Named)
     tool = tool_of(path("places/<int:place>/<str:name>/", view.as_view()))
     assert tool.input_schema["required"] == ["place", "ids"]
@@ -104,13 +104,13 @@ def test_the_last_kwarg_of_a_path_is_the_key_of_a_view_that_names_none(tool_of):
 
 
 class Searched(APIView):
-    """Takes ids of its own in the query."""
+    """Reads a query parameter that is named ids too."""
 
     def get(self, request, pk) -> Response:
         return Response(request.query_params.getlist("ids"))
 
 
-def test_a_query_parameter_of_the_same_name_gives_way(tool_of):
+def test_a_query_parameter_named_ids_gets_another_name(tool_of):
     view = mcp_tool(many=True, query={"ids": {"type": "string"}})(Searched)
     tool = tool_of(path("searched/<int:pk>/", view.as_view()))
     assert set(tool.input_schema["properties"]) >= {"ids", "ids_query"}
@@ -134,7 +134,7 @@ class Acting(ModelViewSet):
     def close(self, request, pk=None) -> Response: ...
 
 
-def test_an_endpoint_that_reads_no_single_object_cannot_read_several(subtests, settings):
+def test_many_on_an_endpoint_that_does_not_read_one_object_is_an_error(subtests, settings):
     for pattern in [
         path("listed/", Listed.as_view()),
         path("posted/<int:pk>/", posted),
@@ -148,7 +148,7 @@ def test_an_endpoint_that_reads_no_single_object_cannot_read_several(subtests, s
                 Registry().tools(urlconf_of([pattern]))
 
 
-def test_what_the_samples_and_the_plain_request_of_a_call_look_like(groups, ids):
+def test_sample_arguments_have_ids_and_the_equivalent_request_reads_the_first(groups, ids):
     from drf_mcp.tools import registry
 
     tool = registry.tool(TOOL)
@@ -158,7 +158,7 @@ def test_what_the_samples_and_the_plain_request_of_a_call_look_like(groups, ids)
     assert request.path == "/groups/7/"
 
 
-def test_an_own_input_schema_may_name_the_ids(tool_of):
+def test_a_declared_input_schema_may_have_ids(tool_of):
     own = {"type": "object", "properties": {"ids": {"type": "array", "items": {}}}}
     view = type("Own", (Groups,), {"mcp_viewset": None})
     view = mcp_viewset(many=True, input_schema=own)(view)

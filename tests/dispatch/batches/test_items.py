@@ -1,4 +1,4 @@
-"""Several objects written in one call: each by a request of its own, all of them or none."""
+"""Several objects written in one call: each by a request of its own, either all or partly."""
 
 from __future__ import annotations
 
@@ -97,30 +97,30 @@ def names() -> list[str]:
     return list(Group.objects.order_by("pk").values_list("name", flat=True))
 
 
-def test_each_item_is_made_and_answered_in_its_place(wholly, db):
+def test_each_created_item_is_answered_at_its_index(wholly, db):
     data = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}]).data
     assert [row["name"] for row in data["results"]] == names() == ["a", "b"]
 
 
-def test_each_item_of_an_update_holds_its_key_and_its_fields(wholly, ids):
+def test_each_item_of_an_update_has_its_key_and_its_fields(wholly, ids):
     red, green, _ = ids
     sent = [{"pk": green, "name": "lime"}, {"pk": red, "name": "rose"}]
     assert not wholly().call(UPDATE, items=sent).is_error
     assert names() == ["rose", "lime", "secret"]
 
 
-def test_nothing_at_all_is_refused_with_the_name_of_the_argument(wholly, db):
+def test_an_update_without_arguments_says_that_items_is_required(wholly, db):
     (problem,) = wholly().call(UPDATE).problems
     assert (problem["pointer"], problem["code"]) == ("/items", "required")
 
 
-def test_one_object_goes_without_items_as_before(wholly, ids):
+def test_one_object_can_be_written_without_items(wholly, ids):
     assert not wholly().call(UPDATE, pk=ids[0], name="rose").is_error
     assert not wholly().call(CREATE, name="a").is_error
     assert names() == ["rose", "green", "secret", "a"]
 
 
-def test_where_one_is_refused_nothing_is_written_and_every_problem_is_told(wholly, ids):
+def test_if_one_item_is_refused_nothing_is_written_and_all_problems_are_returned(wholly, ids):
     sent = [{"name": "a"}, {"name": ""}, {"name": "b"}, {"name": "red"}]
     result = wholly().call(CREATE, items=sent)
     assert result.is_error
@@ -130,14 +130,14 @@ def test_where_one_is_refused_nothing_is_written_and_every_problem_is_told(wholl
     assert names() == ["red", "green", "secret"]
 
 
-def test_items_that_refuse_each_other_are_told_of(wholly, db):
+def test_two_items_that_break_a_unique_constraint_together_are_a_problem_of_the_second(wholly, db):
     result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "a"}])
     (problem,) = result.problems
     assert (problem["pointer"], problem["code"]) == ("/items/1/name", "unique")
     assert names() == []
 
 
-def test_what_the_database_refuses_is_not_in_the_way_of_the_next_item(serve, ids):
+def test_items_after_one_that_the_database_refuses_are_still_checked(serve, ids):
     agent = serve(*routes_of(Unvalidated))()
     result = agent.call(CREATE, items=[{"name": "red"}, {"name": "a"}, {"name": "green"}])
     problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
@@ -145,7 +145,7 @@ def test_what_the_database_refuses_is_not_in_the_way_of_the_next_item(serve, ids
     assert names() == ["red", "green", "secret"]
 
 
-def test_permissions_are_asked_for_each_item(wholly, ids):
+def test_object_permissions_are_checked_for_each_item(wholly, ids):
     red, _, secret = ids
     result = wholly().call(UPDATE, items=[{"pk": red, "name": "a"}, {"pk": secret, "name": "b"}])
     (problem,) = result.problems
@@ -154,7 +154,7 @@ def test_permissions_are_asked_for_each_item(wholly, ids):
     assert names() == ["red", "green", "secret"]
 
 
-def test_each_item_is_a_request_for_the_views_throttles(serve, db):
+def test_each_item_counts_for_the_throttles_of_the_view(serve, db):
     agent = serve(*routes_of(Throttled))()
     result = agent.call(CREATE, items=[{"name": str(number)} for number in range(5)])
     assert result.code == "RATE_LIMIT_EXCEEDED"
@@ -168,15 +168,17 @@ def test_each_item_is_a_request_for_the_views_throttles(serve, db):
         ({"items": [{"colour": "x", "name": "a"}]}, "/items/0/colour", "name, password"),
         ({"items": [{"name": "a"}], "colour": "x"}, "/colour", "dry_run, items"),
     ],
-    ids=["in an item", "beside the items"],
+    ids=["in an item", "next to items"],
 )
-def test_an_unknown_name_is_answered_with_the_names_of_its_place(serve, db, sent, pointer, names):
+def test_an_unknown_argument_is_answered_with_the_names_for_its_place(
+    serve, db, sent, pointer, names
+):
     [problem] = serve(*routes_of(Tried))().call(CREATE, **sent).problems
     assert problem["pointer"] == pointer
     assert problem["remediation"] == f"Use one of {names}."
 
 
-def test_an_unknown_name_and_a_missing_key_are_refused_before_anything_is_sent(wholly, ids):
+def test_unknown_arguments_and_missing_keys_are_refused_before_any_query(wholly, ids):
     with CaptureQueriesContext(connection) as queries:
         result = wholly().call(UPDATE, items=[{"pk": ids[0], "nmae": "a"}, {"name": "b"}, 3])
     assert len(queries) == 0
@@ -191,17 +193,17 @@ def test_an_unknown_name_and_a_missing_key_are_refused_before_anything_is_sent(w
 @pytest.mark.parametrize(
     ("items", "code"), [([], "empty"), ([{"name": "a"}] * 6, "max_length"), ("no", "not_a_list")]
 )
-def test_more_than_the_limit_or_nothing_at_all_is_refused(wholly, db, items, code):
+def test_an_empty_list_and_too_many_items_are_refused(wholly, db, items, code):
     (problem,) = wholly().call(CREATE, items=items).problems
     assert (problem["pointer"], problem["code"]) == ("/items", code)
 
 
-def test_what_belongs_into_each_item_is_not_taken_beside_them(wholly, ids):
+def test_fields_of_an_item_are_refused_outside_items(wholly, ids):
     result = wholly().call(UPDATE, items=[{"pk": ids[0]}], name="a", if_match="red")
     assert {problem["pointer"] for problem in result.problems} == {"/name", "/if_match"}
 
 
-def test_each_item_has_a_version_of_its_own(wholly, ids):
+def test_each_item_has_its_own_if_match(wholly, ids):
     red, green, _ = ids
     sent = [
         {"pk": red, "name": "a", "if_match": "red"},
@@ -216,8 +218,8 @@ def test_each_item_has_a_version_of_its_own(wholly, ids):
     assert not wholly().call(UPDATE, items=sent).is_error
 
 
-def test_the_present_values_of_an_old_version_are_in_the_place_of_their_item(serve, ids):
-    """Of a call that keeps the others."""
+def test_the_current_values_of_a_stale_item_are_at_its_index(serve, ids):
+    """With bulk=\"partial\", where the other items are written."""
     agent = serve(
         *routes_of(mcp_viewset(bulk="partial", if_match="name")(type("Own", (Teams,), {})))
     )
@@ -231,7 +233,7 @@ def test_the_present_values_of_an_old_version_are_in_the_place_of_their_item(ser
     assert meta["if_match"][0] == "red"
 
 
-def test_each_item_is_taken_back_by_a_call_of_its_own(wholly, db):
+def test_each_item_has_its_own_undo(wholly, db):
     result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}])
     undone = [undo["arguments"] for undo in result.envelope["meta"]["undo"]]
     assert undone == [
@@ -262,7 +264,7 @@ def read_plain(raw):
     return rows, detail["code"], detail["context"]
 
 
-def test_partly_what_works_is_kept_and_the_rest_is_told_in_every_envelope(partly, ids):
+def test_partial_writes_keep_what_worked_and_every_envelope_names_the_rest(partly, ids):
     red, green, _ = ids
     code = "PARTIAL_FAILURE"
     context = {"failed_items": [1], "successful_items": 1, "total_items": 2}
@@ -285,7 +287,7 @@ def test_partly_what_works_is_kept_and_the_rest_is_told_in_every_envelope(partly
         assert names() == [f"red {number}", "green", "secret"]
 
 
-def test_partly_nothing_that_works_is_a_failure(partly, ids):
+def test_a_partial_write_that_writes_nothing_is_an_error(partly, ids):
     result = partly().call(CREATE, items=[{"name": "red"}, {"name": ""}])
     assert result.is_error
     assert [problem["pointer"] for problem in result.problems] == [
@@ -294,7 +296,7 @@ def test_partly_nothing_that_works_is_a_failure(partly, ids):
     ]
 
 
-def test_the_list_describes_items_and_leaves_plain_http_alone(wholly, ids):
+def test_the_tool_describes_items_and_plain_http_ignores_them(wholly, ids):
     agent = wholly()
     schema = agent.tools()[UPDATE]["inputSchema"]
     items = schema["properties"]["items"]
@@ -305,13 +307,13 @@ def test_the_list_describes_items_and_leaves_plain_http_alone(wholly, ids):
     assert agent.http.post("/teams/", body, "application/json").json()["name"] == "b"
 
 
-def test_write_only_members_of_items_are_masked_in_the_log(tool_of):
+def test_write_only_fields_of_items_are_masked_in_the_log(tool_of):
     create = path("teams/", Wholly.as_view({"post": "create"}))
     sent = {"items": [{"name": "a", "password": "hush"}]}
     assert "hush" not in str(tool_of(create).sanitize_arguments(sent))
 
 
-def test_grouped_arguments_have_groups_in_each_item(tool_of):
+def test_grouped_arguments_have_their_groups_in_each_item(tool_of):
     patch = path("teams/<int:pk>/", Wholly.as_view({"patch": "partial_update"}))
     tool = tool_of(patch, ARGUMENTS="grouped")
     call = tool.bind({"items": [{"kwargs": {"pk": 1}, "body": {"name": "a"}}]})
@@ -321,7 +323,7 @@ def test_grouped_arguments_have_groups_in_each_item(tool_of):
 
 
 @given(valid=st.lists(st.booleans(), min_size=1, max_size=5))
-def test_each_pointer_names_the_place_of_a_refused_item(wholly, db, valid):
+def test_each_pointer_has_the_index_of_the_refused_item(wholly, db, valid):
     before = names()
     sent = [{"name": f"n{place}" if good else ""} for place, good in enumerate(valid)]
     result = wholly().call(CREATE, items=sent)
@@ -334,7 +336,7 @@ def test_each_pointer_names_the_place_of_a_refused_item(wholly, db, valid):
         Group.objects.all().delete()
 
 
-def test_a_dry_run_of_several_writes_none_of_them(serve, db):
+def test_a_dry_run_writes_no_item(serve, db):
     agent = serve(*routes_of(Tried))()
     result = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}], dry_run=True)
     assert [row["name"] for row in result.data["results"]] == ["a", "b"]

@@ -32,7 +32,7 @@ STOCK = {"search", "count"}
 
 @pytest.fixture
 def serve(settings) -> Callable[..., None]:
-    """Serve the endpoints of the tests, further patterns and these settings of DRF_MCP."""
+    """Serve the endpoints of these tests and further patterns, with settings of DRF_MCP."""
 
     def serve(*patterns: Any, **mcp_settings: Any) -> None:
         own = [
@@ -69,7 +69,7 @@ def endpoint(serve) -> Callable[..., Agent]:
 
 @pytest.fixture
 def agent_at(serve) -> Callable[..., Agent]:
-    """Agents at a path, with headers by their names: ``agent_at("/mcp", mcp_toolsets="a")``."""
+    """Returns an agent at a path, with headers: ``agent_at(\"/mcp\", mcp_toolsets=\"a\")``."""
     serve()
 
     def make(at: str, **headers: str) -> Agent:

@@ -1,4 +1,4 @@
-"""However narrowings are combined, a caller has fewer tools, and those of the list."""
+"""A caller with several narrowings has a part of the tools, and can call exactly those listed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def agent_with(serve, badge: str, added: dict) -> Agent:
 
 @pytest.mark.slow
 @given(added=ADDED, badge=st.sampled_from(sorted(views.Badge.narrowings)), data=st.data())
-def test_any_combination_gives_less_and_lists_what_it_gives(serve, added, badge, data):
+def test_a_further_narrowing_leaves_fewer_tools_and_the_list_has_those_that_can_be_called(
+    serve, added, badge, data
+):
     agent = agent_with(serve, badge, added)
     listed = set(agent.tools())
     assert callable_tools(agent) == listed
@@ -66,7 +68,7 @@ def test_any_combination_gives_less_and_lists_what_it_gives(serve, added, badge,
 
 
 @given(first=PATTERNS, second=PATTERNS)
-def test_two_narrowings_leave_what_both_leave(serve, first, second):
+def test_two_narrowings_leave_the_tools_that_both_leave(serve, first, second):
     serve()
     tools = registry.tools()
     one, other = (Narrowing("a", tuple(patterns)) for patterns in (first, second))

@@ -1,4 +1,4 @@
-"""What takes tools away takes them out of the list and refuses their calls."""
+"""A narrowing takes tools out of the list and refuses their calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.dispatch.narrowing.conftest import EVERY, READS, STOCK
 
 
 def callable_tools(agent: Agent) -> set[str]:
-    """Return the tools whose calls are let through, of all there are."""
+    """Return the names of all tools that run when the agent calls them."""
     found = set()
     for name, tool in registry.tools().items():
         arguments = {"pk": "1"} if "{pk}" in tool.endpoint.route.path else {}
@@ -37,7 +37,7 @@ def assert_offers(agent: Agent, names: set[str]) -> None:
 # --- Endpoints ----------------------------------------------------------------------------
 
 
-def test_without_narrowing_there_is_every_tool(endpoint):
+def test_without_narrowing_an_endpoint_has_every_tool(endpoint):
     assert_offers(endpoint(), EVERY)
 
 
@@ -45,7 +45,7 @@ def test_an_endpoint_with_patterns_has_the_tools_that_match(endpoint):
     assert_offers(endpoint(tools=["tag:stock"]), STOCK)
 
 
-def test_patterns_are_those_of_include(endpoint):
+def test_patterns_select_by_method_and_path_name_or_tag(endpoint):
     agent = endpoint(tools=["GET /invoices/*", "*_destroy", "tag:nothing"])
     assert_offers(agent, {"invoices_list", "invoices_retrieve", "invoices_destroy"})
 
@@ -54,12 +54,12 @@ def test_an_empty_list_of_patterns_leaves_nothing(endpoint):
     assert_offers(endpoint(tools=[]), set())
 
 
-def test_an_endpoint_that_is_read_only_has_the_tools_that_read(endpoint):
-    """POST counts if the project said that it reads; GET does not if it said that it writes."""
+def test_a_read_only_endpoint_has_the_tools_that_read(endpoint):
+    """A POST that is declared read_only is one of them, a GET that is declared to write is not."""
     assert_offers(endpoint(read_only=True), READS)
 
 
-def test_a_class_can_narrow_as_well(endpoint, serve):
+def test_a_subclass_of_the_view_can_narrow(endpoint, serve):
     class Stock(MCPView):
         tools = ["tag:stock"]
         read_only = True
@@ -68,7 +68,7 @@ def test_a_class_can_narrow_as_well(endpoint, serve):
     assert_offers(Agent(Client(), path="/own/mcp"), {"search"})
 
 
-def test_a_wrong_option_is_refused_when_the_view_is_made(subtests):
+def test_a_wrong_option_is_an_error_of_as_view(subtests):
     for options, told in [
         ({"tools": "tag:stock"}, "tools must be a list"),
         ({"tools": ["FETCH *"]}, "tools holds 'FETCH "),
@@ -82,7 +82,7 @@ def test_a_wrong_option_is_refused_when_the_view_is_made(subtests):
                 MCPView.as_view(**options)
 
 
-def test_an_endpoint_says_who_it_is(endpoint):
+def test_an_endpoint_has_its_own_name_title_version_and_instructions(endpoint):
     agent = endpoint(
         server_name="billing", server_title="Invoices", server_version="7", instructions="Ask."
     )
@@ -92,7 +92,7 @@ def test_an_endpoint_says_who_it_is(endpoint):
     assert info == {"name": "billing", "title": "Invoices", "version": "7"}
 
 
-def test_an_endpoint_without_a_name_of_its_own_has_that_of_the_settings(endpoint, settings):
+def test_an_endpoint_without_a_name_has_that_of_the_settings(endpoint, settings):
     agent = endpoint()
     settings.DRF_MCP = {**settings.DRF_MCP, "SERVER_NAME": "shop", "INSTRUCTIONS": "Look."}
     found = agent.result("server/discover")
@@ -107,19 +107,19 @@ def test_a_tag_is_a_toolset(agent_at):
     assert_offers(agent_at("/mcp/x/stock"), STOCK)
 
 
-def test_no_post_is_redirected_for_a_slash(subtests, agent_at):
+def test_toolset_urls_work_with_and_without_a_slash(subtests, agent_at):
     for slash in ["", "/"]:
         with subtests.test(slash=slash):
             assert set(agent_at(f"/mcp/x/stock{slash}").tools()) == STOCK
             assert set(agent_at(f"/mcp/readonly{slash}").tools()) == READS
 
 
-def test_a_toolset_of_the_settings_comes_before_a_tag(serve):
+def test_a_toolset_of_the_settings_wins_over_a_tag_of_the_same_name(serve):
     serve(TOOLSETS={"stock": ["count"]})
     assert_offers(Agent(Client(), path="/mcp/x/stock"), {"count"})
 
 
-def test_an_endpoint_can_have_toolsets_of_its_own(serve):
+def test_an_endpoint_can_declare_its_toolsets(serve):
     view = MCPView.as_view(toolsets={"mine": ["tag:stock"]}, read_only=True)
     serve(path("own/<toolset>/mcp", view), TOOLSETS={"theirs": ["*"]})
     assert_offers(Agent(Client(), path="/own/mine/mcp"), {"search"})
@@ -130,14 +130,14 @@ def test_the_read_only_endpoint_has_the_tools_that_read(agent_at):
     assert_offers(agent_at("/mcp/readonly"), READS)
 
 
-def test_a_toolset_has_a_name_of_its_own(agent_at, settings):
+def test_the_server_of_a_toolset_has_its_name_in_its_own(agent_at, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "SERVER_NAME": "shop", "SERVER_TITLE": "Shop"}
     info = agent_at("/mcp/x/stock").result("server/discover")["_meta"]
     named = info["io.modelcontextprotocol/serverInfo"]
     assert (named["name"], named["title"]) == ("shop-stock", "Shop: stock")
 
 
-def test_an_unknown_toolset_is_refused_at_the_door(subtests, agent_at):
+def test_an_unknown_toolset_in_the_path_is_404(subtests, agent_at):
     for name in ["nothing", "*", "s*", "[s]tock", "stoc?", "TAG:stock", "%20"]:
         with subtests.test(name=name):
             agent = agent_at(f"/mcp/x/{name}")
@@ -149,13 +149,13 @@ def test_an_unknown_toolset_is_refused_at_the_door(subtests, agent_at):
             assert "stock" not in error["message"] or "stock" in name
 
 
-def test_a_mistyped_toolset_of_the_settings_is_told(serve):
+def test_an_unknown_toolset_is_answered_with_the_similar_one_of_the_settings(serve):
     serve(TOOLSETS={"warehouse": ["count"]})
     error = Agent(Client(), path="/mcp/x/warehous").error("tools/list")
     assert error["message"] == "There is no toolset 'warehous'. Did you mean warehouse?"
 
 
-def test_who_is_not_let_in_is_not_told_which_toolsets_there_are(serve):
+def test_a_caller_who_is_refused_does_not_learn_which_toolsets_exist(serve):
     serve(PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"])
     codes = {
         Agent(Client(), path=f"/mcp/x/{name}").error("tools/list")["code"]
@@ -167,22 +167,22 @@ def test_who_is_not_let_in_is_not_told_which_toolsets_there_are(serve):
 # --- The header ---------------------------------------------------------------------------
 
 
-def test_a_header_narrows_to_toolsets(agent_at):
+def test_a_header_selects_a_toolset(agent_at):
     assert_offers(agent_at("/mcp", mcp_toolsets="stock"), STOCK)
 
 
-def test_a_header_of_several_toolsets_has_the_tools_of_each(serve, agent_at):
+def test_a_header_with_several_toolsets_has_the_tools_of_each(serve, agent_at):
     serve(TOOLSETS={"reading": ["GET /invoices/*"]})
     agent = agent_at("/mcp", mcp_toolsets=" stock , reading,stock")
     assert_offers(agent, STOCK | {"invoices_list", "invoices_retrieve"})
 
 
-def test_a_header_narrows_further(agent_at):
+def test_a_header_narrows_an_endpoint_that_is_narrowed(agent_at):
     assert_offers(agent_at("/mcp/readonly", mcp_toolsets="stock"), {"search"})
     assert_offers(agent_at("/mcp/x/billing", mcp_toolsets="stock"), {"search"})
 
 
-def test_a_header_that_names_an_unknown_toolset_is_refused(subtests, agent_at):
+def test_a_header_with_an_unknown_toolset_is_refused(subtests, agent_at):
     for value in ["nothing", "stock,nothing", "stock;billing", "*"]:
         with subtests.test(value=value):
             agent = agent_at("/mcp", mcp_toolsets=value)
@@ -196,8 +196,8 @@ def test_a_header_that_names_an_unknown_toolset_is_refused(subtests, agent_at):
             assert views.RAN == []
 
 
-def test_a_header_that_names_none_is_refused(subtests, agent_at):
-    """Whoever meant to narrow is not given everything."""
+def test_a_header_without_a_name_is_refused(subtests, agent_at):
+    """It does not open every tool to a client that wanted to narrow."""
     for value in ["", " ", ",", " , "]:
         with subtests.test(value=value):
             error = agent_at("/mcp", mcp_toolsets=value).error("tools/list")
@@ -212,21 +212,21 @@ def test_read_only_leaves_the_tools_that_read(serve):
     assert_offers(Agent(Client()), READS)
 
 
-def is_no_staff(request) -> bool:
+def is_not_staff(request) -> bool:
     return not request.user.is_staff
 
 
 def fails(request) -> bool:
-    raise RuntimeError("nobody knows")
+    raise RuntimeError("unknown")
 
 
 def test_read_only_can_depend_on_the_caller(serve, agent_at):
-    serve(READ_ONLY="tests.dispatch.narrowing.test_narrowing.is_no_staff")
+    serve(READ_ONLY="tests.dispatch.narrowing.test_narrowing.is_not_staff")
     assert_offers(agent_at("/mcp"), READS)
     assert_offers(agent_at("/mcp", authorization="Badge all"), EVERY | {"secret"})
 
 
-def test_where_read_only_fails_nothing_runs(serve):
+def test_if_the_read_only_function_fails_nothing_runs(serve):
     serve(READ_ONLY=fails)
     agent = Agent(Client(raise_request_exception=False))
     assert agent.error("tools/list")["code"] == -32603
@@ -237,24 +237,24 @@ def test_where_read_only_fails_nothing_runs(serve):
 # --- Credentials --------------------------------------------------------------------------
 
 
-def test_a_credential_narrows(subtests, agent_at):
+def test_a_credential_can_narrow(subtests, agent_at):
     for badge, names in [("reads", READS), ("stock", STOCK), ("nothing", set())]:
         with subtests.test(badge=badge, names=names):
             assert_offers(agent_at("/mcp", authorization=f"Badge {badge}"), names)
 
 
-def test_a_credential_narrows_where_a_header_does(agent_at):
-    """Toolsets are looked up after authentication, which is when the credential is known."""
+def test_a_credential_and_a_header_narrow_together(agent_at):
+    """Toolsets are resolved after authentication, when the credential is known."""
     agent = agent_at("/mcp", authorization="Badge reads", mcp_toolsets="stock")
     assert_offers(agent, {"search"})
 
 
-def test_a_credential_narrows_views_that_authenticate_in_another_way(agent_at, monkeypatch):
+def test_a_credential_narrows_views_with_other_authentication_classes(agent_at, monkeypatch):
     monkeypatch.setattr(views.InvoiceViewSet, "authentication_classes", [views.OtherBadge])
     assert_offers(agent_at("/mcp", authorization="Badge reads"), READS)
 
 
-def test_a_narrowing_of_another_kind_is_an_error(agent_at, monkeypatch):
+def test_a_narrowing_of_another_type_is_an_error(agent_at, monkeypatch):
     monkeypatch.setitem(views.Badge.narrowings, "reads", ["tag:stock"])
     agent = agent_at("/mcp", authorization="Badge reads")
     agent.http.raise_request_exception = False
@@ -262,10 +262,10 @@ def test_a_narrowing_of_another_kind_is_an_error(agent_at, monkeypatch):
     assert views.RAN == []
 
 
-# --- What is said -------------------------------------------------------------------------
+# --- Texts for the caller -----------------------------------------------------------------
 
 
-def test_a_refused_call_says_what_takes_the_tool_away(subtests, agent_at):
+def test_a_refused_call_names_the_narrowing_that_removed_the_tool(subtests, agent_at):
     for at, headers, told in [
         ("/mcp/readonly", {}, "this endpoint only has tools that read"),
         ("/mcp/x/stock", {}, "the toolset stock does not have it"),
@@ -285,12 +285,12 @@ def test_a_refused_call_says_what_takes_the_tool_away(subtests, agent_at):
             assert views.RAN == []
 
 
-def test_a_name_that_no_tool_has_is_likened_to_offered_tools_alone(agent_at):
+def test_a_mistyped_name_is_not_answered_with_a_tool_that_was_removed(agent_at):
     error = agent_at("/mcp/readonly").error("tools/call", name="invoices_destro", arguments={})
     assert "invoices_destroy" not in error["message"]
 
 
-def test_the_list_counts_what_the_caller_would_see_otherwise(agent_at):
+def test_the_list_says_how_many_tools_are_hidden(agent_at):
     result = agent_at("/mcp/x/stock", authorization="Badge stock").result("tools/list")
     assert result["_meta"]["io.github.drf-mcp/narrowing"] == {
         "by": ["the toolset stock", "the badge"],
@@ -298,8 +298,8 @@ def test_the_list_counts_what_the_caller_would_see_otherwise(agent_at):
     }
 
 
-def test_the_count_is_of_no_tools_that_the_caller_may_not_see(agent_at):
-    """SecretView is for staff."""
+def test_tools_that_the_caller_may_not_see_are_not_counted_as_hidden(agent_at):
+    """SecretView is for staff only."""
     hidden = [
         agent_at("/mcp/x/billing", authorization=f"Badge {badge}").result("tools/list")["_meta"][
             "io.github.drf-mcp/narrowing"
@@ -309,17 +309,17 @@ def test_the_count_is_of_no_tools_that_the_caller_may_not_see(agent_at):
     assert hidden == [len({"count", "clean", "secret"}), len(EVERY)]
 
 
-def test_a_list_that_nothing_narrows_counts_nothing(agent_at):
+def test_a_list_without_narrowing_has_no_count(agent_at):
     assert "io.github.drf-mcp/narrowing" not in agent_at("/mcp").result("tools/list")["_meta"]
 
 
-def test_a_narrowed_list_is_nobody_elses(agent_at):
+def test_a_narrowed_list_is_not_cached_for_others(agent_at):
     assert agent_at("/mcp").result("tools/list")["cacheScope"] in ("public", "private")
     narrowed = agent_at("/mcp", mcp_toolsets="billing").result("tools/list")
     assert narrowed["cacheScope"] == "private"
 
 
-def test_instructions_are_about_the_tools_that_are_left(agent_at):
+def test_instructions_name_only_tools_that_are_left(agent_at):
     text = agent_at("/mcp/x/stock").result("server/discover")["instructions"]
     assert "search" in text
     assert "invoices" not in text
@@ -333,7 +333,7 @@ def test_pages_of_a_narrowed_list_are_narrowed(serve):
 # --- Batches ------------------------------------------------------------------------------
 
 
-def test_a_batch_is_narrowed_message_by_message(agent_at):
+def test_each_message_of_a_batch_is_narrowed(agent_at):
     agent = agent_at("/mcp", authorization="Badge reads")
     agent.revision = "2025-03-26"
     names = ["invoices_create", "invoices_list", "count", "invoices_list", "clean"]
@@ -351,19 +351,19 @@ def test_a_narrowing_takes_a_list_of_patterns():
     assert Narrowing("a", ["count"]) == Narrowing("a", ("count",))
 
 
-def test_a_narrowing_refuses_what_is_no_list_of_patterns(subtests):
+def test_a_narrowing_refuses_a_value_that_is_no_list_of_patterns(subtests):
     for patterns in ["count", ["api/*"], [5], {"count"}]:
         with subtests.test(patterns=patterns):
             with pytest.raises(ImproperlyConfigured, match="Narrowing"):
                 Narrowing("a", patterns)
 
 
-def test_a_narrowing_of_nothing_allows_every_tool(serve):
+def test_a_narrowing_without_patterns_allows_every_tool(serve):
     serve()
-    assert all(Narrowing("nobody").allows(tool) for tool in registry.tools().values())
+    assert all(Narrowing("all").allows(tool) for tool in registry.tools().values())
 
 
-def test_a_narrowed_credential_learns_nothing_of_the_headers_of_a_tool(serve):
+def test_a_narrowing_is_checked_before_the_headers_of_a_tool(serve):
     class Regions(views.CountView):
         @mcp_tool(name="regions", query={"region": {"type": "string", "x-mcp-header": "Region"}})
         def get(self, request):

@@ -1,4 +1,4 @@
-"""A few endpoints with tags, some of which read and some of which write, and what narrows them."""
+"""Endpoints with tags, of which some read and some write, and an authentication that narrows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rest_framework.viewsets import ViewSet
 from drf_mcp.access.narrowing import Narrowing
 from drf_mcp.tools import mcp_tool, mcp_viewset
 
-# What ran, in its order.
+# The handlers that ran, in order.
 RAN: list[str] = []
 
 
@@ -29,7 +29,7 @@ class Credential:
 
 
 class Badge(BaseAuthentication):
-    """Takes ``Badge reads``, ``Badge stock`` and ``Badge all``."""
+    """Takes ``Badge NAME``, where NAME is one of the narrowings."""
 
     narrowings: dict[str, Any] = {
         "reads": Narrowing("the badge", read_only=True),
@@ -112,7 +112,7 @@ class StaffOnly:
 
 @mcp_tool(tags=["stock"])
 class SecretView(APIView):
-    """Show what staff alone may see."""
+    """Show what only staff may see."""
 
     authentication_classes = [Badge]
     permission_classes = [StaffOnly]
@@ -129,4 +129,4 @@ class Refusing(BaseThrottle):
 
 
 class OtherBadge(Badge):
-    """The views that list it authenticate in another way than the endpoint."""
+    """Another class, so that its views authenticate in another way than the endpoint."""

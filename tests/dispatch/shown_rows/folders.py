@@ -1,4 +1,4 @@
-"""Folders with sheets of several people, and the ways in which lists show a caller theirs."""
+"""Folders with sheets of several owners, and views that show callers their own rows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FolderViewSet(viewsets.ModelViewSet):
 
 
 class OwnFolderViewSet(FolderViewSet):
-    """Deletes in a way of its own."""
+    """Overrides the delete: some sheets are deleted, the others are renamed."""
 
     def perform_destroy(self, instance) -> None:
         instance.sheets.filter(owner="alice").delete()
@@ -84,7 +84,7 @@ class OwnFolderViewSet(FolderViewSet):
 
 
 class ProtectingFolderViewSet(FolderViewSet):
-    """Has a delete of its own that changes nothing."""
+    """Overrides the delete without changing it."""
 
     def destroy(self, request, *args, **kwargs) -> Response:
         return super().destroy(request, *args, **kwargs)
@@ -112,7 +112,7 @@ class TwoAPage(PageNumberPagination):
 
 
 class OwnListSerializer(serializers.ListSerializer):
-    """Leaves out what is not the caller's."""
+    """Leaves out rows of other owners."""
 
     def to_representation(self, data):
         owner = self.context["request"].user.get_username()
@@ -120,10 +120,10 @@ class OwnListSerializer(serializers.ListSerializer):
 
 
 class Listed:
-    """The ways of a list: each is mixed into a view of rows that have an owner."""
+    """Mixins for a view set: each lists the rows of the caller in its own way."""
 
     class Stock:
-        """REST framework's own, with a filter backend."""
+        """Filters by REST framework's filter backends."""
 
         filter_backends = [OfOwner]
 
@@ -131,7 +131,7 @@ class Listed:
         pagination_class = TwoAPage
 
     class Handler:
-        """A handler that narrows, over a queryset that does not."""
+        """Filters in its handler and not in its queryset."""
 
         def list(self, request, *args, **kwargs) -> Response:
             rows = self.get_queryset().filter(owner=request.user.get_username())
@@ -151,7 +151,7 @@ class Listed:
             return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
     class Pagination:
-        """Narrows where the page is cut."""
+        """Filters while it paginates."""
 
         def paginate_queryset(self, queryset):
             return list(queryset.filter(owner=self.request.user.get_username()))
@@ -160,14 +160,14 @@ class Listed:
             return Response(data)
 
     class Handwritten:
-        """Writes rows of which nothing is known."""
+        """Answers with rows that no serializer wrote."""
 
         def list(self, request, *args, **kwargs) -> Response:
             rows = self.get_queryset().filter(owner=request.user.get_username())
             return Response([{"id": row.pk} for row in rows])
 
     class Leaving:
-        """A serializer for lists that leaves rows out."""
+        """Filters in a list serializer."""
 
         def get_serializer_class(self):
             own = super().get_serializer_class()
@@ -187,7 +187,7 @@ class Listed:
             raise LookupError("secret")
 
     class Missing:
-        """Is no list at all."""
+        """Has no list."""
 
         http_method_names = ["put"]
 

@@ -1,4 +1,4 @@
-"""Whoever speaks of rows names and counts only those that the list shows the caller."""
+"""Texts that name or count rows name and count only rows that the list shows the caller."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.agents import make_agent
 from tests.dispatch.shown_rows import folders
 from tests.dispatch.shown_rows.folders import Folder, Lien, Listed, Sheet
 
-# Ways in which a list shows alice one sheet, and keeps seven of bob's from her: whether it can be
-# said that it shows the one, and how many it shows in all.
+# Ways of a list to show alice one sheet and to hide bob's seven sheets: the mixin, whether the
+# package can know that the one is shown, and how many rows it counts.
 WAYS = [
     (Listed.Stock, True, 1),
     (Listed.Paged, True, 1),
     (Listed.Handler, True, 1),
     (Listed.PagedHandler, True, 1),
     (Listed.Pagination, True, 1),
-    # It may have further pages.
+    # A body of the project's own form may have further pages.
     (Listed.Wrapped, True, None),
     (Listed.Handwritten, False, None),
     (Listed.Leaving, False, None),
@@ -54,7 +54,7 @@ def tables(django_db_setup, django_db_blocker) -> Iterator[None]:
 
 @pytest.fixture
 def folder(tables, db) -> Folder:
-    """A folder with a sheet of alice and seven of bob."""
+    """A folder with one sheet of alice and seven sheets of bob."""
     folder = Folder.objects.create(name="Deeds")
     for number in range(8):
         folder.sheets.create(slug=f"sheet-{number}", owner="bob" if number else "alice")
@@ -63,7 +63,7 @@ def folder(tables, db) -> Folder:
 
 @pytest.fixture
 def serve(settings, monkeypatch, folder):
-    """Serve lists that show rows in this way; returns alice's agent."""
+    """Serve lists with one of the mixins; returns alice's agent."""
 
     def serve(way, aggregate=None, **mcp_settings):
         sheets = folders.make_view(way, Sheet, folders.SheetSerializer)
@@ -109,12 +109,11 @@ def as_rows(model: str, count: int | None) -> list[dict]:
     return [{"model": model, **({"count": count, "tool": f"{model}_list"} if count else {})}]
 
 
-# --- What names rows ----------------------------------------------------------------------------
+# --- Names of rows ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_what_names_rows_names_no_others(serve):
-    """Completion offers those of the list, and a prompt takes no others."""
+def test_completion_and_prompts_name_only_rows_of_the_list(serve):
     found, expected = {}, {}
     for way, is_shown, _ in WAYS:
         agent = serve(way)
@@ -124,19 +123,19 @@ def test_what_names_rows_names_no_others(serve):
         ]
         completed = complete(agent, {"type": "ref/prompt", "name": "ask"}, "sheet")
         found[way.__name__] = completed, ["result" in answer for answer in asked]
-        # Where nothing lists the model, the field of the prompt alone decides.
+        # No tool lists the model: the field of the prompt decides.
         is_open = way is Listed.Missing
         taken = [is_open, is_shown or is_open]
         expected[way.__name__] = ["sheet-0"] if is_shown else [], taken
     assert found == expected
 
 
-# --- What counts rows ---------------------------------------------------------------------------
+# --- Counts of rows -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_what_counts_rows_counts_no_others(serve, folder):
-    """A confirmation, a dry run and a conflict; where the list is not known, none has a number."""
+def test_a_confirmation_a_dry_run_and_a_conflict_count_only_rows_of_the_list(serve, folder):
+    """If the package cannot know which rows the list shows, none of them has a number."""
     found, expected = {}, {}
     for way, _, count in WAYS:
         agent = serve(way)
@@ -164,42 +163,42 @@ def test_what_counts_rows_counts_no_others(serve, folder):
     assert Sheet.objects.count() == 8
 
 
-def test_a_list_that_is_taken_away_counts_nothing(serve, folder):
+def test_rows_of_a_list_that_a_toolset_removed_are_not_counted(serve, folder):
     agent = serve(Listed.Stock, TOOLSETS={"own": ["folders_*"]})
     agent.http.defaults["HTTP_MCP_TOOLSETS"] = "own"
     preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
     assert rows_of(preview, "deleted") == as_rows("sheets", None)
 
 
-def test_rows_of_all_pages_are_counted_where_the_list_is_a_stock_one(serve, folder):
-    """A handler of the project's own shows its first page: how many there are is not known."""
+def test_the_rows_of_all_pages_are_counted_only_for_a_stock_list(serve, folder):
+    """An overridden handler shows its first page, and the number of its rows is not known."""
     Sheet.objects.update(owner="alice")
     for way, count in ((Listed.PagedHandler, None), (Listed.Paged, 8)):
         preview = serve(way).call("folders_destroy", id=folder.pk).data["preview"]
         assert rows_of(preview, "deleted") == as_rows("sheets", count)
 
 
-def test_an_aggregate_counts_no_other_rows(serve):
+def test_an_aggregate_counts_only_rows_of_the_list(serve):
     result = serve(Listed.Stock, aggregate=["owner"]).call("sheets_aggregate")
     assert result.data["total"] == {"count": 1}
 
 
-def test_an_aggregate_counts_nothing_that_the_serializer_leaves_out(serve):
+def test_an_aggregate_over_a_list_serializer_that_filters_is_refused(serve):
     result = serve(Listed.Leaving, aggregate=["owner"]).call("sheets_aggregate")
     assert result.is_error
     assert "OwnListSerializer writes the list in a way of its own." in result.envelope["error"]
 
 
-def test_a_list_of_ones_own_has_no_aggregate(serve):
+def test_an_aggregate_over_an_overridden_list_is_a_configuration_error(serve):
     serve(Listed.Handler, aggregate=["owner"])
     with pytest.raises(ImproperlyConfigured, match="code of its own"):
         registry.tools()
 
 
-# --- Deletes of the project's own ---------------------------------------------------------------
+# --- Overridden deletes -------------------------------------------------------------------------
 
 
-def test_the_preview_of_a_delete_of_ones_own_says_what_it_does(serve, folder):
+def test_the_preview_of_an_overridden_delete_shows_what_it_changes(serve, folder):
     agent = serve(Listed.Stock)
     first = agent.call("own_destroy", id=folder.pk)
     preview = first.data["preview"]
@@ -214,13 +213,13 @@ def test_the_preview_of_a_delete_of_ones_own_says_what_it_does(serve, folder):
     assert (folder.name, Sheet.objects.filter(slug="kept").count()) == ("gone", 7)
 
 
-def test_what_django_would_protect_is_a_conflict_and_not_to_be_confirmed(serve, folder):
+def test_a_delete_that_protected_rows_prevent_is_a_conflict_and_not_a_confirmation(serve, folder):
     Lien.objects.create(folder=folder, owner="alice")
     result = serve(Listed.Stock).call("protecting_destroy", id=folder.pk)
     assert (result.is_error, result.code) == (True, "CONFLICT")
     assert "confirmation" not in result.data
 
 
-def test_a_delete_that_has_no_dry_run_is_not_tried(serve, folder):
+def test_the_preview_of_a_delete_without_dry_run_does_not_run_it(serve, folder):
     preview = serve(Listed.Stock).call("untried_destroy", id=folder.pk).data["preview"]
     assert preview == {"object": f'folder {folder.pk}, name "Deeds"'}
