@@ -1,4 +1,4 @@
-"""Values made from a schema, as a model makes them: by its keywords and its words."""
+"""Hypothesis strategies for the values that a JSON Schema describes in keywords and in words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANYTHING = st.recursive(
 
 
 def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy for the values that a schema describes."""
+    """Return a strategy for the values of a schema."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     types = schema.get("type")
@@ -53,7 +53,7 @@ def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def strings(schema: dict[str, Any]) -> st.SearchStrategy[str]:
-    """Return a strategy for strings of a format, a pattern, lengths or words."""
+    """Return a strategy for strings by the format, pattern, lengths or description."""
     if schema.get("format") in FORMATS:
         return FORMATS[schema["format"]]
     description = schema.get("description", "")
@@ -76,18 +76,18 @@ def strings(schema: dict[str, Any]) -> st.SearchStrategy[str]:
 
 
 def integers(schema: dict[str, Any]) -> st.SearchStrategy[int]:
-    """Return a strategy for whole numbers within bounds."""
+    """Return a strategy for integers within the bounds of a schema."""
     return st.integers(schema.get("minimum", -(2**31)), schema.get("maximum", 2**31))
 
 
 def numbers(schema: dict[str, Any]) -> st.SearchStrategy[float]:
-    """Return a strategy for numbers within bounds."""
+    """Return a strategy for numbers within the bounds of a schema."""
     low, high = schema.get("minimum", -1e6), schema.get("maximum", 1e6)
     return st.floats(low, high, allow_nan=False)
 
 
 def arrays(schema: dict[str, Any]) -> st.SearchStrategy[list[Any]]:
-    """Return a strategy for lists of few items."""
+    """Return a strategy for short lists."""
     if CUT in schema.get("items", {}).get("description", ""):
         return st.just([])
     low = schema.get("minItems", 0)
@@ -96,7 +96,7 @@ def arrays(schema: dict[str, Any]) -> st.SearchStrategy[list[Any]]:
 
 
 def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for objects: the required members, and some of the others."""
+    """Return a strategy for objects with the required members and some of the others."""
     members = {name: values(member) for name, member in schema.get("properties", {}).items()}
     required = schema.get("required", ())
     further = schema.get("additionalProperties")

@@ -1,4 +1,4 @@
-"""View instances as a caller of the package sets them up, and their descriptions."""
+"""Views set up as the package sets them up, and the descriptions of their endpoints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = {
 
 
 def view_of(view_class: Any, method: str, action: str | None = None, **initkwargs: Any) -> Any:
-    """Return an instance of a view as a route would make it for one method."""
+    """Return an instance of a view as a route makes it for one method."""
     view = view_class(**initkwargs)
     view.request = make_sample_request(method, "/")
     view.args, view.kwargs, view.format_kwarg = (), {}, None
@@ -50,9 +50,9 @@ def described(
     path_kwargs: tuple[PathKwarg, ...] = (),
     **initkwargs: Any,
 ) -> EndpointSchema:
-    """Describe one method of a view; whatever comes out must be portable.
+    """Describe one method of a view, and assert that the description is portable.
 
-    An ``@action`` brings its own initkwargs, as it does through a router.
+    An ``@action`` has its own initkwargs, as it has through a router.
     """
     method = method or METHODS.get(action or "list", "GET")
     own = getattr(getattr(view_class, action or "", None), "kwargs", {})
@@ -72,14 +72,14 @@ def assert_portable_endpoint(schema: EndpointSchema) -> None:
 
 
 def by_name(parameters: tuple[Parameter, ...]) -> dict[str, Parameter]:
-    """Return parameters by their names, which must differ."""
+    """Return parameters by name, and assert that all names differ."""
     named = {parameter.name: parameter for parameter in parameters}
     assert len(named) == len(parameters)
     return named
 
 
 def schemas(parameters: tuple[Parameter, ...]) -> dict[str, dict[str, Any]]:
-    """Return the schemas of parameters by name, descriptions left out."""
+    """Return the schemas of parameters by name, without descriptions."""
     return {name: bare(parameter.schema) for name, parameter in by_name(parameters).items()}
 
 
@@ -93,6 +93,6 @@ def bare(schema: Any) -> Any:
 
 
 def form(*names: str) -> dict[str, Any]:
-    """Return a text in one of the forms that REST framework reads."""
+    """Return the schema of a text in one of the formats that REST framework reads."""
     either = "|".join(PATTERNS[name] for name in names)
     return {"type": "string", "pattern": f"^({either})$" if names[1:] else f"^{either}$"}

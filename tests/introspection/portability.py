@@ -1,4 +1,4 @@
-"""What "portable" means, written independently of the code that makes schemas so."""
+"""Assertions that a schema is portable, written independently of the code that makes it so."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ KEYWORDS = {
     "properties",
     "required",
     "default",
-    # Written by a project, and left alone by clients that do not know it.
+    # Declared by projects, and ignored by clients that do not know it.
     "x-mcp-header",
 }
 TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
 NOT_ECMASCRIPT = re.compile(
-    # escapes JavaScript refuses, or reads otherwise
+    # escapes that JavaScript refuses or reads in another way
     r"\\[AZzGKhHNQERXbBwW@\-_'\" :;,#%&=<>!~`](?![^\[]*\])"
     r"|\(\?(?![:=!]|<=|<!)"  # named groups, comments, flags, conditions, atomic groups
     r"|[*+?}]\+"  # possessive quantifiers
@@ -40,7 +40,7 @@ NOT_ECMASCRIPT = re.compile(
 
 
 def assert_portable(schema: Any, place: str = "") -> None:
-    """Assert that a schema, and every schema in it, is one that all clients accept."""
+    """Assert that all clients accept a schema and every schema in it."""
     if not place:
         Draft202012Validator.check_schema(schema)
         json.dumps(schema, allow_nan=False)
@@ -61,14 +61,14 @@ def assert_portable(schema: Any, place: str = "") -> None:
 
 
 def assert_words(schema: dict[str, Any], place: str) -> None:
-    """Assert that a description is text of a bearable length."""
+    """Assert that a description is a text of at most 1,024 characters."""
     description = schema.get("description", "-")
     assert isinstance(description, str), f"{place}: {description!r}"
     assert 0 < len(description) <= 1024, f"{place}: {len(description)} characters"
 
 
 def assert_values(schema: dict[str, Any], place: str) -> None:
-    """Assert that enumerations, formats, patterns and bounds are plain."""
+    """Assert that enums, formats, patterns and bounds are portable."""
     for value in schema.get("enum", ["-"]):
         assert value is not None, f"{place}: null in enum"
         assert value != "", f"{place}: blank in enum"
@@ -95,10 +95,10 @@ def assert_portable_arguments(schema: dict[str, Any]) -> None:
     assert_portable_text(json.dumps(schema, allow_nan=False))
 
 
-# What passed once is looked at once: each list of each test has the schemas of others.
+# Cached, since the lists of many tests have the same schemas.
 @functools.cache
 def assert_portable_text(text: str) -> None:
-    """Assert of the JSON of an input schema that it is portable."""
+    """Assert that an input schema, given as JSON, is portable."""
     schema = json.loads(text)
     assert schema["type"] == "object"
     assert schema.get("additionalProperties", False) is False

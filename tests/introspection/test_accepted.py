@@ -1,4 +1,4 @@
-"""What would be accepted is told by its kind, whatever keyword of a schema has room for that."""
+"""The words for accepted values name the kind of value, in all kinds of schema."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from drf_mcp.tools.arguments.call import Call
 from example_project.shop.models import Customer
 
 
-def as_it_is(schema):
-    """Return a schema that is not narrowed to the portable subset."""
+def unchanged(schema):
+    """Return a schema that is not made portable."""
     return schema
 
 
-def test_a_kind_is_named(subtests):
+def test_the_kind_of_value_is_named(subtests):
     for field, words in [
         (f.CharField(max_length=5), "a string from 1 to 5 characters"),
         (f.DateField(help_text="The last day."), "a date (YYYY-MM-DD)"),
@@ -61,12 +61,12 @@ def test_a_kind_is_named(subtests):
         ),
         (f.ListField(child=f.DateField()), "an array, each item a date (YYYY-MM-DD)"),
     ]:
-        for narrow in [write_portable, as_it_is]:
+        for narrow in [write_portable, unchanged]:
             with subtests.test(field=field, words=words, narrow=narrow):
                 assert describe_accepted(narrow(DescribedField(field).input_schema)) == words
 
 
-def test_lengths_that_follow_from_a_pattern_are_not_told(subtests):
+def test_lengths_that_follow_from_a_pattern_are_not_named(subtests):
     for field, words in [
         (f.SlugField(), "a string matching ^[-a-zA-Z0-9_]+$"),
         (f.EmailField(max_length=254), "an email address"),
@@ -86,7 +86,7 @@ def test_lengths_that_follow_from_a_pattern_are_not_told(subtests):
             assert describe_accepted(write_portable(DescribedField(field).input_schema)) == words
 
 
-def test_a_help_text_is_no_fact(subtests):
+def test_a_help_text_does_not_change_the_words(subtests):
     for said in [
         "Goes on the label. URL. Keep it short.",
         "UUID.",
@@ -95,7 +95,7 @@ def test_a_help_text_is_no_fact(subtests):
         "Find it with customers_list.",
         "Meant to be a date.",
     ]:
-        for narrow in [write_portable, as_it_is]:
+        for narrow in [write_portable, unchanged]:
             with subtests.test(said=said, narrow=narrow):
                 schema = narrow(
                     DescribedField(f.CharField(max_length=20, help_text=said)).input_schema
@@ -104,13 +104,13 @@ def test_a_help_text_is_no_fact(subtests):
                 assert make_example(schema) == "text"
 
 
-def test_a_bound_that_no_keyword_holds_is_told():
+def test_a_bound_without_a_keyword_is_named():
     earliest = MinValueValidator(date(2020, 1, 1))
     schema = write_portable(DescribedField(f.DateField(validators=[earliest])).input_schema)
     assert describe_accepted(schema) == "a date (YYYY-MM-DD, at least 2020-01-01)"
 
 
-# --- The way from a field to an error message -------------------------------------------------
+# --- From a field to an error message ---------------------------------------------------------
 
 
 class Day(f.Serializer):
@@ -134,14 +134,14 @@ class Days(generics.ListCreateAPIView):
 
 
 class Renamed(Days):
-    """A body whose keys the parser renames."""
+    """A body whose keys are renamed by the parser."""
 
     parser_classes = [CamelCaseJSONParser]
     renderer_classes = [CamelCaseJSONRenderer]
 
 
 class ByCaller(Days):
-    """A body that is described for two callers."""
+    """A body with other fields for staff."""
 
     def get_serializer_class(self):
         staff = self.request.user.is_staff
@@ -149,7 +149,7 @@ class ByCaller(Days):
 
 
 def accepted_by(expose, view, **settings) -> Callable[[str], str | None]:
-    """Return what tells what the create tool of a view says that it accepts at a pointer."""
+    """Return a function that gives the words for accepted values at a pointer."""
     expose(path("days/", view.as_view()), **settings)
     return registry.tool("days_create").pointers(Call({})).accepted
 
@@ -158,7 +158,7 @@ DATE = "a date (YYYY-MM-DD)"
 PLACES = ["/first_day", "/day/first_day", "/days/0/first_day", "/days/0/nights/3"]
 
 
-def test_a_kind_reaches_the_error_message(expose, db):
+def test_error_messages_name_the_kind_of_value(expose, db):
     for own in [{}, {"PORTABLE": False}, {"ARGUMENTS": "grouped"}]:
         body = "/body" if "ARGUMENTS" in own else ""
         for view in [Days, ByCaller]:
@@ -168,13 +168,13 @@ def test_a_kind_reaches_the_error_message(expose, db):
             assert accepted(f"{body}/label").startswith("a string"), (own, view)
 
 
-def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
+def test_error_messages_name_the_kind_of_value_for_renamed_keys(expose, db):
     accepted = accepted_by(expose, Renamed)
     places = ("/firstDay", "/day/firstDay", "/days/0/firstDay", "/nights/3")
     assert [accepted(place) for place in places] == [DATE] * 4
 
 
-def test_what_identifies_an_object_names_the_tool_that_lists_it(expose, db):
+def test_a_foreign_key_names_the_tool_that_lists_its_objects(expose, db):
     accepted = accepted_by(expose, Days)
     words = {accepted(place) for place in ("/owner", "/day/owner", "/days/0/owner")}
     assert words == {"an integer that days_list gives"}

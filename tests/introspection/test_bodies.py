@@ -1,4 +1,4 @@
-"""Request bodies: which serializer reads them, and what of it is told."""
+"""Request bodies: which serializer reads them, and how they are described."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class ReasonSerializer(serializers.Serializer):
 
 
 def hand_to_service(request):
-    """A service that reads the body."""
+    """Reads the body."""
     return request.data["name"]
 
 
 def log_call(request):
-    """A service that does not."""
+    """Does not read the body."""
     return request.method
 
 
 def quietly(handler):
-    """A decorator that says so."""
+    """Decorate with functools.wraps."""
 
     @functools.wraps(handler)
     def wrapper(self, request, *args, **kwargs):
@@ -46,7 +46,7 @@ def quietly(handler):
 
 
 def silently(handler):
-    """A decorator that does not."""
+    """Decorate without functools.wraps."""
 
     def wrapper(*args, **kwargs):
         return handler(*args, **kwargs)
@@ -155,7 +155,7 @@ class Things(viewsets.ModelViewSet):
         return Response(ReasonSerializer(data=request.data).is_valid())
 
 
-def test_body_is_what_the_handler_reads(subtests):
+def test_the_body_is_what_the_handler_reads(subtests):
     for method, name, kind in [
         ("GET", "list", "none"),
         ("GET", "retrieve", "none"),
@@ -197,7 +197,7 @@ def test_body_is_what_the_handler_reads(subtests):
                 assert body.kind == kind
 
 
-def test_open_body_is_a_finding_with_a_remedy():
+def test_an_open_body_is_a_finding_with_a_remedy():
     schema = described(Things, "POST", "raw")
     assert (schema.body.kind, "type" in schema.body.schema) == ("open", False)
     (finding,) = schema.findings
@@ -205,13 +205,13 @@ def test_open_body_is_a_finding_with_a_remedy():
     assert "serializer_class" in finding.remedy
 
 
-def test_action_without_readable_source_takes_anything():
+def test_an_action_without_readable_source_has_an_open_body():
     namespace = {"Things": Things}
     exec("class Own(Things):\n    def act(self, request):\n        return None", namespace)
     assert described(namespace["Own"], "POST", "act").body.kind == "open"
 
 
-def test_list_body_is_described_whole():
+def test_a_list_body_is_one_schema():
     body = described(Things, "POST", "bulk").body
     assert body.schema == {
         "type": "array",
@@ -219,12 +219,12 @@ def test_list_body_is_described_whole():
     }
 
 
-def test_partial_update_requires_nothing():
+def test_a_partial_update_requires_nothing():
     (name,) = described(Things, "PATCH", "partial_update").body.fields
     assert (name.name, name.required) == ("name", False)
 
 
-def test_view_whose_serializer_is_a_list_takes_a_list():
+def test_a_view_whose_serializer_is_a_list_has_a_list_body():
     class Many(generics.CreateAPIView):
         serializer_class = NameSerializer
 
@@ -243,7 +243,7 @@ class Create(generics.CreateAPIView):
     serializer_class = NameSerializer
 
 
-def test_action_chooses_its_own_serializer():
+def test_the_serializer_is_that_of_the_action():
     class Own(Things):
         def get_serializer_class(self):
             return ReasonSerializer if self.action == "create" else NameSerializer
@@ -251,7 +251,7 @@ def test_action_chooses_its_own_serializer():
     assert [field.name for field in described(Own, action="create").body.fields] == ["reason"]
 
 
-def test_fields_that_need_the_context_of_rest_framework_alone_have_it():
+def test_get_fields_may_need_the_standard_context():
     class Contextual(serializers.Serializer):
         def get_fields(self):
             return {self.context["view"].kind: serializers.CharField()}
@@ -266,7 +266,7 @@ def test_fields_that_need_the_context_of_rest_framework_alone_have_it():
     assert [field.name for field in described(Own, "POST").body.fields] == ["own"]
 
 
-def test_a_member_of_a_context_that_needs_a_caller_is_missing():
+def test_a_member_of_the_context_that_needs_a_caller_is_missing():
     class Contextual(serializers.Serializer):
         def get_fields(self):
             return {self.context.get("tenant", "anyone"): serializers.CharField()}
@@ -280,7 +280,7 @@ def test_a_member_of_a_context_that_needs_a_caller_is_missing():
     assert [field.name for field in described(Own, "POST").body.fields] == ["anyone"]
 
 
-def test_a_serializer_whose_arguments_need_a_caller_is_made_of_its_class():
+def test_if_get_serializer_raises_the_serializer_class_is_described():
     class Own(Create):
         def get_serializer(self, *args, **kwargs):
             return super().get_serializer(*args, tenant=self.request.tenant, **kwargs)
@@ -290,7 +290,7 @@ def test_a_serializer_whose_arguments_need_a_caller_is_made_of_its_class():
     assert schema.findings == ()
 
 
-def test_declared_class_is_the_last_resort():
+def test_if_get_serializer_class_raises_the_declared_class_is_described():
     class Own(Create):
         def get_serializer_class(self):
             return self.request.tenant.serializer_class
@@ -298,7 +298,7 @@ def test_declared_class_is_the_last_resort():
     assert [field.name for field in described(Own, "POST").body.fields] == ["name"]
 
 
-def test_without_any_serializer_the_body_is_open():
+def test_without_a_serializer_the_body_is_open():
     class Own(Create):
         serializer_class = None
 
@@ -328,7 +328,7 @@ class Plain(views.APIView):
         return Response()
 
 
-def test_plain_view(subtests):
+def test_the_body_of_a_plain_view(subtests):
     for method, kind in [
         ("GET", "none"),
         ("PATCH", "none"),
@@ -341,7 +341,7 @@ def test_plain_view(subtests):
             assert described(Plain, method).body.kind == kind
 
 
-def test_plain_view_with_a_serializer_class_is_described():
+def test_a_plain_view_with_a_serializer_class_has_its_body():
     view = type("Own", (Plain,), {"serializer_class": ReasonSerializer})
     assert [field.name for field in described(view, "POST").body.fields] == ["reason"]
 
@@ -352,16 +352,16 @@ def function(request):
     return Response(serializer.is_valid())
 
 
-def test_function_is_read_through_its_view(subtests):
+def test_the_body_of_a_function_view(subtests):
     for method in ["POST", "DELETE"]:
         with subtests.test(method=method):
             assert [field.name for field in described(function.cls, method).body.fields] == ["name"]
 
 
-# What is told
+# What is described
 
 
-def test_field_that_cannot_be_described_is_open_and_spoils_no_other():
+def test_a_field_that_cannot_be_described_is_open_and_the_others_are_described():
     class Broken(serializers.PrimaryKeyRelatedField):
         def get_queryset(self):
             return self.context["request"].user.groups.all().nothing
@@ -376,7 +376,7 @@ def test_field_that_cannot_be_described_is_open_and_spoils_no_other():
     assert "'group'" in schema.findings[0].remedy
 
 
-def test_serializer_that_adds_to_the_stock_input_keeps_its_names():
+def test_fields_are_optional_hints_if_to_internal_value_is_extended():
     class Own(NameSerializer):
         def to_internal_value(self, data):
             return super().to_internal_value({"name": "a", **data})
@@ -386,7 +386,7 @@ def test_serializer_that_adds_to_the_stock_input_keeps_its_names():
     assert (name.name, name.schema, name.required) == ("name", {"description": words}, False)
 
 
-def test_serializer_that_replaces_the_stock_input_is_open():
+def test_a_serializer_that_replaces_to_internal_value_is_open():
     class Own(NameSerializer):
         def to_internal_value(self, data):
             return {"name": data[0]}
@@ -396,7 +396,7 @@ def test_serializer_that_replaces_the_stock_input_is_open():
     assert len(schema.findings) == 1
 
 
-def test_base_serializer_is_open():
+def test_a_base_serializer_is_open():
     class Own(serializers.BaseSerializer):
         def to_internal_value(self, data):
             return data
@@ -405,12 +405,12 @@ def test_base_serializer_is_open():
     assert described(view, "POST").body.kind == "open"
 
 
-def test_serializer_without_input_is_an_empty_object():
+def test_a_serializer_without_fields_is_an_empty_object():
     view = type("View", (Create,), {"serializer_class": serializers.Serializer})
     assert described(view, "POST").body == Body("object")
 
 
-def test_a_serializer_without_input_stands_for_no_body_that_is_read_as_a_whole():
+def test_a_serializer_without_fields_is_ignored_if_the_view_reads_the_whole_body():
     class Spec(generics.GenericAPIView):
         serializer_class = serializers.Serializer
 

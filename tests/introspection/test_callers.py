@@ -1,4 +1,4 @@
-"""Bodies that depend on who asks, and bodies of two kinds as one."""
+"""Bodies that depend on the caller, and bodies that are one object or a list."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def body(serializer_class, view_class=generics.CreateAPIView):
     return {field.name: field.required for field in schema.body.fields}, schema.findings
 
 
-def test_the_fields_of_every_caller_are_described():
+def test_the_fields_for_every_caller_are_described():
     fields = by_name(described(ByClass, "POST").body.fields)
     assert {name: field.required for name, field in fields.items()} == {
         "text": True,
@@ -52,11 +52,11 @@ def test_the_fields_of_every_caller_are_described():
     assert fields["internal"].write_only
 
 
-def test_nothing_is_required_that_some_caller_may_leave_out():
+def test_a_field_that_some_callers_may_leave_out_is_not_required():
     assert body(Choosy) == ({"text": False, "secret": False}, ())
 
 
-def test_nested_fields_depend_on_the_caller_as_well():
+def test_nested_fields_that_depend_on_the_caller_are_open():
     class Outer(serializers.Serializer):
         rows = Choosy(many=True)
 
@@ -67,7 +67,7 @@ def test_nested_fields_depend_on_the_caller_as_well():
     assert schema.findings == ()
 
 
-def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
+def test_a_serializer_that_a_view_caches_is_not_used_for_another_caller():
     class Remembering(generics.CreateAPIView):
         def get_serializer_class(self):
             if not hasattr(self, "chosen"):
@@ -77,7 +77,7 @@ def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
     assert "internal" in by_name(described(Remembering, "POST").body.fields)
 
 
-def test_a_finding_says_where_the_body_of_others_is_of_another_kind():
+def test_a_body_of_another_kind_for_other_callers_is_a_finding():
     class Bulk(generics.CreateAPIView):
         serializer_class = Note
 
@@ -95,11 +95,11 @@ def test_a_finding_says_where_the_body_of_others_is_of_another_kind():
     ]
 
 
-def test_no_finding_speaks_of_callers_where_no_code_does():
+def test_a_serializer_that_does_not_depend_on_the_caller_has_no_finding():
     assert body(Note) == ({"text": True, "level": False}, ())
 
 
-def test_a_serializer_that_the_handler_names_is_no_choice_of_the_view():
+def test_get_serializer_class_does_not_matter_if_the_handler_names_its_serializer():
     class Named(ByClass):
         def post(self, request):
             return Response(Note(data=request.data).is_valid())
@@ -107,23 +107,23 @@ def test_a_serializer_that_the_handler_names_is_no_choice_of_the_view():
     assert described(Named, "POST").findings == ()
 
 
-def test_a_body_that_fails_for_an_anonymous_caller_is_open():
+def test_a_body_that_raises_for_an_anonymous_caller_is_open():
     class StaffAlone(Choosy):
         def get_fields(self):
             if not self.context["request"].user.is_staff:
-                raise PermissionError("staff alone")
+                raise PermissionError("staff only")
             return super().get_fields()
 
     schema = described(
         type("View", (generics.CreateAPIView,), {"serializer_class": StaffAlone}), "POST"
     )
     assert schema.body.kind == "open"
-    assert "staff alone" in schema.findings[0].message
+    assert "staff only" in schema.findings[0].message
     assert "swagger_fake_view" in schema.findings[0].remedy
 
 
 class Member:
-    """A user as some projects have them, who is a superuser only while a session says so."""
+    """A user model whose is_superuser is computed."""
 
     is_authenticated = True
 
@@ -132,12 +132,12 @@ class Member:
         return False
 
 
-def test_a_user_class_may_compute_who_is_a_superuser(monkeypatch):
+def test_the_user_model_may_compute_is_superuser(monkeypatch):
     monkeypatch.setattr("drf_mcp.introspection.inspection.get_user_model", lambda: Member)
     assert make_superuser().is_superuser is False
 
 
-def test_one_body_or_a_list_of_them_is_either():
+def test_a_body_of_one_object_or_a_list_has_both():
     one = Body("object", fields=(Parameter("text", {"type": "string"}, required=True),))
     rows = Body("list", schema={"type": "array", "items": {}})
     made = one.with_rows(rows)

@@ -1,4 +1,4 @@
-"""Own ways to read input: which of them leave what REST framework takes as it was."""
+"""Overridden conversions: whether the field still accepts what REST framework's field accepts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class Strict(s.CharField):
-    """Refuses more afterwards."""
+    """Refuses one more value after the conversion."""
 
     def to_internal_value(self, data):
         """Return a text that is not refused."""
@@ -28,20 +28,20 @@ class Strict(s.CharField):
 
 
 class Stripped(Strict):
-    """A second override, which gives its argument to the first within an expression."""
+    """Overrides again, and calls super() within an expression."""
 
     def to_internal_value(self, data):
         return str(super().to_internal_value(data).strip())
 
 
 class Named(s.Serializer):
-    """One required text."""
+    """One required field."""
 
     name = s.CharField(max_length=9)
 
 
 class Checked(Named):
-    """Refuses more afterwards."""
+    """Validates more after the conversion."""
 
     def run_validation(self, data=s.empty):
         value = super().run_validation(data=data)
@@ -53,7 +53,7 @@ class Checked(Named):
 
 
 class Nesting(Named):
-    """Looks an object up, but only where its flag says so."""
+    """Accepts the key of an object if its flag is set."""
 
     def __init__(self, *args, nested=False, **kwargs):
         self.nested = nested
@@ -65,7 +65,7 @@ class Nesting(Named):
         return super().to_internal_value(data)
 
 
-def test_override_that_begins_with_super_converts_like_drf(subtests):
+def test_an_override_that_begins_with_super_accepts_what_drf_accepts(subtests):
     for field in [Strict(), Stripped(), Checked(), Nesting()]:
         with subtests.test(field=field):
             assert converts_like_drf(field)
@@ -115,13 +115,13 @@ class Suppressing(Named):
 
 
 class Above(Early):
-    """Begins with super, and so with a class that does not."""
+    """Calls the super() of a class that does not begin with super()."""
 
     def to_internal_value(self, data):
         return super().to_internal_value(data)
 
 
-def test_any_other_override_may_take_more(subtests):
+def test_any_other_override_may_accept_more(subtests):
     for field in [
         Relaxed(),
         Early(),
@@ -137,7 +137,7 @@ def test_any_other_override_may_take_more(subtests):
             assert not converts_like_drf(field)
 
 
-def test_override_without_source_may_take_more():
+def test_an_override_without_readable_source_may_accept_more():
     namespace = {"s": s}
     exec(
         "class Own(s.CharField):\n"
@@ -147,11 +147,11 @@ def test_override_without_source_may_take_more():
     assert not converts_like_drf(namespace["Own"]())
 
 
-# What is told
+# Descriptions
 
 
 class Mixed(s.Serializer):
-    """Members that begin with super, and members that do not."""
+    """Fields whose overrides begin with super(), and fields whose overrides do not."""
 
     strict = Strict(max_length=5)
     early = Early(max_length=5, help_text="Free.")
@@ -163,13 +163,13 @@ class Create(generics.CreateAPIView):
     serializer_class = Mixed
 
 
-def test_member_that_begins_with_super_is_described_by_its_base():
+def test_a_field_that_begins_with_super_is_described_by_its_base():
     told = schemas(described(Create, "POST").body.fields)
     assert told["strict"] == {**TEXT, "maxLength": 5}
     assert told["checked"]["required"] == ["name"]
 
 
-def test_member_that_does_not_is_open_and_told_in_words():
+def test_a_field_that_does_not_is_open_and_described_in_words():
     fields = by_name(described(Create, "POST").body.fields)
     words = "Free. Meant to be a string from 1 to 5 characters."
     assert fields["early"].schema == {"description": words}
@@ -178,7 +178,7 @@ def test_member_that_does_not_is_open_and_told_in_words():
     assert fields["early"].required
 
 
-def test_what_a_field_is_meant_to_be_is_what_its_base_takes(subtests):
+def test_the_words_for_an_open_field_are_those_of_its_base(subtests):
     for base, options, words in [
         (
             s.DecimalField,
@@ -202,7 +202,7 @@ def test_what_a_field_is_meant_to_be_is_what_its_base_takes(subtests):
             )
 
 
-def test_field_whose_base_needs_a_caller_is_open():
+def test_a_field_whose_base_needs_a_caller_is_open():
     class Own(s.PrimaryKeyRelatedField):
         def to_internal_value(self, data):
             return data
@@ -216,7 +216,7 @@ def test_field_whose_base_needs_a_caller_is_open():
     assert DescribedField(Body().fields["group"]).input_schema == {"description": "Whose."}
 
 
-def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
+def test_a_serializer_that_may_accept_more_is_described_in_words_and_is_a_finding():
     view = type("View", (Create,), {"serializer_class": Lenient})
     schema = described(view, "POST")
     (name,) = schema.body.fields
@@ -228,7 +228,7 @@ def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
 
 
 class Prepared(s.Serializer):
-    """Changes what was sent before REST framework reads it."""
+    """Changes the data before REST framework reads it."""
 
     name = s.CharField()
     url = s.URLField(required=False)
@@ -238,7 +238,7 @@ class Prepared(s.Serializer):
         return super().to_internal_value(data)
 
 
-def test_serializer_that_changes_its_input_first_requires_nothing_and_names_its_fields():
+def test_a_serializer_that_changes_its_data_first_requires_nothing():
     view = type("View", (generics.CreateAPIView,), {"serializer_class": Prepared})
     schema = described(view, "POST")
     fields = by_name(schema.body.fields)

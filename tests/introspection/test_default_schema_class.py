@@ -1,4 +1,4 @@
-"""drf-spectacular's schema class in REST framework's settings is asked about every view."""
+"""drf-spectacular's schema class as DEFAULT_SCHEMA_CLASS describes every view."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.introspection.inspected import bare, by_name, described, schemas
 
 
 class OwnSchema(AutoSchema):
-    """A project's own, which adds parameters and makes lists of bulk requests."""
+    """Adds a query parameter, and makes the requests of bulk actions lists."""
 
     def get_override_parameters(self):
         return [OpenApiParameter("brief", bool)] if self.method == "GET" else []
@@ -55,29 +55,29 @@ def test_its_parameters_are_offered():
     assert set(by_name(described(Things, action="list").query)) == {"brief"}
 
 
-def test_what_a_field_says_counts():
+def test_extend_schema_field_is_used():
     fields = schemas(described(Things, action="create").body.fields)
     assert fields["colour"] == {"type": "string", "enum": ["red", "green"]}
 
 
-def test_the_serializer_that_it_makes_of_the_views_own_is_the_request():
+def test_its_request_serializer_is_the_body():
     body = described(Things, "PUT", "bulk_update").body
     assert body.kind == "list"
     assert list(bare(body.schema)["items"]["properties"]) == ["colour"]
 
 
-def test_where_it_makes_none_the_view_is_described_as_without_it():
+def test_a_view_without_annotations_has_no_finding():
     assert described(Things, action="create").findings == ()
 
 
-def test_a_view_with_a_schema_of_its_own_is_not_asked(settings):
+def test_a_view_without_a_schema_is_described_without_it(settings):
     class Unwritten(generics.ListAPIView):
         queryset, serializer_class, schema = Group.objects.all(), Painted, None
 
     assert described(Unwritten, "GET").query == ()
 
 
-def test_a_request_of_nothing_is_none():
+def test_a_request_of_openapitypes_none_has_no_body():
     class Close(APIView):
         @extend_schema(request=OpenApiTypes.NONE)
         def post(self, request):

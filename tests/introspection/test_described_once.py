@@ -1,4 +1,4 @@
-"""What nothing around a serializer or a context changes is described once."""
+"""A serializer or context that does not depend on its view is described once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MADE: list[str] = []
 
 
 class Parcel(serializers.Serializer):
-    """Overrides what NetBox does: fewer fields where the view says so."""
+    """Keeps only some fields if the view names them, as NetBox's serializers do."""
 
     weight = serializers.IntegerField()
     label = serializers.CharField(required=False)
@@ -54,7 +54,7 @@ def _nothing_made():
 
 
 class Carrier(serializers.Serializer):
-    """Reads what the view adds to the context."""
+    """Reads a member that the view adds to its context."""
 
     weight = serializers.IntegerField()
 
@@ -70,18 +70,18 @@ class Carriers(generics.CreateAPIView):
         return {**super().get_serializer_context(), "further": {"note": serializers.CharField()}}
 
 
-def test_a_context_of_the_project_s_own_is_asked_for_once_a_serializer_reads_what_it_adds():
+def test_a_views_own_context_is_made_when_a_serializer_reads_an_added_member():
     assert {field.name for field in described(Carriers, "POST").body.fields} == {"weight", "note"}
     assert MADE == ["context"]
 
 
-def test_a_context_that_no_serializer_reads_is_not_asked_for():
+def test_a_views_own_context_is_not_made_if_no_serializer_reads_it():
     view_class = type("View", (Carriers,), {"serializer_class": OtherParcel})
     assert described(view_class, "POST").body.kind == "object"
     assert "context" not in MADE
 
 
-def test_members_of_a_context_are_all_there_however_it_is_read():
+def test_every_way_to_read_a_context_gives_all_members():
     view = view_of(Carriers, "POST")
     Inspection(view, "POST")
     context = view.get_serializer_context()
@@ -95,7 +95,7 @@ def test_members_of_a_context_are_all_there_however_it_is_read():
 
 
 @pytest.mark.django_db
-def test_a_queryset_that_asks_the_database_is_described_without_a_query():
+def test_a_queryset_that_runs_queries_is_described_without_a_query():
     reached = []
 
     def count(execute, *args):
@@ -119,7 +119,7 @@ def test_a_queryset_that_asks_the_database_is_described_without_a_query():
     assert schema.findings == ()
 
 
-def test_fields_that_only_rest_framework_builds_are_built_once_for_all_views(monkeypatch):
+def test_stock_fields_are_built_once_for_all_views(monkeypatch):
     get_fields = serializers.Serializer.get_fields
 
     @functools.wraps(get_fields)
@@ -146,7 +146,7 @@ def test_fields_that_only_rest_framework_builds_are_built_once_for_all_views(mon
     assert MADE.count("Crate") == 1
 
 
-def test_fields_that_nothing_around_a_serializer_chooses_are_built_once_for_all_views():
+def test_get_fields_that_does_not_depend_on_the_view_runs_once_for_all_views():
     class Crate(serializers.Serializer):
         weight = serializers.IntegerField(default=1)
 
@@ -169,7 +169,7 @@ def test_fields_that_nothing_around_a_serializer_chooses_are_built_once_for_all_
     assert [field.required for field in patch.body.fields] == [False, False]
 
 
-def test_fields_that_a_view_chooses_are_built_for_each():
+def test_get_fields_that_depends_on_the_view_runs_for_each_view():
     class Crate(serializers.Serializer):
         weight = serializers.IntegerField()
         note = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Views whose parsers read no plain JSON."""
+"""Views whose parsers do not read plain JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LinesParser(BaseParser):
 
 
 class EnvelopeParser(JSONParser):
-    """Reads JSON documents of its own."""
+    """Reads JSON documents with a member data."""
 
     media_type = "application/vnd.own+json"
 
@@ -45,7 +45,7 @@ class Enveloped(generics.CreateAPIView):
     parser_classes = (EnvelopeParser,)
 
 
-def test_view_that_reads_no_json_takes_the_text_of_its_documents():
+def test_a_view_without_a_json_parser_takes_its_document_as_text():
     schema = described(Lines, "POST")
     words = "The request body: a document of text/lines. It holds name."
     assert schema.body.kind == "open"
@@ -55,7 +55,7 @@ def test_view_that_reads_no_json_takes_the_text_of_its_documents():
     ]
 
 
-def test_parser_that_refuses_plain_members_takes_documents():
+def test_a_parser_that_refuses_a_plain_object_takes_whole_documents():
     schema = described(Enveloped, "POST")
     words = "The request body: a document of application/vnd.own+json. It holds name."
     assert schema.body.kind == "open"
@@ -63,7 +63,7 @@ def test_parser_that_refuses_plain_members_takes_documents():
     assert "No data." in schema.findings[0].message
 
 
-def test_own_parser_that_takes_members_is_no_matter():
+def test_a_parser_of_its_own_media_type_that_reads_plain_objects_takes_arguments():
     class Own(EnvelopeParser):
         def parse(self, stream, media_type=None, parser_context=None):
             return JSONParser().parse(stream, media_type, parser_context)

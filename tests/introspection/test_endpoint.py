@@ -1,4 +1,4 @@
-"""Describing an endpoint: nothing a view does can make it fail."""
+"""Every view can be described, whatever raises in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.introspection.inspected import METHODS, by_name, describe, described,
 
 
 class UserSerializer(serializers.ModelSerializer):
-    """Everything of a user."""
+    """All fields of a user."""
 
     class Meta:
         model = User
@@ -34,7 +34,7 @@ class UserSerializer(serializers.ModelSerializer):
 
 
 class Users(viewsets.ModelViewSet):
-    """A viewset with everything."""
+    """A view set with filters."""
 
     queryset = User.objects.all()
     serializer_class = UserSerializer
@@ -47,7 +47,7 @@ class Users(viewsets.ModelViewSet):
     search_fields = ["username"]
 
 
-def test_plain_viewset_has_no_findings():
+def test_a_plain_viewset_has_no_findings():
     key = (PathKwarg("pk"),)
     found = {name: described(Users, action=name, path_kwargs=key).findings for name in METHODS}
     assert found == dict.fromkeys(METHODS, ())
@@ -83,14 +83,14 @@ UNLIKE = ["list", "retrieve", "update", "destroy"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
-def test_view_that_breaks_anywhere_is_still_described(kind):
+def test_a_view_that_raises_anywhere_is_described(kind):
     cases = list(product(FAILING, UNLIKE))
     found = {case: path_of_broken(kind, *case) for case in cases}
     assert found == {case: ["pk"] for case in cases}
 
 
 def path_of_broken(kind, attribute, action):
-    """Return the names in the described path of a view that breaks where it is asked for this."""
+    """Return the names of the path parameters of a view that raises when an attribute is read."""
     own = type("Own", (Users,), {})
     view = view_of(own, METHODS[action], action)
     vars(view).pop(attribute, None)
@@ -99,7 +99,7 @@ def path_of_broken(kind, attribute, action):
     return [parameter.name for parameter in schema.path]
 
 
-def test_serializer_that_breaks_is_still_described():
+def test_a_serializer_that_raises_is_a_finding():
     broken = property(fail)
     for name, value in {
         "fields": broken,
@@ -112,7 +112,7 @@ def test_serializer_that_breaks_is_still_described():
         assert "on purpose" in schema.findings[0].message, name
 
 
-def test_broken_filterset_leaves_the_other_backends():
+def test_a_wrong_filter_set_does_not_affect_the_other_backends():
     class Own(Users):
         filterset_fields = ["no_such_field"]
 
@@ -121,7 +121,7 @@ def test_broken_filterset_leaves_the_other_backends():
     assert "no_such_field" in schema.findings[0].message
 
 
-def test_view_that_needs_a_caller_says_where():
+def test_a_finding_names_the_line_that_needs_a_caller():
     class Own(Users):
         queryset = serializer_class = None
 
@@ -136,11 +136,11 @@ def test_view_that_needs_a_caller_says_where():
 
 
 @given(st.text())
-def test_any_method_is_described(method):
+def test_a_view_is_described_for_any_http_method(method):
     assert isinstance(describe(view_of(Users, "GET", "list"), method, {}), EndpointSchema)
 
 
-def test_texts_are_in_the_language_of_the_project():
+def test_help_texts_are_in_the_language_of_the_project():
     class Own(serializers.Serializer):
         name = serializers.CharField(help_text=gettext_lazy("Monday"))
 
@@ -166,7 +166,7 @@ HOOKS = {
 }
 
 
-def test_a_hook_that_fails_leaves_its_part_open_and_says_where():
+def test_a_describer_hook_that_raises_is_a_finding_and_its_part_is_open():
     for hook, (name, left) in HOOKS.items():
         own = type("Own", (Describer,), {hook: fail})
         inspection = Inspection(view_of(Users, "PUT", "update"), "PUT")

@@ -1,6 +1,6 @@
-"""Serializer fields: what the schema says, and that the field itself agrees."""
+"""Serializer fields: the schema of each, and whether the field accepts what the schema accepts."""
 
-# Tables read best in rows.
+# The tables have one case a line.
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ ABSENT = object()
 
 
 class Size(models.TextChoices):
-    """Choices whose labels say more than their values."""
+    """Choices whose labels differ from their values."""
 
     SMALL = "s", "Small"
     LARGE = "l", "Large"
 
 
 class Colour(Enum):
-    """An enumeration whose members are no strings."""
+    """An enum whose members are not strings."""
 
     RED = "red"
 
 
 @dataclass
 class Case:
-    """One field, its schemas, and values to hold them to.
+    """One field, its schemas, and values for both.
 
     Attributes:
         make: the field.
-        accepts: its portable input schema, descriptions left out.
-        represents: its output schema, descriptions left out.
-        taken: JSON values the field and the schema take.
-        refused: JSON values the field and the schema refuse.
-        given: Python values whose representation the output schema must take.
+        accepts: its portable input schema, without descriptions.
+        represents: its output schema, without descriptions.
+        taken: JSON values that the field and the schema accept.
+        refused: JSON values that the field and the schema refuse.
+        given: Python values whose representation is valid by the output schema.
     """
 
     make: Any
@@ -139,7 +139,7 @@ CLASSES = {
     for _, target in inspect.getmembers(module, inspect.isclass)
     if issubclass(target, fields.Field) and target.__module__.startswith("rest_framework.")
 }
-# Nothing is known of what these take or give, by their nature.
+# Fields that accept and represent values of any type.
 OPEN_INPUT = {
     fields.Field,
     fields.ModelField,
@@ -151,12 +151,12 @@ OPEN_INPUT = {
     relations.StringRelatedField,
     serializers.BaseSerializer,
 }
-# Stored values may be no choices.
+# A stored value may be missing in the choices.
 OPEN_OUTPUT = {*OPEN_INPUT, fields.ChoiceField, fields.FilePathField}
 OPEN_OUTPUT -= {relations.StringRelatedField}
 
 
-def test_every_class_is_described_or_known_to_be_open():
+def test_every_field_class_has_a_describer_or_is_known_to_be_open():
     described = {c: type(DescribedField(object.__new__(c)).describer) for c in CLASSES}
     for hook, are_open in (("get_input_schema", OPEN_INPUT), ("get_output_schema", OPEN_OUTPUT)):
         default = getattr(FieldDescriber, hook)
@@ -167,7 +167,7 @@ def input_schema(make):
     return write_portable(DescribedField(make).input_schema)
 
 
-def test_input_is_described():
+def test_input_schemas():
     found = {name: input_schema(case.make) for name, case in CASES.items()}
     for schema in found.values():
         assert_portable(schema)
@@ -175,7 +175,7 @@ def test_input_is_described():
     assert {name: bare(found[name]) for name in expected} == expected
 
 
-def test_output_is_described():
+def test_output_schemas():
     found = {name: DescribedField(case.make).output_schema for name, case in CASES.items()}
     for schema in found.values():
         Draft202012Validator.check_schema(schema)
@@ -183,7 +183,7 @@ def test_output_is_described():
     assert {name: bare(found[name]) for name in expected} == expected
 
 
-def test_field_and_schema_take_and_refuse_the_same():
+def test_the_field_and_its_schema_accept_and_refuse_the_same_values():
     found, expected = {}, {}
     for name, case in CASES.items():
         schema = Draft202012Validator(input_schema(case.make))
@@ -201,7 +201,7 @@ def is_read(make, value):
     return True
 
 
-def test_what_a_field_gives_fits_its_output_schema():
+def test_representations_are_valid_by_the_output_schema():
     for case in CASES.values():
         schema = Draft202012Validator(DescribedField(case.make).output_schema)
         for value in (*case.given, None):
@@ -209,10 +209,10 @@ def test_what_a_field_gives_fits_its_output_schema():
             schema.validate(json.loads(JSONRenderer().render([shown]))[0])
 
 
-# Words
+# Descriptions
 
 
-def test_words_of_the_input():
+def test_descriptions_of_the_input():
     said = [
         (f.CharField(help_text=gettext_lazy("What it is")), "What it is."),
         (f.CharField(help_text="<ul><li>Not &quot;a&quot;</li><li>Nor b</li></ul>"), 'Not "a" Nor b.'),
@@ -250,7 +250,7 @@ COUNTRIES += [("DE", "Germany"), ("FR", "France")]
 MANY = {"type": "string", "description": "One of 57 values, such as AA, AB, AC."}
 
 
-def test_more_than_fifty_choices_are_told_in_words():
+def test_more_than_fifty_choices_are_no_enum():
     for make, expected in (
         (f.ChoiceField(COUNTRIES), MANY),
         (f.MultipleChoiceField(choices=COUNTRIES), {"type": "array", "items": MANY}),
@@ -260,7 +260,7 @@ def test_more_than_fifty_choices_are_told_in_words():
         assert input_schema(make) == expected
 
 
-def test_of_many_choices_those_like_the_refused_value_are_accepted():
+def test_a_value_that_is_none_of_many_choices_is_answered_with_similar_ones():
     written = input_schema(f.ChoiceField(COUNTRIES))
     for received, words in (
         ("germany", "one of DE = Germany, …"),
@@ -271,17 +271,17 @@ def test_of_many_choices_those_like_the_refused_value_are_accepted():
         assert describe_accepted(written, received) == words
 
 
-def test_file_types_are_told():
+def test_the_description_of_a_file_names_its_extensions():
     make = f.FileField(validators=[validators.FileExtensionValidator(["pdf"])])
     assert "File types: pdf." in DescribedField(make).input_schema["description"]
 
 
-def test_bound_that_is_computed_is_not_stated():
+def test_a_computed_bound_is_not_in_the_schema():
     make = f.IntegerField(validators=[validators.MaxValueValidator(lambda: 2026)])
     assert DescribedField(make).input_schema == {"type": "integer"}
 
 
-def test_validator_of_a_project_is_not_read():
+def test_a_validator_of_the_projects_own_is_not_in_the_schema():
     class Lenient(validators.MaxValueValidator):
         def compare(self, value, limit):
             return False
@@ -294,7 +294,7 @@ def test_validator_of_a_project_is_not_read():
 # Defaults
 
 
-def test_default_is_told_if_it_is_plain_json_that_may_be_sent():
+def test_a_default_is_in_the_schema_if_it_is_valid_json_for_the_field():
     cases = [
         (f.CharField(default="a"), "a"),
         (f.BooleanField(default=False), False),
@@ -322,10 +322,10 @@ def test_default_is_told_if_it_is_plain_json_that_may_be_sent():
     json.dumps(schemas)
 
 
-# A project's own fields
+# Fields of a project
 
 
-def test_own_field_is_described_by_its_nearest_base():
+def test_a_subclass_is_described_by_its_nearest_base():
     class Percentage(f.IntegerField):
         pass
 
@@ -336,7 +336,7 @@ def test_own_field_is_described_by_its_nearest_base():
     assert DescribedField(Percentage()).output_schema == {"type": ["integer", "null"]}
 
 
-def test_field_that_gives_output_its_own_way_is_open():
+def test_a_field_that_overrides_to_representation_has_an_open_output():
     class Money(f.DecimalField):
         def to_representation(self, value):
             return {"amount": str(value), "currency": "EUR"}
@@ -347,7 +347,7 @@ def test_field_that_gives_output_its_own_way_is_open():
 
 
 class Money(f.Field):
-    """Takes and gives an object, by methods of its own."""
+    """Reads and writes an object."""
 
     def to_internal_value(self, data):
         return data["amount"]
@@ -357,7 +357,7 @@ class Money(f.Field):
 
 
 class Price(Money):
-    """Takes anything."""
+    """Accepts any value."""
 
     def to_internal_value(self, data):
         return data
@@ -372,7 +372,7 @@ class MoneyDescriber(FieldDescriber):
     get_output_schema = get_input_schema
 
 
-def test_describer_of_a_project_describes_its_field_class():
+def test_a_describer_of_a_project_describes_its_field():
     schema = DescribedField(Money(help_text="What it costs.")).input_schema
     assert bare(schema) == MoneyDescriber.get_input_schema(None)
     assert schema["description"] == "What it costs."
@@ -380,7 +380,7 @@ def test_describer_of_a_project_describes_its_field_class():
 
 
 class Share(f.DecimalField):
-    """Reads a number with a sign of per cent."""
+    """Reads a number with a per cent sign."""
 
     def to_internal_value(self, data):
         return super().to_internal_value(str(data).removesuffix("%"))
@@ -393,32 +393,32 @@ class ShareDescriber(DecimalDescriber):
         return explain(super().get_input_schema(), "May end in %")
 
 
-def test_describer_adds_to_that_of_rest_frameworks_field():
+def test_a_describer_may_add_to_that_of_its_base():
     schema = DescribedField(Share(max_digits=3, decimal_places=0, max_value=100)).input_schema
     words = "Decimal number. At most 3 digits, 0 decimal places. May end in %. At most 100."
     assert schema == {"type": "string", "description": words}
 
 
-def test_subclass_that_reads_input_its_own_way_is_meant_to_be_what_its_describer_says():
+def test_a_subclass_that_overrides_the_conversion_is_described_in_words_of_the_describer():
     words = "Meant to be an object with amount."
     assert DescribedField(Price()).input_schema == {"description": words}
     assert DescribedField(Price()).output_schema["type"] == ["object", "null"]
 
 
-# Fields that need something of their own
+# Fields whose schema needs more than the field
 
 
-def test_file_path_is_one_of_the_files(tmp_path):
+def test_a_file_path_is_an_enum_of_the_files(tmp_path):
     (tmp_path / "a.txt").touch()
     schema = input_schema(f.FilePathField(str(tmp_path)))
     assert bare(schema) == {"type": "string", "enum": [str(tmp_path / "a.txt")]}
 
 
-def test_image_is_described_as_a_file():
+def test_the_output_of_an_image_is_a_url():
     assert DescribedField(f.ImageField()).output_schema == NULL_TEXT
 
 
-def test_project_settings_decide_how_decimals_travel():
+def test_coerce_decimal_to_string_decides_the_type_of_decimals():
     made = f.DecimalField(max_digits=3, decimal_places=1)
     with override_settings(REST_FRAMEWORK={"COERCE_DECIMAL_TO_STRING": False}):
         assert DescribedField(made).input_schema["type"] == "number"

@@ -1,4 +1,4 @@
-"""Bodies that a handler changes before its serializer reads them."""
+"""Bodies that a handler completes before its serializer reads them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Hosts(generics.CreateAPIView):
     serializer_class = Host
 
 
-class AsItIs(Hosts):
+class Unchanged(Hosts):
     def post(self, request, pk):
         if "name" in request.data:
             return Response(list(request.data.items()))
@@ -67,14 +67,14 @@ def required(view, **where) -> set[str]:
     return {field.name for field in described(view, "POST", **where).body.fields if field.required}
 
 
-def test_a_body_that_is_left_as_it_is_is_required_as_the_serializer_does():
-    assert required(AsItIs) == {"name", "inventory"}
+def test_a_body_that_the_handler_does_not_change_has_the_serializers_required_fields():
+    assert required(Unchanged) == {"name", "inventory"}
 
 
 CHANGING = [InAVariable, ByKey, InADisplay, InACopyWithMore, ByOwnSerializer, AtTimes]
 
 
-def test_nothing_is_required_of_a_body_that_the_handler_may_change(subtests):
+def test_nothing_is_required_in_a_body_that_the_handler_may_complete(subtests):
     for view in CHANGING:
         with subtests.test(view=view):
             fields = described(view, "POST").body.fields
@@ -85,7 +85,7 @@ def test_nothing_is_required_of_a_body_that_the_handler_may_change(subtests):
 
 
 class Reserving(viewsets.GenericViewSet):
-    """Reads its body by itself, beside a serializer that is there to tell of it."""
+    """Reads the body without its serializer, which is only for descriptions."""
 
     @action(detail=False, methods=["post"], serializer_class=Host)
     def by_keys(self, request):
@@ -100,11 +100,11 @@ def reserve(body):
     return Host(data=body).is_valid()
 
 
-def test_nothing_is_required_where_the_handler_asks_for_some_keys_alone():
+def test_nothing_is_required_if_the_handler_reads_single_keys():
     view = type("View", (Reserving,), {"serializer_class": Host})
     assert required(view, action="by_keys") == set()
 
 
-def test_members_are_required_where_somebody_else_sees_the_whole_body():
+def test_fields_are_required_if_the_handler_passes_on_the_whole_body():
     view = type("View", (Reserving,), {"serializer_class": Host})
     assert required(view, action="as_a_whole") == {"name", "inventory"}

@@ -1,4 +1,4 @@
-"""Query parameters of filter backends: django-filter, search, ordering, unknown ones."""
+"""Query parameters of filter backends: django-filter, search, ordering, and other backends."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RangeOfNumbers(django_filters.BaseRangeFilter, django_filters.NumberFilter
 
 
 class Spelled(forms.IntegerField):
-    """A form field that reads numbers its own way."""
+    """A form field with its own conversion."""
 
     def to_python(self, value):
         return {"one": 1}.get(value)
@@ -160,19 +160,19 @@ def filtered():
     )
 
 
-def test_every_filter_is_described(filtered):
+def test_every_filter_is_a_parameter(filtered):
     assert set(by_name(filtered.query)) == set(EXPECTED)
     assert filtered.findings == ()
 
 
-def test_filter_is_described(filtered):
+def test_the_schema_of_each_filter(filtered):
     for name in EXPECTED:
         parameter = by_name(filtered.query)[name]
         assert (bare(parameter.schema), parameter.multiple) == EXPECTED[name]
         assert parameter.required == (name == "char")
 
 
-def test_filter_is_put_in_words(filtered):
+def test_the_description_of_each_filter(filtered):
     cases = [
         ("char", "Part of it."),
         ("choice", "s = Small."),
@@ -188,7 +188,7 @@ def test_filter_is_put_in_words(filtered):
     assert found == [words for _, words in cases]
 
 
-def test_filterset_made_only_with_a_caller_is_described_by_its_class():
+def test_a_filter_set_that_needs_a_caller_is_described_by_its_class():
     class Picky(django_filters.FilterSet):
         name = django_filters.NumberFilter("username")
 
@@ -202,7 +202,7 @@ def test_filterset_made_only_with_a_caller_is_described_by_its_class():
     assert "tenant" in schema.findings[0].message
 
 
-def test_a_backend_that_makes_its_filterset_in_its_own_way_is_asked_for_it():
+def test_get_filterset_of_the_backend_is_used():
     class OwnKeys(django_filters.DjangoFilterBackend):
         def get_filterset_kwargs(self, request, queryset, view):
             return {**super().get_filterset_kwargs(request, queryset, view), "filter_keys": []}
@@ -221,7 +221,7 @@ def test_a_backend_that_makes_its_filterset_in_its_own_way_is_asked_for_it():
     assert (schemas(schema.query), schema.findings) == ({"age": NUMBER}, ())
 
 
-def test_broken_filter_spoils_no_other():
+def test_a_filter_that_raises_does_not_affect_the_others():
     class Broken(django_filters.Filter):
         @property
         def field(self):
@@ -238,7 +238,7 @@ def test_broken_filter_spoils_no_other():
     assert "'bad'" in schema.findings[0].remedy
 
 
-def test_broken_backend_spoils_no_other():
+def test_a_backend_that_raises_does_not_affect_the_others():
     class Broken(filters.BaseFilterBackend):
         def get_schema_operation_parameters(self, view):
             raise KeyError("tenant")
@@ -249,7 +249,7 @@ def test_broken_backend_spoils_no_other():
     assert len(schema.findings) == 1
 
 
-def test_search_says_where_it_searches():
+def test_search_names_its_fields():
     view = users(filters.SearchFilter, search_fields=["^username", "groups__name"])
     parameter = by_name(described(view, action="list").query)["search"]
     assert parameter.schema == {
@@ -258,7 +258,7 @@ def test_search_says_where_it_searches():
     }
 
 
-def test_a_filter_without_fields_is_not_offered(subtests):
+def test_search_and_ordering_without_fields_are_not_offered(subtests):
     for backend in [filters.SearchFilter, filters.OrderingFilter]:
         with subtests.test(backend=backend):
             assert described(users(backend, ordering_fields=[]), action="list").query == ()
@@ -278,7 +278,7 @@ def test_ordering_takes_several_terms(subtests):
             assert parameter.multiple == "comma"
 
 
-def test_choices_of_an_order_are_a_pattern_where_each_goes_both_ways(subtests):
+def test_ordering_choices_are_a_pattern_if_each_has_both_directions(subtests):
     for choices, schema in [
         ([("a", "A"), ("-a", "A"), ("b.c", "B"), ("-b.c", "B")], {"pattern": r"^-?(a|b\.c)$"}),
         ([("-a", "Newest"), ("a", "Oldest"), ("b", "B")], {"enum": ["-a", "a", "b"]}),
@@ -289,13 +289,13 @@ def test_choices_of_an_order_are_a_pattern_where_each_goes_both_ways(subtests):
             assert parameter.schema["items"] == {**TEXT, **schema}
 
 
-def test_default_ordering_is_told():
+def test_the_default_ordering_is_in_the_description():
     view = users(filters.OrderingFilter, ordering_fields=["id"], ordering="-id")
     words = by_name(described(view, action="list").query)["ordering"].schema["description"]
     assert words == "Default: -id."
 
 
-def test_ordering_read_its_own_way_takes_any_term():
+def test_an_overridden_ordering_that_does_not_read_the_query_takes_any_term():
     class Nulls(filters.OrderingFilter):
         def get_ordering(self, request, queryset, view):
             return ["id"]
@@ -304,7 +304,7 @@ def test_ordering_read_its_own_way_takes_any_term():
     assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
 
 
-def test_ordering_that_reads_the_query_itself_beside_rest_framework_takes_any_term():
+def test_an_overridden_ordering_that_reads_the_query_takes_any_term():
     class Aliases(filters.OrderingFilter):
         def get_ordering(self, request, queryset, view):
             if request.query_params.get("ordering") == "name":
@@ -316,20 +316,20 @@ def test_ordering_that_reads_the_query_itself_beside_rest_framework_takes_any_te
 
 
 class SortedUsers(django_filters.FilterSet):
-    """Adds its filter to sort by as it is made, so that no field has its name."""
+    """Adds an ordering filter in __init__, whose name is no field."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.filters["sort"] = django_filters.OrderingFilter(fields=["username"])
 
 
-def test_a_filter_to_sort_by_that_reads_no_field_keeps_its_values():
+def test_an_ordering_filter_that_is_added_later_keeps_its_terms():
     view = users(django_filters.DjangoFilterBackend, filterset_class=SortedUsers)
     (sort,) = described(view, action="list").query
     assert sort.schema["items"] == {"type": "string", "pattern": "^-?(username)$"}
 
 
-def test_backend_that_declares_its_parameters_is_believed():
+def test_get_schema_operation_parameters_of_a_backend_is_used():
     class Fields(filters.BaseFilterBackend):
         def get_schema_operation_parameters(self, view):
             return [
@@ -357,7 +357,7 @@ def test_backend_that_declares_its_parameters_is_believed():
     assert "X-Tenant" not in found
 
 
-def test_a_backend_of_filter_sets_that_declares_its_parameters_is_believed():
+def test_get_schema_operation_parameters_of_a_filter_set_backend_is_used():
     class Declaring(django_filters.DjangoFilterBackend):
         def get_schema_operation_parameters(self, view):
             return [{"name": "where", "in": "query", "schema": {"type": "string"}}]
@@ -366,7 +366,7 @@ def test_a_backend_of_filter_sets_that_declares_its_parameters_is_believed():
     assert schemas(described(view, action="list").query) == {"where": TEXT}
 
 
-def test_parameter_of_two_backends_is_told_once():
+def test_a_parameter_of_two_backends_is_offered_once():
     class More(filters.SearchFilter):
         pass
 
@@ -374,7 +374,7 @@ def test_parameter_of_two_backends_is_told_once():
     assert len(described(view, action="list").query) == 1
 
 
-# Where filters apply
+# Actions that filter
 
 
 class Acting(users(filters.SearchFilter, search_fields=["username"])):
@@ -400,7 +400,7 @@ class Acting(users(filters.SearchFilter, search_fields=["username"])):
         return Response(self.get_object().pk)
 
 
-def test_filters_are_offered_where_they_apply(subtests):
+def test_filters_are_offered_for_actions_that_filter(subtests):
     for method, name, offered in [
         ("GET", "list", True),
         ("GET", "filtered", True),
@@ -417,7 +417,7 @@ def test_filters_are_offered_where_they_apply(subtests):
             assert bool(described(Acting, method, name).query) == offered
 
 
-def test_list_written_anew_without_filters_offers_none():
+def test_an_overridden_list_without_filters_offers_none():
     class Own(Acting):
         def list(self, request):
             return Response([])
@@ -425,8 +425,8 @@ def test_list_written_anew_without_filters_offers_none():
     assert described(Own, action="list").query == ()
 
 
-def test_inherited_handler_that_a_decorator_isolates_offers_them():
-    """The copy that belongs to the subclass still goes on after the class that wrote it."""
+def test_filters_of_an_inherited_handler_are_offered_after_extend_schema_view():
+    """The decorator copies the handler to the subclass; super() starts at its first class."""
 
     class Exporting:
         def get(self, request, *args, **kwargs):
@@ -440,14 +440,14 @@ def test_inherited_handler_that_a_decorator_isolates_offers_them():
     assert [parameter.name for parameter in described(View, "GET").query] == ["search"]
 
 
-def test_list_without_readable_source_offers_them():
+def test_a_list_without_readable_source_offers_filters():
     namespace = {"Acting": Acting}
     exec("class Own(Acting):\n    def list(self, request):\n        return None", namespace)
     assert len(described(namespace["Own"], action="list").query) == 1
 
 
 class ProductFilters(django_filters.FilterSet):
-    """Filters with words of their own, and others of model fields with help texts."""
+    """Filters with labels and help texts, and filters of model fields with help texts."""
 
     named = django_filters.CharFilter("sku", help_text="The number on the box.")
     sku_range = django_filters.RangeFilter("stock", label="sku range")
@@ -466,25 +466,25 @@ def words_of(model, filterset_class) -> dict[str, str]:
     return {name: p.schema.get("description", "") for name, p in found.items()}
 
 
-def test_the_help_text_of_the_model_field_speaks_for_a_filter_without_words():
+def test_a_filter_without_a_help_text_has_that_of_the_model_field():
     words = words_of(Product, ProductFilters)
     assert words["sku"] == "Stock number: three letters, a hyphen and four digits."
     assert words["stock"] == "Pieces in the warehouse."
     assert words["sku_range_min"] == words["sku_range_max"] == "Pieces in the warehouse."
-    # A label that says more, and words of the filter's own, come first.
+    # The filter's own label or help text comes first.
     assert words["stock__gte"] == "This or more."
     assert words["named"] == "The number on the box."
     assert words["slug"] == ""
 
 
-def test_label_and_help_text_of_values_in_use_are_told():
+def test_all_values_filters_have_their_label_or_help_text():
     words = words_of(Product, ProductFilters)
     assert words["labelled"] == "What the box says. One of the values in use."
     assert words["helped"] == "The number of the box. One of the values in use."
 
 
 class OfCaller(django_filters.FilterSet):
-    """A relation whose rows depend on who asks, so that only the model tells of it."""
+    """A relation whose rows depend on the caller."""
 
     group = django_filters.ModelChoiceFilter(
         field_name="groups",
@@ -497,7 +497,7 @@ class OfCaller(django_filters.FilterSet):
         fields = ["group"]
 
 
-def test_the_label_of_a_relation_that_needs_a_caller_is_told():
+def test_a_relation_that_needs_a_caller_has_its_label():
     words = words_of(User, OfCaller)
     assert words["group"].startswith("Team of the user")
 
@@ -509,7 +509,7 @@ class Members(django_filters.FilterSet):
 
 
 @pytest.mark.django_db
-def test_filter_that_refuses_every_value_is_taken_but_not_listed():
+def test_a_filter_that_refuses_every_value_is_accepted_and_not_listed():
     own = users(django_filters.DjangoFilterBackend, filterset_class=Members)
     listed = {
         name: each.listed for name, each in by_name(described(own, action="list").query).items()
@@ -521,24 +521,24 @@ def test_filter_that_refuses_every_value_is_taken_but_not_listed():
 
 class ListOfGroups(django_filters.ModelMultipleChoiceFilter):
     class field_class(forms.ModelMultipleChoiceField):
-        """Takes one value too."""
+        """Accepts one value as well."""
 
         def clean(self, value):
             return super().clean([value])
 
 
 class InGroups(django_filters.BaseInFilter, ListOfGroups):
-    """The keys of groups, parted by commas."""
+    """The keys of groups, separated by commas."""
 
 
-class Mended(django_filters.FilterSet):
+class Repaired(django_filters.FilterSet):
     within = InGroups(field_name="groups", queryset=Group.objects.all())
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_filter_of_commas_whose_own_form_field_takes_one_value_is_listed():
-    own = users(django_filters.DjangoFilterBackend, filterset_class=Mended)
+def test_an_in_filter_whose_form_field_accepts_one_value_is_listed():
+    own = users(django_filters.DjangoFilterBackend, filterset_class=Repaired)
     assert by_name(described(own, action="list").query)["within"].listed
     group = Group.objects.create(name="a")
-    assert Mended({"within": str(group.pk)}, User.objects.all()).is_valid()
+    assert Repaired({"within": str(group.pk)}, User.objects.all()).is_valid()

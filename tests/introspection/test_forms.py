@@ -1,4 +1,4 @@
-"""Patterns of dates, numbers and addresses: what REST framework reads, as people write it."""
+"""Patterns of dates, numbers and addresses against what REST framework's fields read."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ def pattern_of(field: Any) -> str:
     return pattern
 
 
-def test_what_people_write_is_taken_by_field_and_pattern(subtests):
+def test_common_notations_are_accepted_by_the_field_and_its_pattern(subtests):
     for field, text in [(field, text) for field, texts, _ in FIELDS.values() for text in texts]:
         with subtests.test(field=field, text=text):
             field.run_validation(text)
             assert re.search(pattern_of(field), text)
 
 
-def test_what_no_field_reads_is_refused_by_field_and_pattern(subtests):
+def test_wrong_values_are_refused_by_the_field_and_its_pattern(subtests):
     for field, text in [(field, text) for field, _, texts in FIELDS.values() for text in texts]:
         with subtests.test(field=field, text=text):
             with pytest.raises(s.ValidationError):
@@ -113,10 +113,10 @@ def test_what_no_field_reads_is_refused_by_field_and_pattern(subtests):
             assert not re.search(pattern_of(field), text)
 
 
-# Some have a pattern of their shape alone.
+# The patterns of these fields are not exact.
 SHAPES = ("ipv6", "either")
 EXACT = {name: FIELDS[name][0] for name in FIELDS if name not in SHAPES}
-# What no pattern of a fair length says.
+# Conditions that would make a pattern too long.
 IMPOSSIBLE_DAY = re.compile(r"0000-|-0?2-(29|30|31)|-(0?[469]|11)-31")
 LONG_LABEL = re.compile(r"[^.]{64}")
 LONG_HOST = re.compile(r"[a-z\d.-]{254}", re.IGNORECASE)
@@ -125,20 +125,20 @@ PUNYCODE_OF_PARTS = re.compile(r"xn--[a-z\d]*-")
 
 @functools.cache
 def fitting(name: str) -> st.SearchStrategy[str]:
-    """Return a strategy for the texts of ASCII that fit the pattern of a field."""
+    """Return a strategy for the ASCII texts that match the pattern of a field."""
     pattern = re.compile(pattern_of(EXACT[name]), re.ASCII)
     return st.from_regex(pattern, alphabet=st.characters(codec="ascii"))
 
 
-# Django's validator counts, which a pattern of two parts cannot.
+# Django's validator limits the length, which a pattern of two parts cannot.
 LONGEST_EMAIL = 320
 
 
-# Texts of long patterns take their time to be made.
+# To make texts for long patterns takes long.
 @settings(max_examples=max(5, settings.default.max_examples // 3))
 @pytest.mark.parametrize("name", EXACT)
 @given(data=st.data())
-def test_whatever_fits_a_pattern_is_read(name, data):
+def test_texts_that_match_the_pattern_are_accepted_by_the_field(name, data):
     text = data.draw(fitting(name))
     assume(not text.endswith("\n") and text.isprintable())
     assume(not IMPOSSIBLE_DAY.search(text) and not LONG_LABEL.search(text))
@@ -171,8 +171,8 @@ def iso(span: timedelta) -> str:
 
 @pytest.mark.parametrize("name", WRITTEN)
 @given(data=st.data())
-def test_whatever_a_field_reads_fits_its_pattern(name, data):
-    """Of generated dates, times, durations, mailboxes and URLs, not written to fit the pattern."""
+def test_texts_that_the_field_accepts_match_its_pattern(name, data):
+    """The dates, times, durations, addresses and URLs are generated without the pattern."""
     field, text = FIELDS[name][0], data.draw(WRITTEN[name])
     try:
         field.run_validation(text)
@@ -181,7 +181,7 @@ def test_whatever_a_field_reads_fits_its_pattern(name, data):
     assert re.search(pattern_of(field), text)
 
 
-def test_a_date_that_may_have_other_formats_has_no_pattern():
+def test_a_date_with_other_input_formats_has_no_pattern():
     written = write_portable(
         DescribedField(s.DateField(input_formats=["iso-8601", "%d.%m.%Y"])).input_schema
     )
@@ -193,14 +193,14 @@ def test_every_pattern_is_ecmascript():
     assert [pattern for pattern in patterns if not is_ecmascript(pattern)] == []
 
 
-def test_a_blank_text_fits_where_the_field_takes_one():
+def test_a_blank_text_matches_if_allow_blank():
     field = s.EmailField(allow_blank=True)
     field.run_validation("")
     assert re.search(pattern_of(field), "")
     assert not re.search(pattern_of(field), "amara")
 
 
-def test_a_field_that_reads_in_its_own_way_has_no_pattern():
+def test_a_field_that_overrides_the_conversion_has_no_pattern():
     class Loose(s.DecimalField):
         def to_internal_value(self, data):
             return super().to_internal_value(str(data).removesuffix("%"))
@@ -209,19 +209,19 @@ def test_a_field_that_reads_in_its_own_way_has_no_pattern():
     assert "pattern" not in written
 
 
-def test_digits_of_a_language_have_no_pattern():
+def test_a_localized_decimal_has_no_pattern():
     written = write_portable(DescribedField(s.DecimalField(5, 2, localize=True)).input_schema)
     assert "pattern" not in written
 
 
-def test_a_pattern_of_the_project_counts_before_that_of_the_kind():
+def test_the_pattern_of_a_validator_replaces_that_of_the_field():
     from django.core.validators import RegexValidator
 
     field = s.EmailField(validators=[RegexValidator(r"@example\.com$")])
     assert pattern_of(field) == r"@example\.com$"
 
 
-def test_ids_are_sent_as_they_are_given(subtests):
+def test_a_uuid_matches_in_each_output_format(subtests):
     for name in ["hex", "hex_verbose"]:
         with subtests.test(name=name):
             field = s.UUIDField(format=name)
@@ -230,7 +230,7 @@ def test_ids_are_sent_as_they_are_given(subtests):
             )
 
 
-def test_kinds_that_people_declare_have_words_alone():
+def test_a_declared_format_becomes_words_without_a_pattern():
     written = write_portable({"type": "string", "format": "time"})
     assert written == {"type": "string", "description": "Time, hh:mm[:ss]."}
     assert "time" in PATTERNS

@@ -1,4 +1,4 @@
-"""What many views inherit is read once, and each further view costs little."""
+"""Source that many views inherit is read once, and each further view costs little."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from drf_mcp.introspection.source import queries, trees
 from tests.introspection.inspected import METHODS, by_name, described
 
-# Of describing one action of a viewset that inherits everything and checking the schema: 7,060 as
-# measured, and 17,400 where each class read the mixins anew.
+# To describe one action of a view set that inherits everything, and to check its schema, takes
+# 7,060 calls; it took 17,400 when the mixins were read again for each class.
 MOST_CALLS = 8_500
 
 
@@ -25,7 +25,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 
 class Narrowed:
-    """Reads parameters of the query, one of them by a name that the class holds."""
+    """Reads query parameters, one by a name in a class attribute."""
 
     archived_param = "archived"
 
@@ -41,7 +41,7 @@ class Narrowed:
 
 
 class Audited:
-    """Reads members of the body beside the serializer."""
+    """Reads a key of the body that is no field."""
 
     def perform_create(self, serializer):
         serializer.save()
@@ -100,7 +100,7 @@ def walked(monkeypatch):
 
 
 @pytest.mark.slow
-def test_further_views_walk_no_source_of_what_they_inherit(walked):
+def test_further_views_walk_no_inherited_source(walked):
     describe_all(make_viewsets(2))
     walked.clear()
     describe_all(make_viewsets(50))  # 300 tools
@@ -114,7 +114,7 @@ def test_a_further_tool_costs_a_bounded_number_of_calls():
     assert count_calls(lambda: describe_all(classes)) < MOST_CALLS * 5 * len(METHODS)
 
 
-def test_a_class_with_another_value_reads_another_name():
+def test_a_class_with_another_name_in_its_attribute_reads_this_parameter():
     describe_all(make_viewsets(1))
 
     class Other(Base):
@@ -125,7 +125,7 @@ def test_a_class_with_another_value_reads_another_name():
     assert "archived" in by_name(described(Base, "GET", "list").query)
 
 
-def test_a_class_with_another_method_reads_what_that_reads():
+def test_a_class_with_another_method_reads_the_parameters_of_this_method():
     describe_all(make_viewsets(1))
 
     class Other(Base):
@@ -138,8 +138,8 @@ def test_a_class_with_another_method_reads_what_that_reads():
     assert "region" in by_name(described(Base, "GET", "list").query)
 
 
-def test_a_class_that_adds_data_alone_reads_what_its_parent_reads(monkeypatch):
-    """Without following any function of the frameworks anew."""
+def test_a_class_that_adds_no_method_reads_the_parameters_of_its_parent(monkeypatch):
+    """No function is followed again for it."""
     describe_all(make_viewsets(1))
     followed = []
     follow = queries.ClassReader.follow
@@ -152,13 +152,13 @@ def test_a_class_that_adds_data_alone_reads_what_its_parent_reads(monkeypatch):
     assert followed == []
 
 
-def test_data_in_the_place_of_a_method_reads_nothing_of_it():
+def test_an_attribute_that_replaces_a_method_reads_nothing():
     describe_all(make_viewsets(1))
     hidden = type("Hidden", (Base,), {"narrow": None})
     assert "region" not in by_name(described(hidden, "GET", "list").query)
 
 
-def test_a_method_in_the_place_of_data_is_read():
+def test_a_property_that_replaces_an_attribute_is_read():
     describe_all(make_viewsets(1))
 
     class Own(Base):
@@ -169,7 +169,7 @@ def test_a_method_in_the_place_of_data_is_read():
     assert "called" in by_name(described(Own, "GET", "list").query)
 
 
-def test_a_method_that_becomes_static_takes_its_arguments_elsewhere():
+def test_a_static_method_that_replaces_a_method_is_read():
     class Reading:
         def get_queryset(self):
             self.note("page_of", self.request)
@@ -191,7 +191,7 @@ def test_a_method_that_becomes_static_takes_its_arguments_elsewhere():
     assert "page_of" in by_name(described(Unbound, "GET", "list").query)
 
 
-def test_functions_with_one_code_and_other_closures_are_told_apart():
+def test_functions_with_the_same_code_and_different_closures_are_read_apart():
     def make(serializer_class):
         def handle(self, request):
             return Response(serializer_class(data=request.data).initial_data)

@@ -1,4 +1,4 @@
-"""Keys of a body that are read beside the fields of a serializer."""
+"""Keys of a body that are read besides the fields of a serializer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PriceField(serializers.DecimalField):
 
 
 class Priced(serializers.Serializer):
-    """A price whose currency has a field that is only read."""
+    """A price, and its currency as a read-only field."""
 
     price = PriceField(max_digits=5, decimal_places=2)
     price_currency = serializers.CharField(read_only=True)
@@ -35,7 +35,7 @@ class Confirmed(serializers.Serializer):
 
 
 class Older(serializers.Serializer):
-    """Takes the names of an older version."""
+    """Also accepts keys of an older version."""
 
     name = serializers.CharField()
 
@@ -48,7 +48,7 @@ class Older(serializers.Serializer):
 
 
 class Validated(serializers.Serializer):
-    """Reads what its fields made of what was sent."""
+    """Reads validated values."""
 
     name = serializers.CharField(source="title")
 
@@ -63,7 +63,7 @@ class Create(generics.CreateAPIView):
 
 
 class Notifying(Create):
-    """Reads keys of its own beside its serializer."""
+    """Reads keys of the body besides its serializer."""
 
     serializer_class = Validated
 
@@ -78,7 +78,7 @@ def names(serializer_class, view=Create):
     return {name: field.required for name, field in fields.items()}
 
 
-def test_a_field_that_reads_the_body_itself_is_a_finding():
+def test_a_field_that_reads_other_keys_is_a_finding():
     schema = described(type("View", (Create,), {"serializer_class": Priced}), "POST")
     assert set(by_name(schema.body.fields)) == {"price"}
     assert [(each.message, each.remedy) for each in schema.findings] == [
@@ -89,7 +89,7 @@ def test_a_field_that_reads_the_body_itself_is_a_finding():
     ]
 
 
-def test_keys_of_the_initial_data_are_members():
+def test_keys_of_initial_data_are_arguments():
     assert names(Confirmed) == {"name": True, "uid": False, "token": False, "why": False}
     fields = by_name(described(Create, "POST").body.fields)
     assert fields["uid"].schema == {
@@ -97,19 +97,19 @@ def test_keys_of_the_initial_data_are_members():
     }
 
 
-def test_keys_that_an_own_conversion_reads_are_members():
+def test_keys_that_to_internal_value_reads_are_arguments():
     assert set(names(Older)) == {"name", "title", "colour", "size"}
 
 
-def test_keys_of_what_was_validated_are_none():
+def test_keys_of_validated_data_are_no_arguments():
     assert names(Validated) == {"name": True}
 
 
-def test_keys_that_the_handler_reads_itself_are_members():
+def test_keys_that_the_handler_reads_are_arguments():
     assert names(Validated, Notifying) == {"name": True, "notify": False, "by": False}
 
 
-def test_an_open_body_names_the_keys_that_the_handler_reads():
+def test_the_description_of_an_open_body_names_the_keys_that_the_handler_reads():
     class Own(generics.GenericAPIView):
         def post(self, request):
             return Response(request.data["reason"], request.data.get("status"))
@@ -119,7 +119,7 @@ def test_an_open_body_names_the_keys_that_the_handler_reads():
     assert (body.kind, body.schema) == ("open", {"description": words})
 
 
-def test_keys_of_a_variable_that_is_the_body_are_members():
+def test_keys_of_a_variable_that_holds_the_body_are_arguments():
     class Renamed(Create):
         def perform_create(self, serializer):
             sent = self.request.data
@@ -131,7 +131,7 @@ def test_keys_of_a_variable_that_is_the_body_are_members():
     assert set(names(Validated, Renamed)) == {"name", "colour", "size", "by"}
 
 
-def test_keys_of_a_variable_that_is_the_body_at_times_are_none():
+def test_keys_of_a_variable_that_may_hold_something_else_are_no_arguments():
     class Either(Create):
         def perform_create(self, serializer):
             found = self.request.data
@@ -148,7 +148,7 @@ class Scanned(views.APIView):
         return Response([request.FILES["scan"].name, request.data.get("title")])
 
 
-def test_files_that_the_handler_asks_for_are_members():
+def test_files_that_the_handler_reads_by_name_are_arguments():
     body = described(Scanned, "POST").body
     fields = by_name(body.fields)
     assert (body.kind, set(fields)) == ("object", {"scan", "title"})
@@ -157,7 +157,7 @@ def test_files_that_the_handler_asks_for_are_members():
     assert not described(Scanned, "POST").findings
 
 
-def test_a_body_that_is_handed_on_beside_files_is_open():
+def test_a_body_with_files_that_is_passed_on_is_open():
     class HandsOn(Scanned):
         def post(self, request):
             return Response([request.FILES["scan"].name, list(request.data)])

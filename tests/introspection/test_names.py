@@ -12,7 +12,7 @@ from drf_mcp.introspection.names import make_portable_name
 PORTABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
 
 
-def test_name_becomes_portable(subtests):
+def test_a_name_becomes_portable(subtests):
     for name, portable in [
         ("price__gte", "price__gte"),
         ("id_", "id_"),
@@ -35,11 +35,11 @@ def test_any_name_becomes_portable(name):
 
 
 @given(st.from_regex(PORTABLE, fullmatch=True).filter(lambda name: "\n" not in name))
-def test_portable_name_stays_as_it_is(name):
+def test_a_portable_name_does_not_change(name):
     assert make_portable_name(name) == name
 
 
-def test_long_names_that_start_alike_stay_apart():
+def test_long_names_with_the_same_beginning_stay_different():
     first, second = make_portable_name("x" * 80 + "1"), make_portable_name("x" * 80 + "2")
     assert first != second
     assert len(first) == len(second) == 64

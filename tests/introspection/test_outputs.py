@@ -1,4 +1,4 @@
-"""Answers: told where only stock code makes them, open everywhere else."""
+"""Output schemas: described if only REST framework's code makes the answer, else open."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 
 class Groups(viewsets.ModelViewSet):
-    """Nothing but stock code."""
+    """Only REST framework's code."""
 
     queryset = Group.objects.all()
     serializer_class = GroupSerializer
@@ -38,7 +38,7 @@ class Groups(viewsets.ModelViewSet):
 
 
 def groups(**attributes):
-    """Return the viewset with attributes of a project's own."""
+    """Return a subclass with other attributes."""
     return type("OwnGroups", (Groups,), attributes)
 
 
@@ -48,7 +48,7 @@ GROUP = {
 }
 
 
-def test_stock_action_answers_by_its_serializer(subtests):
+def test_a_stock_action_has_the_schema_of_its_serializer(subtests):
     for name, expected in [
         ("list", {"type": "array", "items": GROUP}),
         ("retrieve", GROUP),
@@ -61,11 +61,11 @@ def test_stock_action_answers_by_its_serializer(subtests):
             assert bare(described(Groups, action=name).output) == expected
 
 
-def test_extra_action_may_answer_anything():
+def test_an_extra_action_is_open():
     assert described(Groups, "GET", "names").output == {}
 
 
-def test_stock_generic_view_answers_by_its_serializer(subtests):
+def test_a_stock_generic_view_has_the_schema_of_its_serializer(subtests):
     for view, method, expected in [
         (generics.RetrieveUpdateDestroyAPIView, "GET", GROUP),
         (generics.RetrieveUpdateDestroyAPIView, "PATCH", GROUP),
@@ -83,20 +83,20 @@ def test_stock_generic_view_answers_by_its_serializer(subtests):
 
 
 class Wrapping(renderers.JSONRenderer):
-    """A renderer that wraps."""
+    """Wraps the data."""
 
     def render(self, data, *args, **kwargs):
         return super().render({"id": data}, *args, **kwargs)
 
 
 class Encoding(renderers.JSONRenderer):
-    """A renderer that encodes values its own way."""
+    """Encodes values with another encoder."""
 
     encoder_class = json.JSONEncoder
 
 
 class Shouting(GroupSerializer):
-    """A serializer that shows its data its own way."""
+    """Overrides data."""
 
     @property
     def data(self):
@@ -111,7 +111,7 @@ def choose_elsewhere(self):
     return GroupSerializer if self.is_staff() else Shouting
 
 
-def test_answer_a_project_may_reshape_is_open(subtests):
+def test_an_answer_that_a_project_may_change_is_open(subtests):
     for attributes in [
         {"retrieve": lambda self, request, pk: Response("a")},
         {"finalize_response": lambda self, request, response, *args, **kwargs: response},
@@ -129,12 +129,12 @@ def test_answer_a_project_may_reshape_is_open(subtests):
             assert described(groups(**attributes), action="retrieve").output == {}
 
 
-def test_browsable_api_beside_json_changes_nothing():
+def test_a_browsable_renderer_besides_json_changes_nothing():
     classes = [renderers.BrowsableAPIRenderer, renderers.JSONRenderer]
     assert described(groups(renderer_classes=classes), action="retrieve").output != {}
 
 
-def test_serializer_chosen_by_action_is_told():
+def test_a_serializer_that_depends_on_the_action_is_described():
     class Own(Groups):
         def get_serializer_class(self):
             return GroupSerializer if self.action == "retrieve" else Shouting
@@ -142,17 +142,17 @@ def test_serializer_chosen_by_action_is_told():
     assert bare(described(Own, action="retrieve").output) == GROUP
 
 
-def test_hooks_that_cannot_answer_change_nothing():
+def test_hooks_that_do_not_make_the_answer_change_nothing():
     own = groups(perform_create=lambda self, serializer: serializer.save(name="b"))
     assert bare(described(own, action="create").output) == GROUP
 
 
-def test_cached_action_is_still_the_stock_one():
+def test_a_cached_stock_action_is_described():
     own = method_decorator(cache_page(60), name="list")(groups())
     assert described(own, action="list").output["type"] == "array"
 
 
-def test_handler_of_a_project_over_a_stock_action_is_open():
+def test_a_handler_that_calls_a_stock_action_is_open():
     class Own(generics.ListAPIView):
         queryset = User.objects.all()
         serializer_class = GroupSerializer
@@ -163,14 +163,14 @@ def test_handler_of_a_project_over_a_stock_action_is_open():
     assert described(Own, "GET").output == {}
 
 
-def test_paging_of_a_project_is_open():
+def test_an_overridden_get_paginated_response_is_open():
     assert (
         described(groups(get_paginated_response=lambda self, data: data), action="list").output
         == {}
     )
 
 
-def test_own_mixin_of_another_name_is_not_taken_for_stock():
+def test_a_wrapped_handler_with_the_name_of_a_stock_action_is_open():
     @functools.lru_cache
     def retrieve(self, request, pk):
         return Response(1)

@@ -1,4 +1,4 @@
-"""Query parameters and answers of paginators, and of versions in the query."""
+"""Query parameters and answers of paginators, and versions in the query."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PAGE = {"type": "integer", "minimum": 1}
 OFFSET = {"type": "integer", "minimum": 0}
 
 
-def test_paginator_is_described(subtests):
+def test_the_parameters_of_a_paginator(subtests):
     for paginator, attributes, expected in [
         (Numbered, {}, {"page": PAGE, "size": {**PAGE, "maximum": 100}}),
         (Numbered, {"page_size_query_param": None, "page_query_param": "p"}, {"p": PAGE}),
@@ -66,13 +66,13 @@ def test_paginator_is_described(subtests):
             assert schema.paginated == bool(expected)
 
 
-def test_no_paginator_no_parameters():
+def test_a_view_without_a_paginator_has_no_page_parameters():
     schema = described(type("Plain", (Groups,), {"pagination_class": None}), "GET")
     assert (schema.query, schema.paginated) == ((), False)
     assert schema.output["type"] == "array"
 
 
-def test_paginator_of_a_project_declares_its_own():
+def test_get_schema_operation_parameters_of_a_paginator_is_used():
     class Own(pagination.BasePagination):
         def get_schema_operation_parameters(self, view):
             return [{"name": "after", "in": "query", "schema": {"type": "integer"}}]
@@ -82,7 +82,7 @@ def test_paginator_of_a_project_declares_its_own():
     assert schema.output == {}
 
 
-def test_broken_paginator_becomes_a_finding():
+def test_a_paginator_that_raises_is_a_finding():
     class Own(pagination.BasePagination):
         def __init__(self):
             raise RuntimeError("no tenant")
@@ -92,7 +92,7 @@ def test_broken_paginator_becomes_a_finding():
     assert "no tenant" in schema.findings[0].message
 
 
-def test_an_own_list_that_asks_its_paginator_itself_has_pages(subtests):
+def test_a_handler_that_calls_its_paginator_has_page_parameters(subtests):
     def by_paginator(self, request):
         return self.paginator.paginate_queryset(self.get_queryset(), request, view=self)
 
@@ -119,7 +119,7 @@ def list_page(request, view):
 
 
 @pytest.mark.django_db
-def test_a_real_page_fits_the_answer_described():
+def test_a_page_is_valid_by_the_output_schema():
     Group.objects.create(name="a")
     for paginator in [Numbered, Offset, Cursor]:
         view = type("Paged", (Groups,), {"pagination_class": paginator, "permission_classes": []})
@@ -132,7 +132,7 @@ def test_a_real_page_fits_the_answer_described():
         }
 
 
-def test_answer_that_need_not_be_a_stock_page_is_open(subtests):
+def test_an_answer_that_may_not_be_a_stock_page_is_open(subtests):
     for paginator, attributes in [
         (Numbered, {"get_paginated_response": lambda self, data: None}),
         (Numbered, {"page_size": None}),
@@ -144,7 +144,7 @@ def test_answer_that_need_not_be_a_stock_page_is_open(subtests):
             assert paged(paginator, **attributes).output == {}
 
 
-def test_links_and_counts_of_a_project_are_open():
+def test_overridden_links_and_counts_are_open():
     schema = paged(Offset, get_next_link=lambda self: 5, get_count=lambda self, queryset: None)
     properties = schema.output["properties"]
     assert properties["next"] == properties["count"] == {}
@@ -159,7 +159,7 @@ def versioned(**attributes):
     return by_name(described(view, "GET").query)
 
 
-def test_version_in_the_query_is_offered():
+def test_a_version_in_the_query_is_a_parameter():
     found = versioned(version_param="v", allowed_versions=["1", "2"], default_version="2")
     assert found["v"].schema == {
         "type": "string",
@@ -170,10 +170,10 @@ def test_version_in_the_query_is_offered():
     assert not found["v"].required
 
 
-def test_any_version_is_taken_where_none_is_named():
+def test_a_version_without_allowed_versions_is_any_text():
     assert bare(versioned(allowed_versions=None)["version"].schema) == {"type": "string"}
 
 
-def test_version_in_a_header_is_no_parameter():
+def test_a_version_in_a_header_is_no_parameter():
     attributes = {"versioning_class": versioning.AcceptHeaderVersioning, "pagination_class": None}
     assert described(type("Versioned", (Groups,), attributes), "GET").query == ()

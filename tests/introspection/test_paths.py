@@ -1,4 +1,4 @@
-"""Types of path kwargs."""
+"""Schemas of path arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEY = {"type": "integer"}
 
 
 class Parcel(models.Model):
-    """Something with a UUID."""
+    """A model whose primary key is a UUID."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     sender = models.ForeignKey(User, models.CASCADE, related_name="+")
@@ -35,7 +35,7 @@ class Parcel(models.Model):
 
 
 class Users(viewsets.ModelViewSet):
-    """Users by their keys."""
+    """Users by primary key."""
 
     queryset = User.objects.all()
     serializer_class = serializers.Serializer
@@ -46,20 +46,20 @@ class Users(viewsets.ModelViewSet):
 
 
 class Year(converters.StringConverter):
-    """A converter of a project."""
+    """A project's own converter."""
 
     regex = "[0-9]{4}"
 
 
 def kwarg(view, name, converter=None, pattern=None, action="retrieve", **options):
-    """Return the schema of one path kwarg of a view."""
+    """Return the schema of one path argument of a view."""
     given = (PathKwarg(name, converter, pattern),)
     if not issubclass(view, viewsets.ViewSetMixin):
         return described(view, "GET", None, given, **options).path[0].schema
     return described(view, None, action, given, **options).path[0].schema
 
 
-def test_route_tells_the_type(subtests):
+def test_the_converter_or_pattern_decides_the_schema(subtests):
     for converter, pattern, expected in [
         (converters.IntConverter(), None, {"type": "integer", "minimum": 0}),
         (
@@ -83,7 +83,7 @@ def test_route_tells_the_type(subtests):
             assert bare(kwarg(views.APIView, "thing", converter, pattern)) == expected
 
 
-def test_lookup_has_the_type_of_the_model_field(subtests):
+def test_a_lookup_has_the_type_of_its_model_field(subtests):
     for attributes, name, expected in [
         ({}, "pk", KEY),
         ({"lookup_url_kwarg": "user_pk"}, "user_pk", KEY),
@@ -104,11 +104,11 @@ def test_lookup_has_the_type_of_the_model_field(subtests):
     ]:
         with subtests.test(attributes=attributes, name=name, expected=expected):
             schema = kwarg(type("Own", (Users,), attributes), name)
-            # Django's own help texts of the user model's fields are left out here.
+            # Help texts of Django's user model are not compared.
             assert (bare(schema) if "lookup_field" in attributes else schema) == expected
 
 
-def test_parent_has_the_type_of_the_foreign_key(subtests):
+def test_the_key_of_a_parent_has_the_type_of_the_foreign_key(subtests):
     for name, expected in [
         ("sender_pk", {**KEY, "description": "Primary key of the user."}),
         ("sender_id", {**KEY, "description": "Primary key of the user."}),
@@ -124,34 +124,34 @@ def test_parent_has_the_type_of_the_foreign_key(subtests):
             assert (schema if "description" in expected else bare(schema)) == expected
 
 
-def test_pk_of_a_list_route_is_another_models():
+def test_pk_in_a_list_route_is_not_the_key_of_the_model():
     assert kwarg(Users, "pk", action="list") == TEXT
     assert kwarg(Users, "pk", action="create") == TEXT
 
 
-def test_pk_of_an_extra_action_is_the_models():
+def test_pk_in_a_detail_action_is_the_key_of_the_model():
     assert bare(kwarg(Users, "pk", action="groups")) == KEY
 
 
-def test_generic_view_looks_up_its_object():
+def test_pk_in_a_generic_detail_view_is_the_key_of_the_model():
     view = type("One", (generics.RetrieveAPIView,), {"queryset": User.objects.all()})
     assert bare(kwarg(view, "pk")) == KEY
 
 
-def test_generic_list_does_not():
+def test_pk_in_a_generic_list_view_is_not_the_key_of_the_model():
     view = type("Many", (generics.ListAPIView,), {"queryset": User.objects.all()})
     assert kwarg(view, "pk") == TEXT
 
 
 class ByPermission(Users):
-    """A viewset that looks up something else."""
+    """Looks up an object of another model."""
 
     def get_object(self):
         return get_object_or_404(Permission, codename=self.kwargs["pk"])
 
 
 class Locked(Users):
-    """A viewset that adds to the inherited lookup."""
+    """Changes the object after the inherited lookup."""
 
     def get_object(self):
         user = super().get_object()
@@ -159,12 +159,12 @@ class Locked(Users):
         return user
 
 
-def test_lookup_of_a_project_is_not_guessed():
+def test_an_overridden_lookup_is_not_guessed():
     assert kwarg(ByPermission, "pk") == TEXT
     assert bare(kwarg(Locked, "pk")) == KEY
 
 
-def test_model_that_needs_a_caller_leaves_the_type_open():
+def test_a_queryset_that_needs_a_caller_leaves_the_type_open():
     class Own(Users):
         queryset = None
 
@@ -177,7 +177,7 @@ def test_model_that_needs_a_caller_leaves_the_type_open():
     assert "swagger_fake_view" in schema.findings[0].remedy
 
 
-def test_version_is_one_of_those_allowed(subtests):
+def test_a_version_in_the_path_is_one_of_the_allowed_versions(subtests):
     for base in [versioning.URLPathVersioning, versioning.NamespaceVersioning]:
         with subtests.test(base=base):
             own = type("Own", (base,), {"allowed_versions": ["v1"], "default_version": "v2"})
@@ -186,7 +186,7 @@ def test_version_is_one_of_those_allowed(subtests):
             assert bare(schema) == {"type": "string", "enum": ["v1", "v2"], "default": "v2"}
 
 
-def test_every_kwarg_is_required_and_keeps_its_place():
+def test_path_arguments_are_required_and_in_order():
     given = (PathKwarg("version"), PathKwarg("pk"))
     path = described(Users, None, "retrieve", given).path
     assert [(parameter.name, parameter.required) for parameter in path] == [
@@ -196,7 +196,7 @@ def test_every_kwarg_is_required_and_keeps_its_place():
 
 
 class Hashed(models.AutoField):
-    """A key stored as a number and written as a text."""
+    """A number in the database, written as text."""
 
     def to_python(self, value):
         return value
@@ -206,13 +206,13 @@ class Hashed(models.AutoField):
 
 
 class Shortened(models.UUIDField):
-    """A UUID in a notation of its own."""
+    """A UUID in another notation."""
 
     def to_python(self, value):
         return value
 
 
-def test_a_key_that_is_written_in_a_way_of_its_own_is_text(subtests):
+def test_a_key_with_its_own_conversion_is_text(subtests):
     for key in [Hashed, Shortened]:
         with subtests.test(key=key):
             options = {"app_label": "tests", "managed": False}
@@ -225,8 +225,8 @@ def test_a_key_that_is_written_in_a_way_of_its_own_is_text(subtests):
             assert bare(kwarg(Things, "pk")) == TEXT
 
 
-def test_a_key_that_was_described_under_the_name_of_openapi_is_explained():
-    """drf-spectacular shows ``{pk}`` as ``{id}``."""
+def test_a_key_that_is_documented_as_id_has_this_description():
+    """drf-spectacular names ``{pk}`` ``{id}``."""
 
     class Tasks(views.APIView):
         @extend_schema(parameters=[OpenApiParameter("id", int, "path", description="Which one.")])
@@ -237,7 +237,7 @@ def test_a_key_that_was_described_under_the_name_of_openapi_is_explained():
     assert kwarg(Tasks, "other") == TEXT
 
 
-def test_a_queryset_that_needs_the_path_leaves_the_serializer_to_tell_the_model():
+def test_if_the_queryset_needs_the_path_the_model_is_that_of_the_serializer():
     class UserSerializer(serializers.ModelSerializer):
         class Meta:
             model = User
@@ -252,7 +252,7 @@ def test_a_queryset_that_needs_the_path_leaves_the_serializer_to_tell_the_model(
     assert bare(kwarg(OfGroup, "pk")) == KEY
 
 
-def test_an_action_with_a_serializer_of_its_own_is_about_the_model_of_its_view():
+def test_an_action_with_another_serializer_has_the_model_of_its_view():
     class ParcelSerializer(serializers.ModelSerializer):
         class Meta:
             model = Parcel

@@ -1,4 +1,4 @@
-"""Which regular expressions every client can compile."""
+"""Regular expressions that JavaScript can compile and reads like Python."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ PYTHON_ONLY = [
 ]
 
 
-def test_shared_syntax_is_kept(subtests):
+def test_syntax_of_both_languages_is_kept(subtests):
     for pattern in SHARED:
         with subtests.test(pattern=pattern):
             assert is_ecmascript(pattern)
 
 
-def test_syntax_of_python_alone_is_refused(subtests):
+def test_syntax_of_python_only_is_refused(subtests):
     for pattern in PYTHON_ONLY:
         with subtests.test(pattern=pattern):
             assert not is_ecmascript(pattern)
@@ -73,19 +73,19 @@ TRANSLATED = [
 ]
 
 
-def test_what_python_writes_in_its_own_way_is_translated(subtests):
+def test_syntax_of_python_is_translated(subtests):
     for pattern, expected in TRANSLATED:
         with subtests.test(pattern=pattern, expected=expected):
             assert translate_pattern(pattern) == expected
 
 
-def test_what_ecmascript_cannot_say_is_not_translated(subtests):
+def test_syntax_that_javascript_does_not_have_is_not_translated(subtests):
     for pattern in [r"^\w+$", r"(a)\1", r"(?P<a>x)(?P=a)", "(?i)a", "a++", r"\bx"]:
         with subtests.test(pattern=pattern):
             assert translate_pattern(pattern) is None
 
 
-def test_a_flag_that_changes_the_meaning_is_not_translated(subtests):
+def test_a_pattern_with_flags_is_not_translated(subtests):
     for flag in [re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE]:
         with subtests.test(flag=flag):
             assert translate_pattern("^a.$", flag) is None
@@ -100,8 +100,8 @@ PIECES_OF_PYTHON = re.split(
     st.lists(st.sampled_from(PIECES_OF_PYTHON), max_size=7).map("".join),
     st.text("a0-@", max_size=6),
 )
-def test_a_translation_means_the_same(pattern, text):
-    # No validator has a pattern that Python refuses, such as two groups of one name.
+def test_a_translated_pattern_matches_the_same_texts(pattern, text):
+    # Validators have only patterns that Python can compile.
     with contextlib.suppress(re.error):
         re.compile(pattern)
         translated = translate_pattern(pattern)
@@ -110,5 +110,5 @@ def test_a_translation_means_the_same(pattern, text):
 
 
 @given(st.text())
-def test_escaped_text_is_judged_without_failing(text):
+def test_any_escaped_text_can_be_judged(text):
     assert is_ecmascript(re.escape(text)) in (True, False)

@@ -1,4 +1,4 @@
-"""The pass that makes a schema portable."""
+"""write_portable() makes a schema portable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from drf_mcp.introspection.portable import write_portable
 from tests.introspection.portability import assert_portable
 
 
-def test_keyword_is_brought_into_the_subset(subtests):
+def test_keywords_are_rewritten(subtests):
     for schema, expected in [
         (True, {}),
         (False, {}),
@@ -60,7 +60,7 @@ def test_keyword_is_brought_into_the_subset(subtests):
             assert_portable(write_portable(schema))
 
 
-def test_what_is_lost_is_said(subtests):
+def test_keywords_without_an_equivalent_are_written_in_words(subtests):
     for schema, words in [
         ({"type": "string", "format": "date"}, "Date, YYYY-MM-DD."),
         ({"type": "string", "format": "uuid"}, "UUID."),
@@ -86,18 +86,18 @@ def test_what_is_lost_is_said(subtests):
             assert_portable(made)
 
 
-def test_own_description_goes_first():
+def test_the_description_of_the_schema_comes_first():
     schema = {"type": "string", "description": "Birthday", "format": "date"}
     assert write_portable(schema)["description"] == "Birthday. Date, YYYY-MM-DD."
 
 
-def test_long_description_is_cut_between_words():
+def test_a_long_description_is_cut_between_words():
     made = write_portable({"description": "word " * 400})
     assert len(made["description"]) <= 1024
     assert made["description"].endswith("word…")
 
 
-def test_recursive_reference_is_cut():
+def test_a_recursive_reference_is_cut():
     tree = {
         "type": "object",
         "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
@@ -107,12 +107,12 @@ def test_recursive_reference_is_cut():
     assert_portable(made)
 
 
-def test_reference_goes_through_escaped_names():
+def test_a_reference_may_have_escaped_names():
     schema = {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "boolean"}}}
     assert write_portable(schema) == {"type": "boolean"}
 
 
-def test_member_named_like_a_keyword_is_a_member():
+def test_a_property_named_like_a_keyword_is_kept():
     properties = {"definitions": {"type": "string"}, "enum": {"type": "integer"}}
     assert write_portable({"type": "object", "properties": properties})["properties"] == properties
 
@@ -159,12 +159,12 @@ def test_any_schema_becomes_portable(schema):
 
 
 @given(SCHEMAS)
-def test_a_portable_schema_stays_as_it_is(schema):
+def test_a_portable_schema_does_not_change(schema):
     once = write_portable(schema)
     assert write_portable(once) == once
 
 
-def test_an_empty_pattern_asks_nothing():
+def test_an_empty_pattern_is_left_out():
     text = {"type": "string", "pattern": ""}
     assert write_portable(text) == {"type": "string"}
     assert write_portable({"allOf": [{"pattern": ""}, text]}) == {"type": "string"}

@@ -1,4 +1,4 @@
-"""The words of errors: they have the language of their reader, not that of the description."""
+"""Error texts are in the language of the caller, not in that of the description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from drf_mcp.introspection.text import describe_accepted
 
 @pytest.fixture(autouse=True)
 def bracketed_german(monkeypatch):
-    """Every text stands in brackets where German is the active language."""
+    """Puts every text in brackets while German is active."""
 
     def translate(text: str) -> str:
         return f"[{text}]" if translation.get_language() == "de" else text
@@ -51,7 +51,7 @@ def test_a_format_of_the_projects_own():
     assert get_german_words(field) == "[a string in the format DD.MM.YYYY]"
 
 
-def test_the_phrases_of_a_value_in_an_order_of_their_own(monkeypatch):
+def test_a_translation_may_change_the_order_of_the_phrases(monkeypatch):
     own = {"%(value)s matching %(pattern)s": "%(pattern)s: %(value)s", "a string": "ein Text"}
     monkeypatch.setattr(translation._trans, "gettext", lambda text: own.get(text, text))
     assert describe_accepted({"type": "string", "pattern": "^[a-z]$"}) == "^[a-z]$: ein Text"

@@ -1,4 +1,4 @@
-"""Arguments carry the keys that HTTP clients use."""
+"""Arguments have the keys that clients write, if a parser renames them."""
 
 from __future__ import annotations
 
@@ -45,40 +45,40 @@ class Broken(JSONParser):
 
 
 def names(**attributes):
-    """Return the names of the arguments of `Recipes` with other parsers or renderers."""
+    """Return the argument names of `Recipes` with other parsers or renderers."""
     return list(by_name(described(type("View", (Recipes,), attributes), "POST").body.fields))
 
 
-def test_members_have_the_names_that_the_parser_reads():
+def test_arguments_have_the_keys_that_the_parser_reads():
     assert names() == ["cookMinutes", "allSteps", "plain"]
 
 
-def test_nested_members_are_renamed_and_so_is_what_is_required():
+def test_nested_and_required_keys_are_renamed():
     items = by_name(described(Recipes, "POST").body.fields)["allSteps"].schema["items"]
     assert list(items["properties"]) == items["required"] == ["stepName", "doorCode"]
 
 
-def test_secrets_are_known_by_the_renamed_keys():
+def test_secrets_are_found_under_the_renamed_keys():
     steps = by_name(described(Recipes, "POST").body.fields)["allSteps"]
     assert [place for place, info in steps.value_info.items() if info.is_secret] == [
         ("*", "doorCode")
     ]
 
 
-def test_a_parser_that_renames_nothing_keeps_the_names():
+def test_a_parser_that_does_not_rename_keeps_the_names():
     assert names(parser_classes=[JSONParser]) == ["cook_minutes", "all_steps", "plain"]
 
 
-def test_a_renderer_that_renames_nothing_keeps_the_names():
+def test_a_renderer_that_does_not_rename_keeps_the_names():
     assert names(renderer_classes=[JSONRenderer]) == ["cook_minutes", "all_steps", "plain"]
 
 
-def test_any_pair_that_renames_is_understood():
+def test_any_parser_and_renderer_that_rename_alike_are_used():
     upper = names(parser_classes=[Whispering], renderer_classes=[Shouting])
     assert upper == ["COOK_MINUTES", "ALL_STEPS", "PLAIN"]
 
 
-def test_names_that_the_parser_does_not_read_are_not_used():
+def test_keys_that_the_parser_does_not_read_are_not_used():
     own = type(
         "Own",
         (JSONParser,),
@@ -88,19 +88,19 @@ def test_names_that_the_parser_does_not_read_are_not_used():
     assert names(parser_classes=[own], renderer_classes=[Shouting]) == expected
 
 
-def test_a_parser_that_cannot_be_asked_is_found():
+def test_a_parser_that_raises_is_a_finding():
     view = type("View", (Recipes,), {"parser_classes": [Broken]})
     schema = described(view, "POST")
     assert list(by_name(schema.body.fields)) == ["cook_minutes", "all_steps", "plain"]
     assert any("on purpose" in finding.message for finding in schema.findings)
 
 
-def test_the_answer_is_described_by_the_keys_that_the_renderer_makes():
+def test_the_output_schema_has_the_keys_of_the_renderer():
     properties = described(Recipes, "POST").output["properties"]
     assert list(properties) == ["cookMinutes", "allSteps", "plain"]
     assert list(properties["allSteps"]["items"]["properties"]) == ["stepName"]
 
 
-def test_the_answer_of_an_unknown_renderer_is_open():
+def test_the_output_schema_of_an_unknown_renderer_is_open():
     view = type("View", (Recipes,), {"renderer_classes": [Shouting]})
     assert described(view, "POST").output == {}

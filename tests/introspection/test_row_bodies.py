@@ -1,4 +1,4 @@
-"""Bodies that are a list, or one object or a list of them."""
+"""Bodies that are a list, or that may be one object or a list."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class Rows(viewsets.GenericViewSet):
         return Response(self.serializer_class(data=request.data).is_valid())
 
 
-def test_serializer_named_by_an_attribute_of_the_view_reads_the_body():
+def test_a_serializer_in_an_attribute_of_the_view_reads_the_body():
     body = described(Rows, "DELETE", "bulk_destroy").body
     assert body.kind == "list"
     items = body.schema["items"]
     assert (list(items["properties"]), items["required"]) == (["id"], ["id"])
 
 
-def test_attribute_is_that_of_the_route():
+def test_the_attribute_is_that_of_the_route():
     body = described(Rows, "DELETE", "bulk_destroy", key_class=NameSerializer).body
     assert list(body.schema["items"]["properties"]) == ["name"]
     body = described(Rows, "POST", "declared", serializer_class=KeySerializer).body
     assert list(schemas(body.fields)) == ["id"]
 
 
-def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(subtests):
+def test_a_handler_that_passes_partial_requires_nothing(subtests):
     for action, method, required in [
         ("rename", "PATCH", True),
         ("amend", "PATCH", False),
@@ -72,7 +72,7 @@ def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(subt
             assert name.required is required
 
 
-def test_handler_that_hands_on_to_the_partial_update_requires_nothing():
+def test_a_handler_that_calls_partial_update_requires_nothing():
     class Renamed(generics.UpdateAPIView):
         queryset = Group.objects.all()
         serializer_class = NameSerializer
@@ -110,7 +110,7 @@ class ByBranch(generics.CreateAPIView):
         return Response(self.get_serializer(data=request.data, many=True).is_valid())
 
 
-def test_view_that_takes_a_list_as_well_is_described_with_both(subtests):
+def test_a_view_that_takes_one_object_or_a_list_is_described_with_both(subtests):
     for view in [Bulk, ByMany, ByBranch]:
         with subtests.test(view=view):
             body = described(view, "POST").body
@@ -120,7 +120,7 @@ def test_view_that_takes_a_list_as_well_is_described_with_both(subtests):
             assert body.schema["items"]["required"] == ["name"]
 
 
-def test_view_with_its_own_way_to_make_a_serializer_of_one_takes_one():
+def test_an_overridden_get_serializer_without_many_takes_one_object():
     class Own(generics.CreateAPIView):
         serializer_class = NameSerializer
 

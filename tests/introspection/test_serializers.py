@@ -1,6 +1,4 @@
-"""Serializers and their relations: nested objects, lists, keys, recursion."""
-
-# Tables read best in rows.
+"""Serializers and relations: nested objects, lists, keys, recursion."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ NULL_TEXT = {"type": ["string", "null"]}
 
 
 class Shelf(models.Model):
-    """Somewhere with a key of its own kind."""
+    """A model whose primary key is a UUID."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     code = models.CharField(max_length=9, unique=True)
@@ -37,7 +35,7 @@ class Shelf(models.Model):
 
 
 class Book(models.Model):
-    """Something that points at other things in several ways."""
+    """A model with several kinds of relation."""
 
     shelf = models.ForeignKey(Shelf, models.CASCADE, help_text="Where it stands")
     by_code = models.ForeignKey(Shelf, models.CASCADE, to_field="code", related_name="+")
@@ -56,7 +54,7 @@ class Book(models.Model):
 
 
 class BookSerializer(serializers.ModelSerializer):
-    """Every field as the model makes it."""
+    """All fields of the model."""
 
     class Meta:
         model = Book
@@ -73,7 +71,7 @@ def field_of(**fields) -> serializers.Field:
 # Relations
 
 
-def test_model_serializer_is_described():
+def test_a_model_serializer():
     schema = write_portable(DescribedField(BookSerializer()).input_schema)
     assert_portable(schema)
     assert bare(schema) == {
@@ -102,7 +100,7 @@ def test_model_serializer_is_described():
     }
 
 
-def test_words_of_model_fields(subtests):
+def test_descriptions_of_model_fields(subtests):
     for name, words in [
         ("shelf", "Where it stands. Unique together with title."),
         ("title", "Unique together with shelf."),
@@ -114,7 +112,7 @@ def test_words_of_model_fields(subtests):
             assert schema["properties"][name]["description"] == words
 
 
-def test_relation_has_the_type_of_its_key(subtests):
+def test_a_relation_has_the_type_of_its_key(subtests):
     for relation, accepts, represents in [
         (serializers.PrimaryKeyRelatedField(queryset=User.objects.all()), KEY, NULL_KEY),
         (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), form("uuid"), NULL_TEXT),
@@ -160,12 +158,12 @@ def test_relation_has_the_type_of_its_key(subtests):
             assert bare(DescribedField(made).output_schema) == represents
 
 
-def test_read_only_relation_is_found_through_its_source():
+def test_the_model_of_a_read_only_relation_is_found_by_its_source():
     made = field_of(who=serializers.PrimaryKeyRelatedField(source="owner", read_only=True))
     assert DescribedField(made).output_schema == NULL_KEY
 
 
-def test_foreign_key_to_another_column_gives_that_column():
+def test_a_foreign_key_to_another_column_has_the_type_of_this_column():
     made = field_of(who=serializers.PrimaryKeyRelatedField(source="by_code", read_only=True))
     assert bare(DescribedField(made).output_schema) == NULL_TEXT
 
@@ -185,19 +183,19 @@ def test_foreign_key_to_another_column_gives_that_column():
 
 
 class Closed(models.QuerySet):
-    """Rows that nobody may ask for outside a tenant."""
+    """Raises when its rows are read without a tenant."""
 
     def all(self):
         raise PermissionError("no tenant")
 
 
-def test_relation_is_described_without_asking_for_rows():
+def test_a_relation_is_described_without_reading_rows():
     made = field_of(user=serializers.PrimaryKeyRelatedField(queryset=Closed(User)))
     assert bare(DescribedField(made).input_schema) == KEY
     assert bare(DescribedField(made).output_schema) == NULL_KEY
 
 
-def test_relation_whose_rows_are_the_callers_is_found_through_its_source():
+def test_a_relation_whose_queryset_needs_the_caller_is_found_by_its_source():
     class Mine(serializers.PrimaryKeyRelatedField):
         def get_queryset(self):
             return self.context["request"].user.books.all()
@@ -206,7 +204,7 @@ def test_relation_whose_rows_are_the_callers_is_found_through_its_source():
     assert bare(DescribedField(made).input_schema) == KEY
 
 
-def test_relation_without_a_source_is_found_through_its_rows():
+def test_a_relation_without_a_source_is_found_by_its_queryset():
     class Anybody(serializers.PrimaryKeyRelatedField):
         def get_queryset(self):
             return User.objects.all()
@@ -214,7 +212,7 @@ def test_relation_without_a_source_is_found_through_its_rows():
     assert bare(DescribedField(field_of(user=Anybody())).input_schema) == KEY
 
 
-def test_relation_to_nothing_known_is_open():
+def test_a_relation_without_a_model_is_open():
     made = field_of(thing=serializers.PrimaryKeyRelatedField(read_only=True))
     assert DescribedField(made).output_schema == {}
 
@@ -233,7 +231,7 @@ class LineSerializer(serializers.Serializer):
 
 
 class OrderSerializer(serializers.Serializer):
-    """An object of nested ones."""
+    """An object with nested ones."""
 
     lines = LineSerializer(many=True, allow_empty=False, max_length=5, help_text="What")
     gift = LineSerializer(required=False, allow_null=True)
@@ -250,7 +248,7 @@ LINE = {
 }
 
 
-def test_nested_serializers_are_described():
+def test_nested_input():
     schema = write_portable(DescribedField(OrderSerializer()).input_schema)
     assert_portable(schema)
     assert bare(schema) == {
@@ -265,7 +263,7 @@ def test_nested_serializers_are_described():
     assert "description" not in schema["properties"]["lines"]["items"]
 
 
-def test_nested_output_has_what_can_be_read():
+def test_nested_output_has_no_write_only_fields():
     line = {"product": NULL_TEXT, "quantity": NULL_KEY, "total": {"type": ["number", "null"]}}
     assert bare(DescribedField(OrderSerializer()).output_schema["properties"]) == {
         "lines": {"type": ["array", "null"], "items": {"type": "object", "properties": line}},
@@ -273,19 +271,19 @@ def test_nested_output_has_what_can_be_read():
     }
 
 
-def test_partial_update_requires_nothing_at_any_depth():
+def test_a_partial_update_requires_nothing_at_any_depth():
     schema = DescribedField(OrderSerializer(partial=True)).input_schema
     assert "required" not in schema
     assert "required" not in schema["properties"]["gift"]
     assert "default" not in schema["properties"]["gift"]["properties"]["quantity"]
 
 
-def test_a_row_without_a_key_is_new_and_whole_in_a_partial_update_too():
+def test_a_nested_row_without_a_key_field_is_required_whole_in_a_partial_update():
     schema = DescribedField(OrderSerializer(partial=True)).input_schema
     assert schema["properties"]["lines"]["items"]["required"] == ["product"]
 
 
-def test_a_row_that_a_key_finds_requires_nothing_in_a_partial_update(subtests):
+def test_a_nested_row_with_a_key_field_requires_nothing_in_a_partial_update(subtests):
     for key in ["id", "pk", "uuid"]:
         with subtests.test(key=key):
             rows = type("Rows", (LineSerializer,), {key: serializers.CharField()})
@@ -294,7 +292,7 @@ def test_a_row_that_a_key_finds_requires_nothing_in_a_partial_update(subtests):
             assert "required" not in schema["properties"]["lines"]["items"]
 
 
-def test_a_partial_update_of_rows_requires_nothing_of_them():
+def test_a_partial_list_requires_nothing_of_its_rows():
     schema = DescribedField(LineSerializer(many=True, partial=True)).input_schema
     assert "required" not in schema["items"]
 
@@ -323,7 +321,7 @@ def test_endless_nesting_of_new_classes_is_cut():
     assert_portable(write_portable(DescribedField(nest()()).input_schema))
 
 
-def test_validators_of_the_serializer_are_told():
+def test_validators_of_the_serializer_are_in_the_descriptions():
     class Own(serializers.Serializer):
         a = serializers.CharField()
         b = serializers.CharField()
@@ -342,7 +340,7 @@ def test_validators_of_the_serializer_are_told():
     assert properties["b"]["description"] == "Unique together with a."
 
 
-def test_unique_field_is_told():
+def test_a_unique_field_says_so():
     class Own(serializers.ModelSerializer):
         class Meta:
             model = Group
@@ -351,10 +349,10 @@ def test_unique_field_is_told():
     assert "Unique." in DescribedField(Own()).input_schema["properties"]["name"]["description"]
 
 
-# A project's own conversions
+# Overridden conversions
 
 
-def test_nested_serializer_that_reads_its_own_way_is_open(subtests):
+def test_a_nested_serializer_that_overrides_its_conversion_is_open(subtests):
     for method in ["to_internal_value", "run_validation"]:
         with subtests.test(method=method):
             own = type("Own", (LineSerializer,), {method: lambda self, data: data})
@@ -362,13 +360,13 @@ def test_nested_serializer_that_reads_its_own_way_is_open(subtests):
             assert DescribedField(own()).input_schema == {"description": words}
 
 
-def test_nested_serializer_that_gives_its_own_way_is_open():
+def test_a_nested_serializer_that_overrides_to_representation_has_an_open_output():
     own = type("Own", (LineSerializer,), {"to_representation": lambda self, row: str(row)})
     assert DescribedField(own()).output_schema == {}
     assert DescribedField(own(many=True)).output_schema == {"type": ["array", "null"], "items": {}}
 
 
-def test_fields_built_for_the_caller_are_told_by_name_alone():
+def test_an_overridden_get_fields_leaves_the_types_of_the_output_open():
     class Own(LineSerializer):
         def get_fields(self):
             return super().get_fields()
@@ -380,7 +378,7 @@ def test_fields_built_for_the_caller_are_told_by_name_alone():
     }
 
 
-def test_one_field_that_must_be_unique_by_itself_is_told_so():
+def test_unique_together_of_one_field_is_unique():
     class Own(serializers.Serializer):
         name = serializers.CharField()
 

@@ -62,15 +62,15 @@ def describe_notes(view_class, method, action=None):
     return describe(view, method, {})
 
 
-def test_every_method_of_a_handler_that_lists_takes_its_filters(subtests):
+def test_each_method_of_a_handler_that_lists_has_its_filters(subtests):
     for method in ["GET", "POST"]:
         with subtests.test(method=method):
             names = [parameter.name for parameter in describe_notes(Groups, method, "notes").query]
             assert names == ["search", "limit", "offset"]
 
 
-def test_a_body_that_other_methods_share_with_a_delete_is_optional_there():
-    """One handler may read a body for one method alone."""
+def test_a_body_that_a_delete_shares_with_other_methods_is_optional_in_the_delete():
+    """The handler may read the body for the other methods only."""
     for view_class, handler in [(Groups, "notes"), (Notes, None), (notes.cls, None)]:
         required = {
             method: [
@@ -81,7 +81,7 @@ def test_a_body_that_other_methods_share_with_a_delete_is_optional_there():
         assert required == {"POST": [True], "DELETE": [False]}, view_class
 
 
-def test_what_was_written_is_required_of_no_delete():
+def test_a_declared_request_is_optional_in_a_delete():
     class Noted(viewsets.GenericViewSet):
         queryset = Group.objects.all()
 
@@ -93,7 +93,7 @@ def test_what_was_written_is_required_of_no_delete():
     assert not field.required
 
 
-def test_what_was_written_counts_for_no_delete_that_reads_no_body():
+def test_a_declared_request_of_a_delete_that_reads_no_body_is_ignored():
     class Closed(viewsets.GenericViewSet):
         queryset = Group.objects.all()
 
@@ -104,7 +104,7 @@ def test_what_was_written_counts_for_no_delete_that_reads_no_body():
     assert described(Closed, "DELETE", "destroy").body.kind == "none"
 
 
-def test_a_handler_without_a_body_takes_what_it_asks_its_user_for(subtests):
+def test_a_handler_without_a_body_takes_the_fields_that_it_asks_the_user_for(subtests):
     class Asking(views.APIView):
         def delete(self, request):
             return Response(call_context(request).ask(NoteSerializer, "Why?"))

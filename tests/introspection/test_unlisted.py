@@ -1,4 +1,4 @@
-"""What people wrote of a body is what the tool lists; what the view's code knows it takes."""
+"""A declared body is what the tool lists; other fields that the view reads are accepted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Narrowed(Annotated):
 
 
 class Written(Annotated):
-    """Its document forgets that the scan is a file."""
+    """Its declared request says that the file is a text."""
 
     @extend_schema(request={"application/json": {"properties": {"scan": {"type": "string"}}}})
     def post(self, request):
@@ -55,7 +55,7 @@ class AnyObject(Annotated):
 
 
 class Rows(Annotated):
-    """Takes a list, of which the document says nothing."""
+    """Reads a list, and declares one object."""
 
     @extend_schema(request=Narrow)
     def post(self, request):
@@ -116,7 +116,7 @@ def taken(view, *args):
     return {name: field.listed for name, field in fields.items()}
 
 
-def test_a_narrower_request_lists_its_own_and_takes_what_the_serializer_knows():
+def test_a_narrower_request_is_listed_and_the_fields_of_the_serializer_are_accepted():
     assert taken(Narrowed, "POST") == {
         "title": True,
         "pages": False,
@@ -126,14 +126,14 @@ def test_a_narrower_request_lists_its_own_and_takes_what_the_serializer_knows():
     }
 
 
-def test_members_that_are_not_listed_are_optional_and_handled_as_the_serializer_does():
+def test_unlisted_fields_are_optional_and_handled_as_in_the_serializer():
     fields = by_name(described(Narrowed, "POST").body.fields)
     assert [name for name, field in fields.items() if field.required] == ["title"]
     assert fields["secret"].write_only
     assert find_uploads(fields["scan"].value_info)
 
 
-def test_a_file_is_one_whatever_was_written_of_it():
+def test_a_file_stays_a_file_if_the_request_declares_a_text():
     assert find_uploads(by_name(described(Written, "POST").body.fields)["scan"].value_info)
 
 
@@ -143,23 +143,23 @@ def test_the_files_of_an_open_body_are_known():
     assert list(find_uploads(body.value_info)) == [("scan",)]
 
 
-def test_a_list_that_the_document_forgets_is_listed():
+def test_a_list_that_the_request_does_not_declare_is_listed():
     body = described(Rows, "POST").body
     assert (body.kind, taken(Rows, "POST")) == ("either", {"title": True})
     assert find_uploads(body.value_info)
 
 
-def test_one_row_may_be_sent_where_a_list_was_written():
+def test_one_object_is_accepted_if_a_list_is_declared():
     assert described(ListOfNarrow, "POST").body.kind == "list"
     assert taken(ListOfNarrow, "POST")["pages"] is False
 
 
-def test_excluded_fields_are_taken_and_not_listed_unless_they_are_required():
+def test_excluded_fields_are_accepted_and_listed_only_if_required():
     view = type("View", (Annotated,), {"serializer_class": Trimmed})
     assert taken(view, "POST") == {"name": True, "internal": False, "needed": True}
 
 
-def test_members_that_are_excluded_inside_are_no_part_of_the_schema():
+def test_excluded_fields_of_a_nested_serializer_are_not_in_the_schema():
     outer = type("Outer", (serializers.Serializer,), {"inner": Trimmed()})
     (inner,) = described(
         type("View", (Annotated,), {"serializer_class": outer}), "POST"
@@ -167,30 +167,30 @@ def test_members_that_are_excluded_inside_are_no_part_of_the_schema():
     assert set(inner.schema["properties"]) == {"name", "needed"}
 
 
-def test_an_action_without_a_request_that_reads_none_takes_none():
+def test_an_action_that_declares_and_reads_no_body_has_none():
     body = described(Actions, "POST", "silent").body
     assert (body.kind, body.fields, body.schema) == ("none", (), None)
 
 
-def test_an_action_without_a_request_takes_the_keys_that_it_reads():
+def test_an_action_that_declares_no_body_accepts_the_keys_that_it_reads():
     assert described(Actions, "POST", "reads_keys").body.kind == "none"
     assert taken(Actions, "POST", "reads_keys") == {"reason": False}
 
 
-def test_an_action_without_a_request_takes_what_its_serializer_reads():
+def test_an_action_that_declares_no_body_accepts_the_fields_of_its_serializer():
     assert taken(Actions, "POST", "reads_serializer") == {"title": False}
 
 
-def test_an_action_without_a_request_takes_any_body_that_it_reads_whole():
+def test_an_action_that_declares_no_body_accepts_any_body_if_it_reads_the_whole():
     body = described(Actions, "POST", "reads_whole").body
     assert (body.kind, body.schema is None) == ("none", False)
 
 
-def test_keys_that_the_handler_reads_beside_what_was_written_are_taken():
+def test_keys_that_the_handler_reads_besides_the_declared_request_are_accepted():
     assert set(taken(Actions, "POST", "reads_further")) == {"title", "notify"}
 
 
-def test_what_only_the_description_fails_at_is_no_finding():
+def test_a_serializer_that_raises_is_no_finding_if_the_request_is_declared():
     class Failing(Narrowed):
         def get_serializer_class(self):
             raise RuntimeError("needs a caller")
@@ -199,7 +199,7 @@ def test_what_only_the_description_fails_at_is_no_finding():
 
 
 class Renamed(Narrowed):
-    """Its clients write camel case."""
+    """Has a parser and a renderer for camel case."""
 
     from djangorestframework_camel_case.parser import CamelCaseJSONParser
     from djangorestframework_camel_case.render import CamelCaseJSONRenderer
@@ -209,11 +209,11 @@ class Renamed(Narrowed):
     serializer_class = type("Snake", (Narrow,), {"page_count": serializers.IntegerField()})
 
 
-def test_members_that_are_not_listed_have_the_names_that_clients_use():
+def test_unlisted_fields_are_renamed():
     assert taken(Renamed, "POST") == {"title": True, "pageCount": False}
 
 
-def test_a_body_that_no_parser_reads_by_members_stays_a_document():
+def test_a_body_that_no_parser_reads_as_an_object_stays_a_document():
     class Yaml(parsers.BaseParser):
         media_type = "application/yaml"
 

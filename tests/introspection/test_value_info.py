@@ -1,4 +1,4 @@
-"""What has to be known of values beside their schema: files, forms, secrets, relations."""
+"""Facts about values that a schema does not have: files, forms, secrets, relations."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def relations(value_info):
     return {place: info.relation for place, info in value_info.items() if info.relation}
 
 
-def test_plain_text_needs_nothing_to_be_known():
+def test_a_plain_text_has_no_value_info():
     assert info("name") == {}
 
 
-def test_what_is_written_only_is_secret_however_deep():
+def test_write_only_fields_are_secrets_at_every_depth():
     assert secrets(info("login")) == {("password",), ("pin",)}
     assert secrets(info("logins")) == {("*", "password"), ("*", "pin")}
 
 
-def test_a_member_of_the_body_tells_that_it_is_written_only():
+def test_a_body_field_knows_whether_it_is_write_only():
     view = type("View", (generics.CreateAPIView,), {"serializer_class": Login})
     fields = by_name(described(view, "POST").body.fields)
     assert fields["password"].write_only
@@ -75,29 +75,29 @@ def test_a_member_of_the_body_tells_that_it_is_written_only():
     )["name"].write_only
 
 
-def test_files_are_known_with_what_they_have_to_be():
+def test_files_have_their_type_and_extensions():
     assert find_uploads(info("photo")) == {(): Upload(image=True)}
     assert find_uploads(info("papers")) == {("*",): Upload(("pdf",))}
 
 
-def test_a_file_field_that_reads_by_itself_gets_text_where_the_view_takes_json():
+def test_a_file_field_that_overrides_the_conversion_gets_text_if_the_view_takes_json():
     field = OwnFile()
     assert find_uploads(find_value_info(field, takes_json=True)) == {}
     assert find_uploads(find_value_info(field, takes_json=False)) == {(): Upload()}
 
 
-def test_forms_know_parts_json_and_null():
+def test_forms_write_nested_parts_json_and_null():
     assert forms(info("logins")) == {(): "parts", ("*",): "parts"}
     assert forms(info("data")) == {(): "json"}
     assert forms(info("age")) == {(): "null"}
 
 
-def test_relations_know_the_model_and_the_key():
+def test_relations_have_their_model_and_field():
     assert relations(info("owner")) == {(): Relation(User, "pk")}
     assert relations(info("friends")) == {("*",): Relation(User, "username")}
 
 
-def test_a_schema_alone_tells_of_files_and_secrets():
+def test_files_and_secrets_are_found_in_a_schema():
     schema = {
         "type": "object",
         "properties": {
@@ -120,26 +120,26 @@ class Pictures(FileExtensionValidator):
 
 
 class Lenient(Pictures):
-    """Judges in its own way."""
+    """Overrides the validation."""
 
     def __call__(self, value):
         pass
 
 
-def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
+def test_the_extensions_of_a_validator_that_inherits_its_call_are_used():
     field = serializers.FileField(validators=[Pictures()])
     assert find_uploads(find_value_info(field, takes_json=True))[()].extensions == ("png",)
     assert "File types: png." in DescribedField(field).input_schema["description"]
 
 
-def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
+def test_the_extensions_of_a_validator_that_overrides_its_call_are_not_used():
     field = serializers.FileField(validators=[Lenient()])
     assert find_uploads(find_value_info(field, takes_json=True))[()].extensions == ()
     assert "png" not in DescribedField(field).input_schema["description"]
 
 
 class Other(serializers.Field):
-    """Reads what it likes."""
+    """Reads and writes values in its own way."""
 
 
 class Address(serializers.Serializer):
@@ -186,29 +186,29 @@ def written_only(make):
     return find_value_info(holder().fields["member"], takes_json=True)
 
 
-def test_what_can_be_no_text_of_its_own_is_no_secret(subtests):
+def test_write_only_values_that_cannot_hold_a_secret_are_no_secrets(subtests):
     for make in SPOKEN.values():
         with subtests.test(make=make):
             assert secrets(written_only(make)) == set()
 
 
-def test_text_that_no_answer_repeats_is_secret(subtests):
+def test_write_only_texts_are_secrets(subtests):
     for make in SECRET.values():
         with subtests.test(make=make):
             assert () in secrets(written_only(make))
 
 
-def test_of_an_object_that_no_answer_repeats_the_texts_are_secret():
+def test_in_a_write_only_object_the_texts_are_secrets():
     assert secrets(written_only(Address)) == {("street",)}
 
 
-def test_the_items_decide_over_a_list():
+def test_in_a_write_only_list_or_dict_the_texts_are_secrets():
     kinds = (serializers.ListField, serializers.DictField)
     made = [*kinds, *(partial(kind, child=serializers.CharField()) for kind in kinds)]
     assert [secrets(written_only(make)) for make in made] == [{("*",)}] * 4
 
 
-def test_an_annotated_schema_is_judged_alike(subtests):
+def test_write_only_in_a_declared_schema_means_the_same(subtests):
     for schema, places in [
         ({"type": "integer", "writeOnly": True}, set()),
         ({"type": "string", "writeOnly": True}, {()}),
@@ -241,7 +241,7 @@ def test_a_name_sounds_like_a_secret(subtests):
             assert sounds_secret(name)
 
 
-def test_a_name_that_only_looks_like_one_does_not(subtests):
+def test_a_name_that_only_contains_a_word_for_secrets_does_not(subtests):
     for name in ["pinned", "opinion", "shipping", "product_code", "key", "passed"]:
         with subtests.test(name=name):
             assert not sounds_secret(name)

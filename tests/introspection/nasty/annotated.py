@@ -23,7 +23,7 @@ from tests.introspection.nasty.views import OPEN, Echo, Plain, Reads
 
 @extend_schema_field({"type": "string", "enum": ["red", "blue"], "nullable": True})
 class Hue(fields.Colour):
-    """A colour that says what it takes."""
+    """A colour with a declared schema."""
 
 
 class Money(s.Field):
@@ -51,7 +51,7 @@ class MoneyExtension(OpenApiSerializerFieldExtension):
 
 
 class Tree(s.Serializer):
-    """Described by an extension, as something that contains itself."""
+    """Described by an extension as an object that contains itself."""
 
     def to_internal_value(self, data):
         return data
@@ -99,7 +99,7 @@ class Dog(s.Serializer):
 
 
 class OneOf:
-    """No serializer at all: an extension says what stands for it."""
+    """Is no serializer: an extension describes it."""
 
     def __init__(self, *kinds):
         self.kinds = kinds
@@ -202,7 +202,7 @@ class Hidden(Reads):
 
 
 class Broken(Annotated):
-    """Carries annotations that cannot be read."""
+    """Has annotations that raise."""
 
     class schema(AutoSchema):
         def get_request_serializer(self):

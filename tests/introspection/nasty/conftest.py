@@ -1,4 +1,4 @@
-"""The nasty project behind the endpoint."""
+"""Serves the nasty project, whose endpoints are hard to describe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from drf_mcp.tools import registry
 
 @pytest.fixture
 def nasty(settings, db):
-    """Serve the nasty project, every endpoint of it a tool; settings may be given."""
+    """Serve every endpoint of the project as a tool; returns a function that changes settings."""
 
     def serve(**mcp_settings) -> None:
         settings.ROOT_URLCONF = "tests.introspection.nasty.endpoints"

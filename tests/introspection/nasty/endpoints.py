@@ -1,4 +1,4 @@
-"""The nasty project: every endpoint, with requests that it accepts."""
+"""The endpoints of the nasty project, with requests that they accept."""
 
 from __future__ import annotations
 
@@ -385,7 +385,7 @@ ENDPOINTS = [*ECHOES, *BODIES, *QUERIES, *FILES, *ANNOTATED, *RENAMED]
 router = SimpleRouter()
 router.register("sets", views.Sets, basename="set")
 
-# Of several endpoints on one path, the first stands for all.
+# Of several endpoints with one path only the first has a URL pattern.
 NASTY_PATTERNS = list({str(nasty.pattern.pattern): nasty.pattern for nasty in ENDPOINTS}.values())
 urlpatterns = [
     path("", include("drf_mcp.urls")),

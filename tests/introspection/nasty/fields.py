@@ -1,4 +1,4 @@
-"""Serializers of every kind of field, and of fields that no package has seen."""
+"""Serializers with every kind of field, and with fields of the project's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rest_framework import serializers as s
 
 
 class Upper(s.CharField):
-    """Takes what a CharField takes, gives it in capitals."""
+    """Reads what a CharField reads, and writes it in capitals."""
 
     def to_representation(self, value):
         return str(value).upper()
@@ -28,7 +28,7 @@ class Colour(s.Field):
 
 
 class Hostile(s.Field):
-    """Cannot be asked anything."""
+    """Raises when its help text is read."""
 
     @property
     def help_text(self):
@@ -46,7 +46,7 @@ class Hostile(s.Field):
 
 
 class Now:
-    """A default that needs the serializer's context."""
+    """A default that requires the context of its serializer."""
 
     requires_context = True
 
@@ -103,7 +103,7 @@ class Odd(s.Serializer):
     said = s.SerializerMethodField()
 
     def get_said(self, row) -> int:
-        return f"{row.get('loud')}!"  # the hint lies
+        return f"{row.get('loud')}!"  # no integer, in spite of the annotation
 
 
 class Line(s.Serializer):
@@ -133,7 +133,7 @@ class Node(s.Serializer):
 
 
 class Renamed(s.Serializer):
-    """Fields whose names no client takes as they are."""
+    """Fields whose names cannot be names of arguments."""
 
     def get_fields(self):
         names = ["lid-colour", "page[size]", "1st", "größe", "a.b", "x" * 80]
@@ -141,7 +141,7 @@ class Renamed(s.Serializer):
 
 
 class Reserved(s.Serializer):
-    """Fields with the names of everything else."""
+    """Fields with names that other arguments have."""
 
     pk = s.CharField()
     query = s.CharField(required=False)
@@ -152,7 +152,7 @@ class Reserved(s.Serializer):
 
 
 class People(s.Serializer):
-    """Relations of every kind."""
+    """Fields for every kind of relation."""
 
     owner = s.PrimaryKeyRelatedField(queryset=User.objects.all(), required=False, allow_null=True)
     by_name = s.SlugRelatedField("username", queryset=User.objects.all(), required=False)
@@ -170,7 +170,7 @@ class GroupModel(s.ModelSerializer):
 
 
 class Account(s.Serializer):
-    """Secrets, some of them deep."""
+    """Secrets, one of them nested."""
 
     user = s.CharField()
     password = s.CharField(write_only=True, min_length=4)
@@ -178,7 +178,7 @@ class Account(s.Serializer):
 
 
 class Stripped(s.Serializer):
-    """Takes more than its fields say."""
+    """Reads a key that no field declares."""
 
     name = s.CharField()
 
@@ -187,7 +187,7 @@ class Stripped(s.Serializer):
 
 
 class Shapeless(s.Serializer):
-    """Reads its input itself and gives another shape."""
+    """Reads any value, and writes an object of another form."""
 
     name = s.CharField(required=False)
 
@@ -199,7 +199,7 @@ class Shapeless(s.Serializer):
 
 
 class Dropping(s.Serializer):
-    """Gives fewer fields than it has, and others."""
+    """Writes fewer fields than it has, and other members."""
 
     kept = s.IntegerField(required=False, allow_null=True)
     dropped = s.CharField(required=False)

@@ -15,7 +15,7 @@ from tests.introspection.nasty.views import Echo, Plain
 
 
 def png() -> bytes:
-    """Return the smallest picture."""
+    """Return a PNG image of one pixel."""
     buffer = io.BytesIO()
     Image.new("RGB", (1, 1)).save(buffer, "PNG")
     return buffer.getvalue()
@@ -27,7 +27,7 @@ def encoded(content: bytes) -> str:
 
 
 class Told(s.FileField):
-    """Gives what arrived instead of a URL."""
+    """Writes the name, size and beginning of the file instead of a URL."""
 
     def to_representation(self, value):
         value.seek(0)
@@ -35,7 +35,7 @@ class Told(s.FileField):
 
 
 class TextField(s.FileField):
-    """Takes base64 text in JSON by itself."""
+    """Reads base64 itself."""
 
     def to_internal_value(self, data):
         return base64.b64decode(data)
@@ -80,7 +80,7 @@ class OwnText(s.Serializer):
 
 
 class Raw(Plain):
-    """Reads request.FILES itself."""
+    """Reads request.FILES."""
 
     parser_classes = [MultiPartParser]
 
@@ -89,7 +89,7 @@ class Raw(Plain):
 
 
 class ByKey(Plain):
-    """Asks for its files and texts by name."""
+    """Reads its files and texts by name."""
 
     parser_classes = [JSONParser, MultiPartParser]
 
@@ -100,7 +100,7 @@ class ByKey(Plain):
 
 
 class Whole(Plain):
-    """The body is the file."""
+    """Reads a body that is one file."""
 
     parser_classes = [FileUploadParser]
 
@@ -109,7 +109,7 @@ class Whole(Plain):
 
 
 class NoMultiPart(Echo):
-    """Takes files, but has no parser that could read one."""
+    """Has a file field and no parser for files."""
 
     serializer_class = Papers
     http_method_names = ["post"]

@@ -29,6 +29,6 @@ class Camel(Echo):
 
 
 class HalfCamel(Camel):
-    """Renames what it gives, not what it takes."""
+    """Renames keys in its answers only."""
 
     parser_classes = Echo.parser_classes

@@ -1,4 +1,4 @@
-"""Requests that the HTTP API takes, each of them a tool call as well."""
+"""Requests of the HTTP API and the tool calls that are equal to them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Sample:
 
     Attributes:
         body: its JSON body, or its form fields and files.
-        kwargs: what the path holds.
-        query: what the query holds.
-        arguments: the arguments of the tool, where they are not the three side by side.
-        multipart: the body is sent as a form over HTTP.
+        kwargs: the arguments of the path.
+        query: the query parameters.
+        arguments: the arguments of the tool, if they are not kwargs, query and body together.
+        multipart: whether the body is sent as a form over HTTP.
     """
 
     body: Any = NOTHING
@@ -45,14 +45,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Nasty:
-    """One endpoint that is hard to describe, and what it takes.
+    """An endpoint that is hard to describe, and requests that it accepts.
 
     Attributes:
-        name: the tool's name; the path is made of it.
+        name: the tool's name, which the path is made of.
         view: the callback.
         method: the HTTP method.
-        samples: requests it accepts.
-        path: the route, where it is not the name.
+        samples: requests that the endpoint accepts.
+        path: the route, if it is not made of the name.
     """
 
     name: str
@@ -68,10 +68,10 @@ class Nasty:
 
 
 def bodies(*values: Any) -> tuple[Sample, ...]:
-    """Return samples of nothing but a body."""
+    """Return samples that have only a body."""
     return tuple(Sample(value) for value in values)
 
 
 def file(content: bytes, name: str = "upload", kind: str = "text/plain") -> SimpleUploadedFile:
-    """Return a file as HTTP clients send it."""
+    """Return a file as HTTP clients upload it."""
     return SimpleUploadedFile(name, content, kind)

@@ -1,4 +1,4 @@
-"""What people wrote for drf-spectacular is what agents are told."""
+"""Annotations for drf-spectacular are used in the descriptions of tools."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def properties(tool):
     return lambda route: bare(tool(route).input_schema["properties"])
 
 
-def test_a_field_is_what_its_decorator_says(properties):
+def test_extend_schema_field_gives_the_schema_of_a_field(properties):
     assert properties("/painted/")["hue"] == {"type": "string", "enum": ["red", "blue"]}
 
 
-def test_a_field_is_what_its_extension_says(properties):
-    """An exclusive bound of a number is told in words."""
+def test_a_field_extension_gives_the_schema_of_a_field(properties):
+    """An exclusive bound of a number is only in the description."""
     amount, currency = {"type": "number"}, {"type": "string"}
     members = {"amount": amount, "currency": currency}
     expected = {"type": "object", "properties": members, "required": ["amount"]}
     assert properties("/painted/")["price"] == expected
 
 
-def test_a_serializer_that_contains_itself_is_cut(properties):
+def test_an_extension_that_contains_itself_is_cut(properties):
     tree = properties("/painted/")["tree"]
     assert tree["required"] == ["name"]
     assert tree["properties"] == {
@@ -52,7 +52,7 @@ def test_a_serializer_that_contains_itself_is_cut(properties):
     }
 
 
-def test_fields_left_out_of_the_schema_are_no_arguments(properties):
+def test_excluded_fields_are_no_arguments(properties):
     assert set(properties("/trimmed/")) == {"name"}
 
 
@@ -62,7 +62,7 @@ def test_a_request_may_be_a_list_of_serializers(tool):
     assert schema["properties"]["items"]["items"]["required"] == ["product"]
 
 
-def test_a_description_counts_and_what_is_deprecated_says_so(tool):
+def test_the_description_is_used_and_says_deprecated(tool):
     assert tool("/lines/").description == "Deprecated. Put lines."
 
 
@@ -70,7 +70,7 @@ def test_a_summary_is_the_title(tool):
     assert tool("/pets/").title == "Adopt a pet"
 
 
-def test_a_body_that_is_one_of_several_is_open_and_says_which(tool):
+def test_a_body_of_one_of_several_schemas_is_open_and_names_their_members(tool):
     for pets in (tool("/pets/"), tool("/kept/")):
         words = pets.input_schema["properties"]["body"]["description"]
         assert "an object with kind, lives or an object with kind, tricks" in words
@@ -79,22 +79,22 @@ def test_a_body_that_is_one_of_several_is_open_and_says_which(tool):
         assert "@mcp_tool(body={...})" in finding.remedy
 
 
-def test_a_request_may_be_a_schema_and_json_is_preferred(tool):
+def test_a_request_may_be_a_schema_and_the_json_one_is_used(tool):
     schema = tool("/loose/").input_schema
     assert schema["required"] == ["n"]
     assert schema["properties"]["n"] == {"type": "integer", "description": "May be null."}
 
 
-def test_null_is_a_type_where_schemas_need_not_be_portable(nasty, properties):
+def test_null_is_a_type_if_portable_is_off(nasty, properties):
     nasty(PORTABLE=False)
     assert properties("/loose/")["n"] == {"type": ["integer", "null"]}
 
 
-def test_a_request_may_be_nothing(properties):
+def test_a_request_may_be_none(properties):
     assert properties("/nothing/") == {}
 
 
-def test_any_object_is_an_open_body(properties):
+def test_a_request_of_any_object_is_an_open_body(properties):
     assert properties("/any-object/") == {"body": {"type": "object"}}
 
 
@@ -111,7 +111,7 @@ def test_parameters_are_arguments_and_headers_are_not(properties, tool):
     assert tool("/asked/").input_schema["required"] == ["since", "street"]
 
 
-def test_annotations_that_cannot_be_read_cost_only_themselves(tool):
+def test_annotations_that_raise_are_findings(tool):
     broken = tool("/broken-annotations/")
     assert set(broken.input_schema["properties"]) == {"body"}
     messages = " ".join(finding.message for finding in broken.findings)
@@ -120,11 +120,11 @@ def test_annotations_that_cannot_be_read_cost_only_themselves(tool):
     assert broken.description
 
 
-def test_a_function_may_be_annotated(properties):
+def test_a_function_view_may_be_annotated(properties):
     assert set(properties("/annotated-function/")) == {"kind", "lives"}
 
 
-def test_two_serializers_of_one_name_are_told_apart(expose):
+def test_two_serializers_with_the_same_name_keep_their_fields(expose):
     def carrying(kind):
         component = type("Same", (s.Serializer,), {"value": kind()})
         proxied = spectacular_polymorphic(component)
@@ -142,14 +142,14 @@ def test_two_serializers_of_one_name_are_told_apart(expose):
 
 
 def spectacular_polymorphic(component):
-    """Return a request that drf-spectacular alone can describe."""
+    """Return a request that only drf-spectacular can describe."""
     from drf_spectacular.utils import PolymorphicProxySerializer
 
     return PolymorphicProxySerializer("Proxy", [component], resource_type_field_name=None)
 
 
 @pytest.mark.slow
-def test_many_threads_describe_the_same(nasty):
+def test_threads_describe_the_same(nasty):
     expected = [tool.input_schema for tool in registry.tools().values()]
     nasty()
     tools, found = registry.tools(), []
@@ -165,7 +165,7 @@ def test_many_threads_describe_the_same(nasty):
 
 
 @pytest.mark.slow
-def test_settings_and_statistics_of_the_process_stay_as_they_are(nasty, capsys):
+def test_describing_changes_no_setting_and_prints_no_warning(nasty, capsys):
     before = dict(vars(spectacular_settings))
     for tool in registry.tools().values():
         tool.input_schema, tool.description  # noqa: B018
@@ -174,7 +174,7 @@ def test_settings_and_statistics_of_the_process_stay_as_they_are(nasty, capsys):
 
 
 @pytest.mark.slow
-def test_all_endpoints_share_one_registry(nasty):
+def test_descriptions_of_several_endpoints_share_one_component_registry(nasty):
     for _ in range(2):
         nasty()
         for tool in registry.tools().values():

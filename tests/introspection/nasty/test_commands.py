@@ -1,4 +1,4 @@
-"""What the commands and the system check say of descriptions."""
+"""What the commands and the system check report of the nasty project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_report_on_the_nasty_project_works(nasty, printed):
 
 
 @pytest.mark.slow
-def test_warnings_name_the_place_and_the_remedy(nasty, printed):
+def test_findings_name_the_place_and_the_remedy(nasty, printed):
     words = " ".join(" ".join(printed("findings")).split())
     line = inspect.getsourcelines(NoMultiPart)[1]
     finding = "no_multipart_post: The view takes files but has no parser for them."
@@ -39,22 +39,22 @@ def test_warnings_name_the_place_and_the_remedy(nasty, printed):
     assert "Add rest_framework.parsers.MultiPartParser to the view's parser_classes." in words
 
 
-def warnings(**options):
+def described_warnings(**options):
     return [message for message in run_checks(**options) if message.id == "drf_mcp.W010"]
 
 
 @pytest.mark.slow
-def test_the_system_check_counts_what_could_not_be_described(nasty):
-    (message,) = warnings(include_deployment_checks=True)
+def test_the_deployment_check_counts_what_could_not_be_described(nasty):
+    (message,) = described_warnings(include_deployment_checks=True)
     assert re.match(r"\d+ parts of the tools could not be described", message.msg)
     assert "mcp_tools findings" in message.hint
 
 
 @pytest.mark.slow
-def test_the_check_is_silent_where_everything_is_described():
-    assert warnings(include_deployment_checks=True) == []
+def test_the_deployment_check_is_silent_about_the_example_project():
+    assert described_warnings(include_deployment_checks=True) == []
 
 
-def test_nothing_is_described_at_startup(nasty):
-    assert warnings() == []
+def test_the_system_check_at_startup_describes_no_tool(nasty):
+    assert described_warnings() == []
     assert not any("schema" in vars(tool) for tool in registry.tools().values())

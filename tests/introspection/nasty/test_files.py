@@ -1,4 +1,4 @@
-"""Files as arguments: what reaches the view, and what is refused before."""
+"""Files as arguments: what reaches the view, and what is refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def problem(path, **arguments):
 
 @contextmanager
 def counted_memory():
-    """Give a function that tells the most bytes that were in use since the block began."""
+    """Give a function that returns the most bytes in use since the block began."""
     tracemalloc.start()
     try:
         yield lambda: tracemalloc.get_traced_memory()[1]
@@ -59,11 +59,11 @@ def counted_memory():
 
 
 @pytest.mark.slow
-def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty):
+def test_a_long_file_is_not_copied_in_memory(nasty):
     content = bytes(range(256)) * 8_192
     nasty(MAX_UPLOAD_BYTES=2 * len(content))
     document = tool("/document/")
-    # What is made once for all calls.
+    # What the first call makes once for all calls does not count.
     document.bind({"title": "t", "file": PDF})
     for spell, copies in [(encoded, 0), (lambda c: base64.encodebytes(c).decode(), 2.75)]:
         uri = f"data:image/png;name=a.png;base64,{spell(content)}"
@@ -79,8 +79,8 @@ def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty):
 
 
 @pytest.mark.slow
-def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
-    """The message as text and the argument in it, each a third longer than the file."""
+def test_a_call_with_a_file_takes_the_memory_of_its_json_and_its_argument(nasty, settings):
+    """Both are base64, which is a third longer than the file."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 2**24
     nasty(MAX_UPLOAD_BYTES=2**24, MAX_BODY_BYTES=2**24)
     content = bytes(range(256)) * 8_192
@@ -98,7 +98,7 @@ def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
     call(PDF)
     result, peak = call(encoded(content))
     assert result["structuredContent"]["data"]["file"]["size"] == len(content)
-    # The body itself is read from a socket.
+    # The test client holds the body as well; a server reads it from a socket.
     body = 4 / 3
     assert peak < (3 * body + 0.2) * len(content)
 
@@ -109,7 +109,7 @@ def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
 @example("AA==AA==")
 @example("=AAA")
 @example("AA=\n=")
-def test_what_is_no_base64_is_refused_whatever_the_spelling(text):
+def test_a_text_is_refused_exactly_if_it_is_no_base64_in_any_alphabet(text):
     digits = re.sub(r"\s+", "", text).rstrip("=").replace("-", "+").replace("_", "/")
     try:
         expected = base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
@@ -122,22 +122,22 @@ def test_what_is_no_base64_is_refused_whatever_the_spelling(text):
 
 
 @given(content=st.binary(max_size=200), name=names, title=names)
-def test_a_file_arrives_as_it_was_sent(nasty, content, name, title):
-    uri = f"data:text/plain;name={json_free(name)};base64,{encoded(content)}"
+def test_a_file_reaches_the_view_unchanged(nasty, content, name, title):
+    uri = f"data:text/plain;name={quote_name(name)};base64,{encoded(content)}"
     form = sent(tool("/document/").bind({"title": title, "file": uri}))
-    # Django's parser, like a browser's form, does not keep every character of a name.
+    # Django's parser does not keep every character of a file name.
     assert form["file"].read() == content
     assert form["title"] == title
 
 
-def json_free(name):
-    """Return a name as it stands in a data URI."""
+def quote_name(name):
+    """Return a file name as a data URI has it."""
     from urllib.parse import quote
 
     return quote(name, safe="")
 
 
-def test_base64_is_read_in_every_spelling():
+def test_base64_is_read_in_both_alphabets_without_padding_and_in_data_uris():
     cases = [
         encoded(b"\xff\xfe>?") + "\n",
         base64.urlsafe_b64encode(b"\xff\xfe>?").decode(),
@@ -148,7 +148,7 @@ def test_base64_is_read_in_every_spelling():
     assert [text for text in cases if FileReader(Upload()).read(text).read() != b"\xff\xfe>?"] == []
 
 
-def test_a_file_gets_the_name_and_type_that_fit():
+def test_a_file_gets_a_name_and_a_content_type():
     for text, upload, name, kind in [
         (encoded(png()), Upload(image=True), "upload.png", "image/png"),
         (PDF, Upload(("txt", "pdf")), "upload.pdf", "application/pdf"),
@@ -163,13 +163,13 @@ def test_a_file_gets_the_name_and_type_that_fit():
         assert kind is None or made.content_type == kind
 
 
-def test_what_is_no_base64_is_refused(nasty):
+def test_the_problem_of_a_text_that_is_no_base64_names_base64(nasty):
     found = problem("/document/", title="t", file="C:\\fakepath\\a.txt!")
     assert (found.code, found.pointer) == ("invalid", "/file")
     assert "base64" in found.remediation
 
 
-def test_what_is_no_string_is_refused(nasty):
+def test_a_value_that_is_no_string_is_refused(nasty):
     cases = [5, True, ["a"], {"a": "b"}]
     assert [
         value for value in cases if problem("/document/", title="t", file=value).pointer != "/file"
@@ -184,20 +184,20 @@ def test_a_file_that_is_too_large_is_refused(nasty):
         assert "at most 10" in found.message, text
 
 
-def test_a_file_of_another_type_is_refused(nasty):
+def test_a_file_with_another_extension_is_refused(nasty):
     found = problem("/papers/", file="data:image/png;name=a.png;base64,AAAA")
     assert (found.code, found.accepted) == ("invalid_extension", "one of pdf, txt")
 
 
-def test_a_file_that_does_not_say_its_type_is_refused_where_it_matters(nasty):
+def test_a_file_without_a_type_is_refused_if_extensions_are_limited(nasty):
     assert "does not say its type" in problem("/papers/", file=encoded(b"?")).message
 
 
-def test_what_is_no_image_is_refused(nasty):
+def test_a_file_that_is_no_image_is_refused_by_an_image_field(nasty):
     assert problem("/picture/", image=PDF).accepted == "an image"
 
 
-def test_each_bad_file_is_told_by_its_place(nasty):
+def test_each_refused_file_has_its_pointer(nasty):
     with pytest.raises(ArgumentsRefused) as caught:
         tool("/bundle/").bind({"pages": ["AAAA", "!"], "parts": [{"label": "x", "file": "!"}]})
     assert [p.pointer for p in caught.value.problems] == ["/pages/1", "/parts/0/file"]
@@ -209,12 +209,12 @@ def test_without_a_file_the_body_is_json(nasty):
     assert json.loads(call.body) == {"text": "t", "file": None}
 
 
-def test_a_field_that_reads_text_itself_gets_the_text(nasty):
+def test_a_field_that_reads_base64_itself_gets_the_text(nasty):
     call = tool("/own-text/").bind({"file": "!"})
     assert json.loads(call.body) == {"file": "!"}
 
 
-def test_values_beside_a_file_are_as_a_form_writes_them(nasty):
+def test_other_values_of_a_body_with_a_file_are_form_fields(nasty):
     arguments = {
         "pages": ["AAAA"],
         "parts": [{"label": 'a "b";\r\n', "notes": ["n", "m"]}],
@@ -243,7 +243,7 @@ def test_a_body_that_is_one_file_is_an_argument(whole_file):
     assert "base64" in whole_file.input_schema["properties"]["file"]["description"]
 
 
-def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
+def test_a_body_that_is_one_file_is_sent_unencoded(nasty, whole_file, agent_of):
     content = bytes(range(256))
     over_http = APIClient().put("/whole/a.bin/", content, content_type="application/pdf").json()
     result = agent_of(None).call(whole_file.name, filename="a.bin", file=encoded(content))
@@ -252,8 +252,8 @@ def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
 
 @pytest.mark.slow
 @given(name=names, content=st.binary(min_size=1, max_size=50))
-def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
-    uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
+def test_a_body_that_is_one_file_keeps_its_name_and_type(nasty, name, content):
+    uri = f"data:text/csv;name={quote_name(name)};base64,{encoded(content)}"
     encoder = choose_encoder(files.Whole(), Body("object"))
     upload = FileReader(Upload()).read(uri)
     body = encoder.encode({"file": upload})

@@ -1,4 +1,4 @@
-"""The example project's tools, held against the list that was blessed last."""
+"""The tools of the example project equal those in tools.json."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ ACTUAL = GOLDEN.with_suffix(".actual.json")
 
 
 @pytest.mark.slow
-def test_the_example_projects_tools_are_as_they_were():
+def test_the_example_projects_tools_have_not_changed():
     out = io.StringIO()
     call_command("mcp_tools", "--json", stdout=out)
     actual = out.getvalue()
     if not GOLDEN.exists() or json.loads(actual) != json.loads(GOLDEN.read_text()):
         ACTUAL.write_text(actual)
         raise AssertionError(
-            "The tools of the example project have changed. If they should, bless them:\n"
+            "The tools of the example project have changed. If they should have, run "
             f"cp {ACTUAL} {GOLDEN}"
         )
     ACTUAL.unlink(missing_ok=True)
 
 
-def test_nothing_of_the_example_project_is_open():
-    """Every argument has a type, no body is left to guess."""
+def test_the_example_project_is_described_completely():
+    """Every argument has a type, and no body is open."""
     for tool in registry.tools().values():
         for name, schema in tool.input_schema["properties"].items():
             assert "type" in schema, f"{tool.name}: {name}"
@@ -38,7 +38,7 @@ def test_nothing_of_the_example_project_is_open():
         assert tool.findings == (), tool.name
 
 
-def test_descriptions_are_terse():
+def test_descriptions_are_short():
     for tool in registry.tools().values():
         assert 0 < len(tool.description) <= 1024
         assert None not in every_value(tool.input_schema)

@@ -1,4 +1,4 @@
-"""Endpoints that are hard to describe: all of them tools, and as good as over HTTP."""
+"""Endpoints that are hard to describe are all tools, and answer as over HTTP."""
 
 from __future__ import annotations
 
@@ -55,27 +55,27 @@ def tool_of(endpoint):
 
 @pytest.mark.slow
 def test_every_caller_gets_the_list(nasty, agent_of):
-    """The agent holds every schema against the meta-schema and the portable contract."""
+    """The agent validates every schema, and asserts that it is portable."""
     nasty(OUTPUT_SCHEMA="full")
     names = set(registry.tools())
     assert {user: set(agent_of(user).tools()) for user in CALLERS} == dict.fromkeys(CALLERS, names)
 
 
 @pytest.mark.slow
-def test_schemas_that_need_not_be_portable_are_valid_as_well(nasty, agent_of):
+def test_schemas_that_are_not_portable_are_valid(nasty, agent_of):
     nasty(PORTABLE=False)
     for tool in agent_of(None).result("tools/list")["tools"]:
         Draft202012Validator.check_schema(tool["inputSchema"])
         assert "$ref" not in json.dumps(tool["inputSchema"]).replace('"$ref": {', "")
 
 
-def test_what_the_api_leaves_out_of_its_schema_is_no_tool(nasty):
+def test_an_endpoint_that_is_excluded_from_the_api_schema_is_no_tool(nasty):
     assert not [tool for tool in registry.tools().values() if "hidden" in tool.endpoint.route.path]
 
 
 @pytest.mark.slow
-def test_what_http_accepts_a_tool_call_accepts(nasty, agent_of):
-    """The same answer, which the agent holds against the tool's own outputSchema."""
+def test_a_tool_call_accepts_what_http_accepts(nasty, agent_of):
+    """Both give the same answer, and the agent validates it by the tool's outputSchema."""
     nasty(OUTPUT_SCHEMA="full")
     agent = agent_of(None)
     for endpoint, sample in SAMPLES:

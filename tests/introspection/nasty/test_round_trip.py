@@ -1,4 +1,4 @@
-"""Arguments made from a tool's schema are ones that its view takes."""
+"""A view accepts arguments that are made from the schema of its tool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.introspection.nasty.endpoints import ENDPOINTS
 from tests.parity.answers import observed
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
 
-# Refused for what no schema can say.
+# Codes of conditions that a schema cannot express.
 UNSAYABLE = {"unique", "does_not_exist", "no_match"}
 SERIALIZERS = [
     fields.Scalars,
@@ -54,7 +54,7 @@ def assert_taken(tool, arguments):
     partial = tool.endpoint.method == "PATCH"
     context = {"request": tool.view.request, "view": tool.view}
     serializer_class = tool.view.get_serializer_class()
-    arguments.pop("none", None)  # a choice without choices
+    arguments.pop("none", None)  # it has no choices
     data = read(tool.bind(arguments))
     serializer = serializer_class(data=data, partial=partial, context=context)
     if not serializer.is_valid():
@@ -75,7 +75,7 @@ def all_of_json_schema(nasty):
     nasty(PORTABLE=False)
 
 
-# Whole bodies take their time to be made.
+# To make whole bodies takes long.
 few = settings(max_examples=max(5, settings.default.max_examples // 3))
 
 
@@ -83,7 +83,7 @@ few = settings(max_examples=max(5, settings.default.max_examples // 3))
 @few
 @pytest.mark.parametrize("serializer", SERIALIZERS)
 @given(data=st.data())
-def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, data):
+def test_a_view_accepts_values_of_the_schema(all_of_json_schema, serializer, data):
     tool = tool_for(serializer)
     assert_taken(tool, data.draw(values(tool.input_schema)))
 
@@ -91,7 +91,7 @@ def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, dat
 @few
 @pytest.mark.parametrize("serializer", [fields.Choices, fields.Order, fields.Node])
 @given(data=st.data())
-def test_what_is_made_from_a_portable_schema_is_taken(nasty, serializer, data):
+def test_a_view_accepts_values_of_the_portable_schema(nasty, serializer, data):
     tool = tool_for(serializer)
     assert_taken(tool, data.draw(values(tool.input_schema)))
 
@@ -104,13 +104,13 @@ def shop(db, settings):
 @few
 @pytest.mark.parametrize("name", TOOLS)
 @given(data=st.data())
-def test_what_is_made_for_the_example_project_is_taken(shop, name, data):
+def test_views_of_the_example_project_accept_values_of_the_schema(shop, name, data):
     tool = registry.tool(name)
     assert_taken(tool, data.draw(values(tool.input_schema)))
 
 
-def test_what_http_accepts_the_schema_of_types_accepts_as_well(all_of_json_schema):
-    """Of the nasty samples, those that spell values by their JSON type."""
+def test_samples_with_values_of_json_types_are_valid(all_of_json_schema):
+    """Other samples have numbers or booleans as text, which HTTP accepts."""
     spelled = {"order", "node", "named", "lines", "pets", "account", "camel", "papers", "bundle"}
     tools = {tool.endpoint.route.path: tool for tool in registry.tools().values()}
     for endpoint in ENDPOINTS:
@@ -122,13 +122,15 @@ def test_what_http_accepts_the_schema_of_types_accepts_as_well(all_of_json_schem
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["full", "data"])
-def test_every_answer_of_the_example_project_keeps_to_its_schema(agent_of, settings, kind):
-    """The agent holds every answer against its tool's outputSchema."""
+def test_every_answer_of_the_example_project_is_valid_by_its_output_schema(
+    agent_of, settings, kind
+):
+    """The agent validates every answer by its tool's outputSchema."""
     settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": kind}
     agent, rows = agent_of("carol"), rows_of_alice()
     typed = 0
     served = registry.tools()
-    # PUT is no tool beside PATCH.
+    # PUT is no tool where PATCH is one.
     requests = {request.tool: request for request in REQUESTS if request.tool in served}
     for request in requests.values():
         asked = request.about(rows)

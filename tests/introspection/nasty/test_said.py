@@ -1,4 +1,4 @@
-"""What a project says of one tool, and which tool finds what an argument names."""
+"""Options of mcp_tool for one tool, and the tools that arguments refer to."""
 
 from __future__ import annotations
 
@@ -56,37 +56,34 @@ router = SimpleRouter()
 router.register("people", People)
 
 
-def only(view, method="GET", **mcp_settings):
-    return next(tool for tool in registry.tools().values() if tool.endpoint.method == method)
-
-
 @pytest.fixture
 def said(expose):
     def serve(method, view_class=Reads, /, **options):
         expose(path("said/", mcp_tool(**options)(type("Said", (view_class,), {})).as_view()))
-        return only(view_class, method)
+        tools = registry.tools().values()
+        return next(tool for tool in tools if tool.endpoint.method == method)
 
     return serve
 
 
 @pytest.fixture
 def words_of(expose):
-    """Return the description of an argument of the tool that makes teams."""
+    """Returns a function that gives the schema of an argument of teams_create."""
     expose(*router.urls, path("teams/", Teams.as_view()))
     properties = registry.tool("teams_create").input_schema["properties"]
     return lambda name: properties[name]
 
 
-def test_a_key_names_the_tool_that_finds_it(words_of):
+def test_a_foreign_key_names_the_tool_that_lists_its_objects(words_of):
     assert words_of("lead")["description"].endswith("From people_list.")
     assert words_of("named")["description"].endswith("Username from people_list.")
 
 
-def test_a_key_of_what_no_tool_lists_names_none(words_of):
-    assert "Find" not in str(words_of("groups"))
+def test_a_foreign_key_to_a_model_without_a_list_names_no_tool(words_of):
+    assert "From" not in str(words_of("groups"))
 
 
-def test_keys_inside_rows_name_their_tool(expose):
+def test_foreign_keys_in_nested_rows_name_a_tool(expose):
     class Rows(serializers.Serializer):
         teams = Team(many=True)
 
@@ -112,7 +109,7 @@ def test_query_parameters_may_be_declared(said):
     assert answer.data == {"query": {"depth": "2", "ids": "2"}, "ids": ["1", "2"]}
 
 
-def test_a_written_input_schema_is_sent_untouched_and_bound(said):
+def test_a_declared_input_schema_is_listed_unchanged_and_bound(said):
     written = {
         "type": "object",
         "properties": {"a": {"oneOf": [{"type": "string"}, {"const": 1}]}, "b": True},
@@ -125,7 +122,7 @@ def test_a_written_input_schema_is_sent_untouched_and_bound(said):
     ]["data"] == {"got": {"a": 1, "b": [2]}}
 
 
-def test_a_written_input_schema_keeps_the_described_arguments(said):
+def test_a_declared_input_schema_keeps_the_arguments_of_the_serializer(said):
     written = {"type": "object", "properties": {"more": {"type": "string"}}}
     tool = said("POST", Teams, input_schema=written)
     assert b'"lead":1' in tool.bind({"lead": 1, "more": "x"}).body
@@ -133,7 +130,7 @@ def test_a_written_input_schema_keeps_the_described_arguments(said):
         tool.bind({"less": 1})
 
 
-def test_one_tool_may_have_all_of_json_schema(said):
+def test_one_tool_may_use_all_of_json_schema(said):
     people = type("People", (Teams,), {"serializer_class": Person})
     assert bare(said("POST", people, portable=False).input_schema["properties"]["groups"]) == {
         "type": "array",
@@ -162,35 +159,35 @@ class Listed(generics.ListAPIView):
     serializer_class = Person
 
 
-def test_no_output_is_described_unless_it_is_said(said, db):
+def test_a_tool_has_no_output_schema_by_default(said, db):
     assert output(said("GET", Listed)) is None
 
 
-def test_the_output_of_one_tool_may_be_the_envelope(said, db):
+def test_the_output_schema_of_one_tool_may_be_the_envelope(said, db):
     assert success(output(said("GET", Listed, output_schema="envelope"))) == {"type": "object"}
 
 
-def test_the_output_of_one_tool_may_be_full(said, db):
+def test_the_output_schema_of_one_tool_may_be_full(said, db):
     data = success(output(said("GET", Listed, output_schema="full")))
     row = data["properties"]["results"]["items"]
     assert bare(row)["properties"]["username"] == {"type": ["string", "null"]}
 
 
-def test_the_output_of_one_tool_may_be_written(said, db):
+def test_the_output_schema_of_one_tool_may_be_declared(said, db):
     written = {"type": "object", "properties": {"ids": {"type": "array"}}}
     assert success(output(said("GET", output_schema=written))) == written
 
 
-def test_one_tool_may_say_nothing_of_its_output(said, db):
+def test_one_tool_may_have_no_output_schema(said, db):
     assert output(said("GET", output_schema=None)) is None
 
 
-def test_an_unknown_kind_of_output_is_named(said, db):
+def test_an_unknown_kind_of_output_schema_is_an_error(said, db):
     with pytest.raises(ImproperlyConfigured, match=r"'envelope' or 'full' .* not 'fully'"):
         output(said("GET", output_schema="fully"))
 
 
-def test_none_said_of_an_action_stands_over_what_was_said_of_its_view():
+def test_none_for_an_action_overrides_the_option_of_its_view():
     from drf_mcp.tools.options import ToolOptions
 
     assert (

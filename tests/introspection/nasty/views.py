@@ -1,4 +1,4 @@
-"""Views that read their body, their query or their caller in every way seen in the field."""
+"""Views that read their body, their query or their caller in many ways."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN = [permissions.AllowAny]
 
 
 class Echo(generics.GenericAPIView):
-    """Answers with what its serializer makes of the body."""
+    """Answers with the data of its serializer."""
 
     permission_classes = OPEN
     authentication_classes: list[Any] = []
@@ -34,7 +34,7 @@ class Echo(generics.GenericAPIView):
 
 
 def echo(serializer: Any, **attributes: Any) -> Any:
-    """Return the callback of an `Echo` for a serializer, POST alone."""
+    """Return the callback of an `Echo` for a serializer, by default for POST only."""
     own = type(f"{serializer.__name__}Echo", (Echo,), {"serializer_class": serializer})
     attributes.setdefault("http_method_names", ["post"])
     for name, value in attributes.items():
@@ -43,7 +43,7 @@ def echo(serializer: Any, **attributes: Any) -> Any:
 
 
 class Created(generics.CreateAPIView):
-    """REST framework's own create, of something that is never stored."""
+    """REST framework's own create without saving."""
 
     permission_classes = OPEN
     authentication_classes: list[Any] = []
@@ -60,7 +60,7 @@ def created(serializer: Any) -> Any:
 
 
 class Bulk(Echo):
-    """Takes a list."""
+    """Reads a list."""
 
     serializer_class = fields.Line
     http_method_names = ["post", "put", "patch", "delete"]
@@ -73,7 +73,7 @@ class Bulk(Echo):
 
 
 class Plain(views.APIView):
-    """Reads its body without any serializer."""
+    """Reads its body without a serializer."""
 
     permission_classes = OPEN
     authentication_classes: list[Any] = []
@@ -83,7 +83,7 @@ class Plain(views.APIView):
 
 
 class Reads(Plain):
-    """Answers with the query parameters that nobody declared."""
+    """Answers with query parameters that are not declared."""
 
     http_method_names = ["get"]
 
@@ -92,7 +92,7 @@ class Reads(Plain):
 
 
 class Named(Plain):
-    """Makes its serializer in the handler."""
+    """Makes its serializer in its handler."""
 
     def post(self, request):
         serializer = fields.Line(data=request.data)
@@ -128,7 +128,7 @@ class Django(Reads):
 
 
 class Crashing(Echo):
-    """Cannot be asked for its serializer."""
+    """Raises in get_serializer_class for users without a role."""
 
     http_method_names = ["post"]
 
@@ -140,7 +140,7 @@ class Crashing(Echo):
 
 
 class NoQueryset(generics.ListAPIView):
-    """Has a queryset for callers alone."""
+    """Raises in get_queryset for descriptions."""
 
     permission_classes = OPEN
     authentication_classes: list[Any] = []
@@ -148,12 +148,12 @@ class NoQueryset(generics.ListAPIView):
     pagination_class = None
 
     def get_queryset(self):
-        assert not getattr(self, "swagger_fake_view", False), "nobody is asking"
+        assert not getattr(self, "swagger_fake_view", False), "no caller"
         return Group.objects.all()
 
 
 class BrokenHooks(NoQueryset):
-    """Breaks in every hook that a description asks."""
+    """Raises in a property that a description reads."""
 
     @property
     def filter_backends(self):
@@ -203,7 +203,7 @@ class ByQuery(Versions):
 
 
 class ByCaller(Echo):
-    """Other fields for staff than for anybody else."""
+    """Has other fields for staff than for other callers."""
 
     http_method_names = ["post"]
 
@@ -222,7 +222,7 @@ class StaffNote(Note):
 
 
 class Choosy(serializers.Serializer):
-    """Fields and choices that depend on who asks."""
+    """Has fields that depend on the caller."""
 
     text = serializers.CharField()
 
@@ -260,7 +260,7 @@ class Doomed(Plain):
 
 
 class Sets(viewsets.ViewSet):
-    """A viewset without a serializer or a queryset."""
+    """A view set without a serializer or a queryset."""
 
     permission_classes = OPEN
     authentication_classes: list[Any] = []

@@ -1,4 +1,4 @@
-"""Views over orders whose querysets need a caller or a parent's key, as projects write them."""
+"""Views over orders whose querysets need a caller or the key of a parent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pages(pagination.PageNumberPagination):
 
 
 class Orders(viewsets.ReadOnlyModelViewSet):
-    """Orders of the customers that the caller looks after; no ``queryset`` attribute."""
+    """Orders of the caller's customers, without a ``queryset`` attribute."""
 
     serializer_class = OrderRows
     permission_classes = [IsAuthenticated]
@@ -43,14 +43,14 @@ class Orders(viewsets.ReadOnlyModelViewSet):
 
 
 class OrdersOfCustomer(Orders):
-    """Orders below a customer, found by the parent's key alone."""
+    """Orders of a customer, filtered by the customer's key."""
 
     def get_queryset(self):
         return Order.objects.filter(customer=self.kwargs["customer_pk"])
 
 
 class OrdersOfFoundCustomer(Orders):
-    """Orders below a customer whose row is read first."""
+    """Orders of a customer whose row is read first."""
 
     def get_queryset(self):
         customer = get_object_or_404(Customer, pk=self.kwargs["customer_pk"])

@@ -1,4 +1,4 @@
-"""Values that a view would ignore in silence: refused with those that exist."""
+"""Values that a view would silently ignore are refused, with those that it accepts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Orders(viewsets.ReadOnlyModelViewSet):
 
 @pytest.fixture
 def listed(expose, agent_of, http_of):
-    """Serve a list of orders, or of another view, and return its two doors."""
+    """Returns a class that serves a list of orders and calls it over HTTP and as a tool."""
 
     class Listed:
         agent = agent_of(None)
@@ -79,7 +79,7 @@ def test_an_ordering_term_that_does_not_exist_is_refused(listed):
         assert f"Did you mean '{sign}placed_at'?" in problem["remediation"], value
 
 
-def test_every_term_is_told_where_it_stands(listed):
+def test_each_refused_term_has_its_pointer(listed):
     orders = listed(**ORDERED)
     cases = [
         ("no", ["/ordering"]),
@@ -99,7 +99,7 @@ def test_every_term_is_told_where_it_stands(listed):
 
 
 @pytest.mark.slow
-def test_terms_that_exist_sort_as_over_http(listed):
+def test_valid_terms_sort_as_over_http(listed):
     orders = listed(**ORDERED)
     for value in ["number", "-number", "-placed_at,number", " number , -placed_at", "", "number,"]:
         rows = orders.get(ordering=value).json()["results"]
@@ -110,19 +110,19 @@ def test_terms_that_exist_sort_as_over_http(listed):
     assert orders.ids(ordering=None) == [row["id"] for row in orders.get().json()["results"]]
 
 
-def test_a_view_is_not_asked_for_what_is_refused(listed, django_assert_num_queries):
+def test_a_refused_ordering_runs_no_query(listed, django_assert_num_queries):
     orders = listed(**ORDERED)
     orders.agent.tools()
     with django_assert_num_queries(0):
         assert orders.call(ordering="no").is_error
 
 
-def test_grouped_arguments_are_refused_in_their_group(listed):
+def test_a_refused_grouped_ordering_has_its_group_in_the_pointer(listed):
     orders = listed(settings={"ARGUMENTS": "grouped"}, **ORDERED)
     assert only_problem(orders.call(query={"ordering": "no"}))["pointer"] == "/query/ordering"
 
 
-def test_terms_of_the_serializer_are_closed(listed):
+def test_terms_are_closed_if_they_are_the_fields_of_the_serializer(listed):
     orders = listed(filter_backends=[filters.OrderingFilter])
     assert only_problem(orders.call(ordering="customer"))["pointer"] == "/ordering"
     assert orders.ids(ordering="-number") == [
@@ -130,15 +130,15 @@ def test_terms_of_the_serializer_are_closed(listed):
     ]
 
 
-def test_terms_of_the_model_are_closed(listed):
+def test_terms_are_closed_if_they_are_the_fields_of_the_model(listed):
     orders = listed(filter_backends=[filters.OrderingFilter], ordering_fields="__all__")
     assert only_problem(orders.call(ordering="customer__name"))["code"] == "invalid_choice"
     assert len(orders.ids(ordering="-customer")) == 5
 
 
-def test_what_people_wrote_of_the_parameter_leaves_it_closed(listed):
+def test_terms_stay_closed_if_the_parameter_is_declared(listed):
     class Declared(Orders):
-        @mcp_tool(query={"ordering": {"type": "string", "description": "By what."}})
+        @mcp_tool(query={"ordering": {"type": "string", "description": "Sort order."}})
         def list(self, request, *args, **kwargs):
             return super().list(request, *args, **kwargs)
 
@@ -152,7 +152,7 @@ class ByCaller(filters.OrderingFilter):
 
 
 class Popular(filters.BaseFilterBackend):
-    """Takes one more term beside a stock filter."""
+    """Accepts one more term than the stock filter."""
 
     def filter_queryset(self, request, queryset, view):
         if request.query_params.get("ordering") == "popular":
@@ -175,7 +175,7 @@ def get_annotated(self):
 
 
 @pytest.mark.slow
-def test_terms_that_something_else_may_take_are_left_to_the_view(listed):
+def test_terms_are_left_to_the_view_if_other_code_may_read_them(listed):
     for attributes in [
         {"filter_backends": [ByCaller]},
         {"ordering_fields": property(lambda self: ["number"])},
@@ -190,11 +190,11 @@ def test_terms_that_something_else_may_take_are_left_to_the_view(listed):
         assert not orders.call(ordering="popular").is_error, attributes
 
 
-# --- Yes and no
+# --- Booleans
 
 
 class Switches(rest_filters.FilterSet):
-    """Switches as REST framework's kind of filter set reads them."""
+    """Booleans as REST framework's filter sets read them."""
 
     active = rest_filters.BooleanFilter("customer__is_active")
     unsold = rest_filters.BooleanFilter("lines", lookup_expr="isnull")
@@ -205,7 +205,7 @@ class Switches(rest_filters.FilterSet):
 
 
 class PlainSwitches(django_filters.FilterSet):
-    """Switches as Django's forms read them."""
+    """Booleans as Django's forms read them."""
 
     active = django_filters.BooleanFilter("customer__is_active")
 
@@ -223,7 +223,7 @@ SWITCHED = [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5
 
 
 @pytest.mark.slow
-def test_a_switch_is_refused_where_http_ignores_it(listed):
+def test_a_boolean_that_http_ignores_is_refused(listed):
     for filterset_class in [Switches, PlainSwitches]:
         orders = switched(listed, filterset_class)
         for value in SWITCHED:
@@ -241,7 +241,7 @@ def test_a_switch_is_refused_where_http_ignores_it(listed):
                 assert result.data["results"] == orders.get(active=text).json()["results"]
 
 
-def test_a_switch_that_the_filter_set_reads_by_itself_is_left_to_it(listed):
+def test_a_boolean_that_the_filter_set_reads_itself_is_left_to_it(listed):
     class Own(Switches):
         def filter_queryset(self, queryset):
             rows = super().filter_queryset(queryset)
@@ -250,7 +250,7 @@ def test_a_switch_that_the_filter_set_reads_by_itself_is_left_to_it(listed):
     assert switched(listed, Own).ids(active="maybe") == []
 
 
-def test_a_switch_of_a_form_field_of_its_own_is_left_to_it(listed):
+def test_a_boolean_with_its_own_form_field_is_left_to_it(listed):
     class YesField(forms.NullBooleanField):
         widget = forms.TextInput
 
@@ -267,7 +267,7 @@ def test_a_switch_of_a_form_field_of_its_own_is_left_to_it(listed):
 
 
 class Lenient(rest_filters.DjangoFilterBackend):
-    """Drops what it cannot read."""
+    """Ignores invalid values."""
 
     raise_exception = False
 
@@ -278,7 +278,7 @@ class Numbers(rest_filters.FilterSet):
     since = rest_filters.IsoDateTimeFilter("placed_at", lookup_expr="gte")
 
 
-def test_what_a_lenient_backend_drops_is_refused_as_a_strict_one_refuses_it(listed):
+def test_values_that_a_lenient_backend_ignores_are_refused_as_by_a_strict_one(listed):
     dropped = {"least": "many", "status": "sold", "since": "yesterday"}
     orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
     for name, value in dropped.items():
@@ -290,7 +290,7 @@ def test_what_a_lenient_backend_drops_is_refused_as_a_strict_one_refuses_it(list
         assert only_problem(strict.call(**{name: value}))["pointer"] == f"/{name}"
 
 
-def test_what_a_lenient_backend_reads_is_taken(listed):
+def test_values_that_a_lenient_backend_reads_are_accepted(listed):
     orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
     for name, value in [("least", 3), ("status", "paid"), ("since", "2020-01-01T00:00:00Z")]:
         http = orders.get(**{name: value}).json()["results"]
@@ -330,7 +330,7 @@ NUMBERS = [0, -1, "many", "5.0", 2.5, True, "3", 3, " 4 ", "", 1000]
 
 
 @pytest.mark.slow
-def test_a_number_is_refused_where_http_ignores_it(listed):
+def test_a_page_number_or_size_that_http_ignores_is_refused(listed):
     for pagination_class, name in PAGES:
         orders = listed(pagination_class=pagination_class)
         least = 0 if name == "offset" else 1
@@ -347,7 +347,7 @@ def test_a_number_is_refused_where_http_ignores_it(listed):
                 assert result.data["results"] == orders.get(**{name: text}).json()["results"]
 
 
-def test_a_page_size_of_the_paginators_own_is_left_to_it(listed):
+def test_a_page_size_that_the_paginator_reads_itself_is_left_to_it(listed):
     class All(Pages):
         def get_page_size(self, request):
             return 1000 if request.query_params.get("page_size") == "all" else 5
@@ -355,7 +355,7 @@ def test_a_page_size_of_the_paginators_own_is_left_to_it(listed):
     assert len(listed(pagination_class=All).ids(page_size="all")) > 5
 
 
-def test_what_rest_framework_refuses_itself_is_left_to_it(listed):
+def test_values_that_rest_framework_refuses_are_left_to_it(listed):
     for attributes, arguments in [
         ({"pagination_class": Pages}, {"page": 0}),
         ({"pagination_class": Cursors}, {"cursor": "nonsense"}),

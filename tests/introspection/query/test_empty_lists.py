@@ -1,4 +1,4 @@
-"""Filters that can find nothing: refused where that is known, else told of with the empty list."""
+"""Filters that find nothing: refused if that is certain, else named in a warning."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def warnings(result: Any) -> list[str]:
     return result.envelope["meta"].get("warnings", [])
 
 
-# --- Errors of filters point at the argument ----------------------------------------------
+# --- Errors of filters have a pointer to the argument --------------------------------------
 
 
-def test_an_error_of_a_range_points_at_the_end_that_is_wrong(call):
+def test_an_error_of_a_range_has_a_pointer_to_the_wrong_end(call):
     for arguments in [
         {"placed_after": "01.10.2026"},
         {"placed_before": "2026-01-01", "placed_after": "01.10.2026"},
@@ -91,10 +91,10 @@ def test_an_error_of_a_range_points_at_the_end_that_is_wrong(call):
         assert "YYYY-MM-DD" in problem["remediation"], arguments
 
 
-# --- Texts that no row can have ------------------------------------------------------------
+# --- Texts that the column cannot hold -----------------------------------------------------
 
 
-def test_a_text_that_is_longer_than_the_column_is_refused(call):
+def test_a_text_longer_than_the_column_is_refused(call):
     for arguments, pointer, received in [
         ({"country": "Germany"}, "/country", "Germany"),
         ({"countries": ["DE", "France"]}, "/countries/1", "France"),
@@ -106,20 +106,20 @@ def test_a_text_that_is_longer_than_the_column_is_refused(call):
         assert problem["remediation"] == "Send a string of at most 2 characters.", arguments
 
 
-def test_a_text_that_fits_without_its_hyphens_is_meant_so(call):
+def test_a_text_that_fits_without_its_punctuation_is_suggested(call):
     for sent, meant in [("D-E", "'DE'"), (" D.E ", "'DE'"), ("D-EU", None)]:
         (problem,) = call(country=sent).problems
         assert (f"Did you mean {meant}?" in problem["remediation"]) is (meant is not None)
 
 
-def test_a_lookup_of_parts_takes_any_text(call):
+def test_a_lookup_of_parts_accepts_a_longer_text(call):
     assert not call(like="Germany").is_error
 
 
 # --- Empty lists ---------------------------------------------------------------------------
 
 
-def test_a_range_that_ends_before_it_begins_is_told(call):
+def test_a_range_that_ends_before_it_begins_is_a_warning(call):
     for arguments in [
         {"placed_after": "2026-01-01", "placed_before": "2025-01-01"},
         {"since": "2026-01-01", "until": "2025-01-01"},
@@ -129,38 +129,38 @@ def test_a_range_that_ends_before_it_begins_is_told(call):
         assert f"Exchange '{first}' and '{second}'" in warning, arguments
 
 
-def test_the_filters_of_an_empty_list_are_named_with_their_finder(call):
+def test_the_warning_about_an_empty_list_names_its_filters(call):
     (warning,) = warnings(call(country="XX"))
     assert "No rows fit 'country'." in warning
 
 
-def test_an_unknown_parent_is_told_with_its_finder(call):
+def test_the_warning_about_an_unknown_parent_names_the_tool_that_lists_parents(call):
     (warning,) = warnings(call("customers/{customer_pk}/orders/", customer_pk=999999))
     assert "'customer_pk'" in warning
     assert "customers_list lists those that exist." in warning
 
 
-def test_a_list_with_rows_warns_of_nothing(call):
+def test_a_list_with_rows_has_no_warning(call):
     assert call(since="2000-01-01").data["results"]
     assert warnings(call(since="2000-01-01", until="2100-01-01")) == []
 
 
-def test_a_list_that_was_not_filtered_warns_of_nothing(call):
+def test_an_empty_list_without_filters_has_no_warning(call):
     Order.objects.all().delete()
     assert warnings(call()) == []
 
 
-def test_a_filter_of_a_projects_own_may_read_a_range_as_it_likes(call):
+def test_a_range_that_the_projects_own_method_reads_is_no_warning(call):
     arguments = {"around_after": "2026-01-01", "around_before": "2025-01-01"}
     assert warnings(call(**arguments)) == []
 
 
-def test_an_empty_list_asks_the_database_what_http_asks(call, django_assert_num_queries):
+def test_an_empty_list_runs_the_queries_of_http(call, django_assert_num_queries):
     with django_assert_num_queries(1):
         call(country="XX")
 
 
-def test_the_sentence_of_an_empty_list_stands_once(call):
+def test_the_warning_about_an_empty_list_is_said_once(call):
     result = call(country="XX")
     (sentence,) = warnings(result)
     assert "warning_details" not in result.envelope["meta"]

@@ -1,4 +1,4 @@
-"""Filters of one field say once what they are about."""
+"""The description that several filters of one field share is given only once."""
 
 from __future__ import annotations
 
@@ -63,23 +63,23 @@ def arguments(expose):
 
 
 @pytest.mark.django_db
-def test_the_first_says_what_they_are_about(arguments):
+def test_the_first_filter_has_the_description(arguments):
     assert arguments["member"]["description"] == "Team of the user."
     assert arguments["member"]["items"]["description"] == "From groups_list."
 
 
 @pytest.mark.django_db
-def test_another_with_the_same_words_is_silent(arguments):
+def test_another_filter_with_the_same_description_has_none(arguments):
     assert arguments["member__n"] == {"type": "array", "items": {"type": "integer"}}
 
 
 @pytest.mark.django_db
-def test_another_with_words_of_its_own_keeps_them(arguments):
+def test_another_filter_with_its_own_description_keeps_it(arguments):
     assert arguments["member__oldest"]["description"] == "First team of the user."
     assert "description" not in arguments["member__oldest"]["items"]
 
 
 @pytest.mark.django_db
-def test_a_filter_without_a_first_one_keeps_its_words(arguments):
+def test_a_filter_without_a_first_one_keeps_its_description(arguments):
     assert arguments["lone__n"]["description"] == "Team of the user."
     assert arguments["lone__n"]["items"]["description"] == "From groups_list."

@@ -1,4 +1,4 @@
-"""Filters of views whose queryset cannot be made without a caller, a parent or a row."""
+"""Filters of views whose queryset needs a caller, a parent or a row."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def findings_of(name):
     return registry.tools()[name].schema.findings
 
 
-def lost(**options):
-    """Return the warnings of plain ``check`` about filters that are lost."""
+def get_lost_filter_warnings(**options):
+    """Return the warnings of ``check`` about filters that could not be described."""
     return [message for message in run_checks(**options) if message.id == "drf_mcp.W012"]
 
 
@@ -50,7 +50,7 @@ def loans(expose):
 # --- The queryset needs a caller
 
 
-def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
+def test_a_filter_works_as_over_http(loans, alice, http_of):
     loans()
     by_http = http_of("alice").get("/loans/", {"customer__country": "FR", "page_size": 50}).json()
     by_tool = alice.call("loans_list", customer__country="FR", page_size=50)
@@ -59,7 +59,7 @@ def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
 
 
 @pytest.mark.slow
-def test_filters_are_kept_whatever_the_queryset_needs(loans, db):
+def test_filters_are_described_whatever_the_queryset_needs(loans, db):
     for get_queryset in [
         lambda self: Order.objects.filter(customer__owner=self.request.user),
         lambda self: Order.objects.filter(customer__in=self.request.user.customers.all()),
@@ -76,18 +76,18 @@ def test_filters_are_kept_whatever_the_queryset_needs(loans, db):
         loans(get_queryset=get_queryset)
         assert set(query_of("loans_list")) == EXPECTED, get_queryset
         assert findings_of("loans_list") == (), get_queryset
-        assert lost() == [], get_queryset
+        assert get_lost_filter_warnings() == [], get_queryset
 
 
-def test_a_superuser_is_asked_where_an_anonymous_caller_is_refused(loans):
-    """The serializer has no model: the superuser's queryset alone tells it."""
+def test_a_superuser_is_tried_if_get_queryset_refuses_an_anonymous_caller(loans):
+    """The serializer has no model, so that only the superuser's queryset has one."""
 
     class Numbers(serializers.Serializer):
         number = serializers.CharField()
 
     def get_queryset(self):
         if not self.request.user.is_superuser:
-            raise PermissionError("staff alone")
+            raise PermissionError("staff only")
         return Order.objects.all()
 
     loans(get_queryset=get_queryset, serializer_class=Numbers)
@@ -95,7 +95,7 @@ def test_a_superuser_is_asked_where_an_anonymous_caller_is_refused(loans):
     assert findings_of("loans_list") == ()
 
 
-def test_the_serializer_that_the_view_chooses_tells_the_model(loans):
+def test_the_model_is_that_of_the_serializer_if_get_queryset_fails(loans):
     loans(get_queryset=fail, serializer_class=None, get_serializer_class=lambda self: OrderRows)
     assert set(query_of("loans_list")) == EXPECTED
 
@@ -103,7 +103,7 @@ def test_the_serializer_that_the_view_chooses_tells_the_model(loans):
 # --- The queryset needs the path
 
 
-def test_filters_of_nested_routes_are_kept(subtests, expose, db):
+def test_filters_of_nested_routes_are_described(subtests, expose, db):
     for name in ["customers_orders_list", "customers_found_orders_list"]:
         with subtests.test(name=name):
             expose(NESTED)
@@ -122,7 +122,7 @@ def test_a_nested_list_is_filtered_as_over_http(expose, alice, http_of):
     assert result.data["results"] == http.json()["results"]
 
 
-def test_placeholders_are_of_the_type_of_the_converter(expose):
+def test_placeholders_have_the_type_of_the_path_converter(expose):
     seen = []
 
     def get_queryset(self):
@@ -144,14 +144,14 @@ def test_placeholders_are_of_the_type_of_the_converter(expose):
         assert {type(value).__name__ for value in seen} == {getattr(kind, "__name__", kind)}
 
 
-def test_placeholders_are_of_the_type_of_the_key_that_they_name(expose):
-    """``customer_pk`` of an untyped route names a key that is a number."""
+def test_placeholders_of_an_untyped_path_have_the_type_of_the_key(expose):
+    """``customer_pk`` names a key that is a number."""
     expose(NESTED)
     view = registry.tools()["customers_orders_list"].view
     assert view.kwargs == {"customer_pk": "0"}
 
 
-def test_the_version_in_the_path_is_the_default_one(expose):
+def test_the_version_in_the_path_is_the_default_version(expose):
     from rest_framework.versioning import URLPathVersioning
 
     class Versions(URLPathVersioning):
@@ -176,7 +176,7 @@ class Private(Public):
     email = django_filters.CharFilter("customer__email")
 
 
-def test_a_finding_says_where_the_caller_chooses_the_filters(loans):
+def test_filters_that_depend_on_the_caller_are_a_finding(loans):
     def get_filterset_class(self):
         return Private if self.request.user.is_staff else Public
 
@@ -188,7 +188,7 @@ def test_a_finding_says_where_the_caller_chooses_the_filters(loans):
     assert "@mcp_tool(query={...})" in finding.remedy
 
 
-def test_a_filter_set_is_made_once(loans):
+def test_a_filter_set_is_instantiated_once(loans):
     made = []
 
     class Saving(Public):
@@ -201,13 +201,13 @@ def test_a_filter_set_is_made_once(loans):
     assert len(made) == 1
 
 
-def test_a_filter_set_without_a_model_is_described(loans):
+def test_the_filters_of_a_filter_set_without_a_model_are_described(loans):
     loans(filterset_class=Private, get_queryset=fail)
     assert {"number", "email"} <= set(query_of("loans_list"))
     assert findings_of("loans_list") == ()
 
 
-def test_the_key_of_a_related_object_keeps_its_type(loans):
+def test_a_model_choice_filter_has_the_type_of_the_key(loans):
     class ByCustomer(django_filters.FilterSet):
         customer = django_filters.ModelChoiceFilter(
             queryset=lambda request: Customer.objects.filter(owner=request.user)
@@ -218,25 +218,25 @@ def test_the_key_of_a_related_object_keeps_its_type(loans):
     assert findings_of("loans_list") == ()
 
 
-def test_ordering_by_the_fields_of_the_serializer_needs_no_queryset(loans):
+def test_ordering_by_serializer_fields_needs_no_queryset(loans):
     loans(get_queryset=fail)
     pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
     assert re.search(pattern, "number")
     assert re.search(pattern, "-placed_at")
 
 
-# --- Filters that are lost all the same
+# --- Filters that cannot be described
 
 
 class Bare(serializers.Serializer):
-    """No model stands behind it."""
+    """A serializer without a model."""
 
     number = serializers.CharField()
 
 
-def test_plain_check_warns_of_filters_that_are_lost(loans):
+def test_check_warns_of_filters_that_cannot_be_described(loans):
     loans(get_queryset=fail, serializer_class=Bare)
-    (warning,) = lost()
+    (warning,) = get_lost_filter_warnings()
     assert "loans_list" in warning.msg
     assert "filterset_fields" in warning.msg
     assert "request.tenant" in warning.msg
@@ -245,26 +245,26 @@ def test_plain_check_warns_of_filters_that_are_lost(loans):
     assert any("filterset_fields" in finding.message for finding in findings_of("loans_list"))
 
 
-def test_plain_check_warns_of_a_backend_that_fails(loans):
+def test_check_warns_of_a_filter_backend_that_raises(loans):
     class Failing(filters.SearchFilter):
         def get_search_fields(self, view, request):
             raise KeyError("tenant")
 
     loans(filter_backends=[Failing])
-    (warning,) = lost()
+    (warning,) = get_lost_filter_warnings()
     assert "Failing" in warning.msg
     assert "tenant" in warning.msg
 
 
-def test_plain_check_leaves_views_alone_that_do_not_filter(loans):
+def test_check_does_not_warn_of_a_handler_that_does_not_filter(loans):
     def unfiltered(self, request):
         return Response([])
 
     loans(get_queryset=fail, serializer_class=Bare, list=unfiltered)
-    assert lost() == []
+    assert get_lost_filter_warnings() == []
 
 
-def test_plain_check_describes_no_tool(loans):
+def test_check_describes_no_tool(loans):
     loans()
-    assert lost() == []
+    assert get_lost_filter_warnings() == []
     assert not any("described" in vars(tool) for tool in registry.tools().values())

@@ -1,4 +1,4 @@
-"""Query parameters that nothing declares and that code is seen to read."""
+"""Query parameters that are not declared, and that the code of a view reads."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ READERS = [
 ]
 
 
-def test_a_name_is_found_however_it_is_read():
+def test_every_way_to_read_a_parameter_is_found():
     for read in READERS:
 
         class Reading(Users):
@@ -124,7 +124,7 @@ def test_a_name_is_found_however_it_is_read():
                 return User.objects.all()
 
             def read_it(self):
-                """Stands for the way of reading."""
+                """Replaced by each way to read the parameter."""
 
         Reading.read_it = read
         assert query(Reading) == {"expand": TEXTS if read is by_function_of_the_query else TEXT}
@@ -141,7 +141,7 @@ def test_a_list_repeats_its_name():
     assert not parameter.required
 
 
-def test_the_names_that_callers_of_a_method_give_it_are_found():
+def test_names_that_are_passed_to_a_method_of_the_view_are_found():
     class Reading(Users):
         def parameter(self, name, fallback=None):
             return self.request.query_params.get(name, fallback)
@@ -152,7 +152,7 @@ def test_the_names_that_callers_of_a_method_give_it_are_found():
     assert set(query(Reading)) == {"key", "mail"}
 
 
-def test_names_in_attributes_of_the_class_are_those_of_the_class_at_hand():
+def test_a_name_in_a_class_attribute_is_that_of_the_subclass():
     class Base(Users):
         search_name = "q"
         unused_name = None
@@ -168,7 +168,7 @@ def test_names_in_attributes_of_the_class_are_those_of_the_class_at_hand():
     assert set(query(Own)) == {"find"}
 
 
-def test_properties_are_read():
+def test_parameters_that_properties_read_are_found():
     class Reading(Users):
         @cached_property
         def depth(self):
@@ -184,7 +184,7 @@ def test_properties_are_read():
     assert set(query(Reading)) == {"depth", "lang"}
 
 
-def test_names_of_a_query_serializer_have_their_types():
+def test_fields_of_a_query_serializer_are_parameters_with_their_types():
     class Asked(serializers.Serializer):
         depth = serializers.IntegerField(max_value=3)
         kinds = serializers.ListField(child=serializers.CharField(), required=False)
@@ -201,7 +201,7 @@ def test_names_of_a_query_serializer_have_their_types():
     assert not found["depth"].required
 
 
-def test_names_of_a_query_serializer_inside_the_view_are_found():
+def test_fields_of_a_query_serializer_in_the_view_class_are_found():
     class Tree(APIView):
         class FilterSerializer(serializers.Serializer):
             depth = serializers.IntegerField(required=False)
@@ -215,7 +215,7 @@ def test_names_of_a_query_serializer_inside_the_view_are_found():
     assert found["depth"].schema == {"type": "integer"}
 
 
-def test_names_of_a_form_are_found():
+def test_fields_of_a_form_are_found():
     class Asked(forms.Form):
         depth = forms.IntegerField()
 
@@ -226,18 +226,18 @@ def test_names_of_a_form_are_found():
     assert query(Tree, None, "GET") == {"depth": TEXT}
 
 
-def test_the_query_of_a_function_is_read():
+def test_parameters_of_a_function_view_are_found():
     @api_view(["GET", "POST"])
     def both(request):
         if request.method == "POST":
             return Response(request.query_params["notify"])
         return Response(flag(request, "all"))
 
-    # One handler of several methods is described as a whole.
+    # One function with several methods is described as a whole.
     assert set(query(both.cls, None, "GET")) == {"all", "notify"}
 
 
-# --- Where is read
+# --- Which code is read
 
 
 class Hooked(Users):
@@ -261,7 +261,7 @@ class Hooked(Users):
         return Response(request.query_params.get("of"))
 
 
-def test_names_are_read_off_what_the_action_comes_to_call():
+def test_parameters_are_found_in_the_code_that_an_action_runs():
     cases = [
         ("list", "GET", {"trace", "email"}),
         ("retrieve", "GET", {"trace", "email"}),
@@ -306,14 +306,14 @@ class Asking(Rows):
         return self.context["view"].request.query_params.get("note")
 
 
-def test_names_that_serializers_read_are_found():
+def test_parameters_that_serializers_read_are_found():
     view = users(serializer_class=Asking)
     asked = {"list": None, "retrieve": None, "create": "POST", "partial_update": "PATCH"}
     found = {name: set(query(view, name, method)) for name, method in asked.items()}
     assert found == {name: {"secret", "note", "inner", "shown"} for name in asked}
 
 
-def test_serializers_are_not_read_where_none_is_used():
+def test_serializers_are_not_read_for_an_action_without_one():
     assert query(users(serializer_class=Asking), "destroy") == {}
 
 
@@ -325,7 +325,7 @@ def test_serializers_that_the_handler_makes_are_read():
     assert set(query(Own, None, "GET")) == {"secret", "note", "inner", "shown"}
 
 
-def test_serializers_of_every_caller_are_read():
+def test_serializers_for_every_caller_are_read():
     class Chosen(Users):
         def get_serializer_class(self):
             return Asking if self.request.user.is_staff else Rows
@@ -349,7 +349,7 @@ class Sorting(filters.OrderingFilter):
 
 
 class Dated(django_filters.FilterSet):
-    """Reads the query beside its filters."""
+    """Reads query parameters besides its filters."""
 
     since = django_filters.DateFilter(method="filter_since")
 
@@ -363,17 +363,17 @@ class Dated(django_filters.FilterSet):
         return queryset.filter(**{lookup: value, "email": zone})
 
 
-def test_names_that_backends_read_are_found():
+def test_parameters_that_filter_backends_read_are_found():
     view = users(filter_backends=[Near, Sorting], ordering_fields=["id"])
     assert set(query(view)) == {"near", "ordering", "sort_first"}
 
 
-def test_names_that_filter_sets_read_are_found():
+def test_parameters_that_filter_sets_read_are_found():
     view = users(filter_backends=[django_filters.DjangoFilterBackend], filterset_class=Dated)
     assert set(query(view)) == {"since", "since_of", "zone"}
 
 
-def test_names_that_a_paginator_reads_are_found():
+def test_parameters_that_a_paginator_reads_are_found():
     class Sized(pagination.PageNumberPagination):
         page_size = 5
 
@@ -383,7 +383,7 @@ def test_names_that_a_paginator_reads_are_found():
     assert set(query(users(pagination_class=Sized))) == {"page", "all"}
 
 
-def test_what_frameworks_read_is_told_by_them_alone():
+def test_the_code_of_packages_is_not_searched_for_parameters():
     view = users(
         filter_backends=[
             django_filters.DjangoFilterBackend,
@@ -416,7 +416,7 @@ class Queried(QueryFieldsMixin, Rows):
     """djangorestframework-queryfields."""
 
 
-def test_parameters_of_packages_are_found():
+def test_parameters_of_known_packages_are_found():
     cases = [
         (Flexible, {"expand", "fields", "omit"}),
         (Dynamic, {"fields", "omit"}),
@@ -426,7 +426,7 @@ def test_parameters_of_packages_are_found():
     assert found == [names for _, names in cases]
 
 
-def test_the_views_own_fields_parameter_takes_the_place_of_ours(expose):
+def test_a_fields_parameter_of_the_view_replaces_the_packages_own(expose):
     expose(
         path("own/", users(serializer_class=Dynamic).as_view({"get": "list"}), name="own"),
         path("plain/", Users.as_view({"get": "list"}), name="plain"),
@@ -437,10 +437,10 @@ def test_the_views_own_fields_parameter_takes_the_place_of_ours(expose):
     assert plain.arguments.fields is not None
 
 
-# --- What is declared, and what is not found
+# --- Declared parameters, and parameters that cannot be found
 
 
-def test_what_is_declared_is_not_told_twice():
+def test_declared_parameters_are_not_added_again():
     class Declared(Users):
         @extend_schema(
             parameters=[
@@ -458,7 +458,7 @@ def test_what_is_declared_is_not_told_twice():
     }
 
 
-def test_a_name_that_the_body_has_is_the_querys_beside_it(expose, carol):
+def test_a_parameter_with_the_name_of_a_body_field_gets_another_name(expose, carol):
     class Named(serializers.Serializer):
         name = serializers.CharField()
 
@@ -474,22 +474,19 @@ def test_a_name_that_the_body_has_is_the_querys_beside_it(expose, carol):
 
 
 class Computing(Users):
-    """Reads the query by names that only the running code knows."""
+    """Reads parameters whose names are computed."""
 
     def get_queryset(self):
         name = self.request.user.username
         return User.objects.filter(username=self.request.query_params.get(f"of_{name}", ""))
 
 
-def told(*patterns):
-    (tool,) = registry.tools().values()
-    return [f"{finding.message} {finding.remedy}" for finding in ToolLint(tool).find()]
-
-
 @pytest.mark.slow
 def test_computed_names_are_findings(expose):
     expose(path("users/", Computing.as_view({"get": "list"})))
-    (finding,) = [finding for finding in told() if "computes names" in finding]
+    (tool,) = registry.tools().values()
+    findings = [f"{finding.message} {finding.remedy}" for finding in ToolLint(tool).find()]
+    (finding,) = [finding for finding in findings if "computes names" in finding]
     assert "f'of_{name}'" in finding
     assert "@mcp_tool(query=" in finding
 
@@ -497,7 +494,7 @@ def test_computed_names_are_findings(expose):
 SORTING = "a global that the loop hides"
 
 
-def test_names_of_a_loop_are_left_to_declarations():
+def test_names_from_a_loop_are_not_parameters():
     class Reading(Users):
         def get_queryset(self):
             for SORTING in ("first", "last"):
@@ -509,7 +506,7 @@ def test_names_of_a_loop_are_left_to_declarations():
     assert schema.computed_query == ("SORTING",)
 
 
-def test_names_of_both_ways_to_write_a_list_are_one():
+def test_a_list_that_is_read_with_and_without_brackets_is_one_parameter():
     class Reading(ListAPIView):
         queryset, serializer_class = User.objects.all(), Rows
 
@@ -520,7 +517,7 @@ def test_names_of_both_ways_to_write_a_list_are_one():
     assert query(Reading, None, "GET") == {"pk": TEXTS}
 
 
-def test_methods_that_call_each_other_come_to_an_end():
+def test_methods_that_call_each_other_are_read_once():
     class Turning(Users):
         def get_queryset(self):
             return self.again(self.request.query_params.get("turn"))
