@@ -1,4 +1,4 @@
-"""Views whose path, query and body have arguments of one name."""
+"""Views whose path, query and body have arguments with the same names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 
 class Declared(BaseFilterBackend):
-    """Declares query parameters of every style."""
+    """Declares query parameters in every style."""
 
     def filter_queryset(self, request, queryset, view):
         return queryset
@@ -42,7 +42,7 @@ BoxSerializer._declared_fields["lid-colour"] = serializers.CharField(required=Fa
 
 
 class Boxes(generics.CreateAPIView):
-    """Filters although it creates, so that names clash."""
+    """Creates and filters, so that names of the body and the query clash."""
 
     serializer_class = BoxSerializer
     filter_backends = [Declared]

@@ -1,4 +1,4 @@
-"""Tools of URLconfs that a test writes down."""
+"""Tools of the URL patterns of a test."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def urlconf_of(patterns) -> type:
 
 @pytest.fixture
 def tools_of(settings) -> Callable[..., Mapping[str, Tool]]:
-    """Return the tools of patterns, every DRF endpoint among them one."""
+    """Returns the tools of URL patterns, of which each DRF endpoint is exposed."""
 
     def tools(*patterns, **mcp_settings) -> Mapping[str, Tool]:
-        # PUT beside PATCH is no tool unless named.
+        # PUT is no tool where PATCH is one, unless it is named.
         options = {"EXPOSE": "urlconf", "INCLUDE": ["*", "PUT *"], **mcp_settings}
         settings.DRF_MCP = options
         return Registry().tools(urlconf_of(patterns))
@@ -28,7 +28,7 @@ def tools_of(settings) -> Callable[..., Mapping[str, Tool]]:
 
 @pytest.fixture
 def exposed(settings) -> Callable[..., list[str]]:
-    """Return the names of the tools among patterns, where only what was said counts."""
+    """Returns the names of the tools of URL patterns, of which only declared ones are exposed."""
     settings.DRF_MCP = {}
 
     def names(*patterns, registry: Registry | None = None) -> list[str]:

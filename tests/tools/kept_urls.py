@@ -1,4 +1,4 @@
-"""A URLconf that has a name, which other processes know as well."""
+"""A URLconf in a module, so that other processes can import it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GroupViewSet(ModelViewSet):
 
 
 class ChoicesSerializer(GroupSerializer):
-    # The choices are rows.
+    # The choices are rows, so that the schema depends on the database.
     def get_fields(self):
         choices = sorted(Group.objects.values_list("name", flat=True))
         return {"name": serializers.ChoiceField(choices)}

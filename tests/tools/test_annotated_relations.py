@@ -1,4 +1,4 @@
-"""Fields that are annotated are described as they are annotated, and take what they read."""
+"""Fields with a declared schema are described by it, and read values as without it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OBJECT = {
 
 @extend_schema_field(OBJECT)
 class ByKey(serializers.PrimaryKeyRelatedField):
-    """Gives an object, reads a key."""
+    """Writes an object and reads a key."""
 
     def to_representation(self, value):
         return {"id": value.pk}
@@ -30,12 +30,12 @@ class ByKey(serializers.PrimaryKeyRelatedField):
 
 @extend_schema_field({"type": "object", "properties": {"value": {}, "label": {}}})
 class Labelled(serializers.ChoiceField):
-    """Gives a choice with its label."""
+    """Writes a choice with its label."""
 
 
 @extend_schema_field(OBJECT)
 class Opaque(serializers.Field):
-    """Nobody knows what it reads but who annotated it."""
+    """A field whose schema is only known from its declaration."""
 
 
 ROWS = Group.objects.all()
@@ -58,13 +58,13 @@ def members():
     return {name: p.schema for name, p in by_name(described(Create, "POST").body.fields).items()}
 
 
-def test_a_field_is_described_as_it_is_annotated(members):
+def test_a_field_has_its_declared_schema(members):
     for name in ("key", "label", "opaque"):
         assert members[name]["type"] == "object", name
     assert members["many"]["items"]["type"] == "object"
 
 
-def test_a_value_reaches_the_view_as_it_was_sent(tools_of):
+def test_a_value_is_sent_to_the_view_unchanged(tools_of):
     for portable in [True, False]:
         for value in ["[1]", "plain", 5, {"id": 1}]:
             tool = tools_of(path("groups/", Create.as_view()), PORTABLE=portable)["groups_create"]

@@ -1,4 +1,4 @@
-"""Arguments side by side or in groups: their schema, their names, the request they become."""
+"""Flat and grouped arguments: their schema, their names, and the request that they become."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tools.boxes import (
 # --- Flat ---------------------------------------------------------------------------------
 
 
-def test_path_query_and_body_stand_side_by_side(tool_of):
+def test_path_query_and_body_are_arguments_of_one_object(tool_of):
     schema = tool_of(KEYED).input_schema
     assert list(schema["properties"]) == [
         "key_path",
@@ -42,7 +42,7 @@ def test_path_query_and_body_stand_side_by_side(tool_of):
     assert schema["additionalProperties"] is False
 
 
-def test_renamed_arguments_reach_their_places(tool_of):
+def test_renamed_arguments_are_sent_under_the_names_of_the_view(tool_of):
     call = tool_of(KEYED).bind(
         {"key_path": "p", "key_query": "q", "key": "b", "name": "n", "name_query": "nq"}
     )
@@ -51,13 +51,13 @@ def test_renamed_arguments_reach_their_places(tool_of):
     assert json.loads(call.body) == {"key": "b", "name": "n"}
 
 
-def test_portable_names_are_mapped_back_to_the_views_own(tool_of):
+def test_portable_names_are_sent_under_the_names_of_the_view(tool_of):
     call = tool_of(KEYED).bind({"key_path": "p", "page_size": 5, "lid_colour": "red"})
     assert query_of(call) == {"page[size]": ["5"]}
     assert json.loads(call.body) == {"lid-colour": "red"}
 
 
-def test_query_arguments_are_written_the_way_the_view_reads_them(tool_of):
+def test_query_arguments_are_written_as_the_view_reads_them(tool_of):
     cases = [
         ({"repeat": [1, 2]}, {"repeat": ["1", "2"]}),
         ({"comma": [1, 2]}, {"comma": ["1,2"]}),
@@ -76,7 +76,7 @@ def test_query_arguments_are_written_the_way_the_view_reads_them(tool_of):
     assert found == [query for _, query in cases]
 
 
-def test_a_string_is_read_as_json_only_where_an_object_or_array_is_wanted(tool_of):
+def test_a_string_is_parsed_as_json_only_for_an_object_or_array(tool_of):
     for argument, sent, read in [
         ("tags", '["a"]', ["a"]),
         ("tags", '{"a": 1}', '{"a": 1}'),
@@ -98,24 +98,24 @@ def test_a_list_body_is_one_argument(tool_of):
     assert json.loads(call.body) == [{"name": "a"}, {"name": "b"}]
 
 
-def test_a_body_that_cannot_be_described_is_any_json(tool_of):
+def test_an_open_body_takes_any_json(tool_of):
     for value in [{"a": 1}, [1], "text", 5, None, True, "[1]"]:
         tool = tool_of(path("x/", Anything.as_view()), "x_post")
         assert list(tool.input_schema["properties"]) == ["body"], value
         assert json.loads(tool.bind({"body": value}).body) == value
 
 
-def test_no_arguments_are_no_body_where_none_is_described(tool_of):
+def test_without_arguments_an_open_body_is_not_sent(tool_of):
     call = tool_of(path("x/", Anything.as_view()), "x_post").bind({})
     assert (call.body, call.content_type, call.query_string) == (b"", "", "")
 
 
-def test_no_arguments_are_an_empty_object_where_fields_are_described(tool_of):
+def test_without_arguments_a_body_with_fields_is_an_empty_object(tool_of):
     call = tool_of(KEYED).bind({"key_path": "p"})
     assert (call.body, call.content_type) == (b"{}", "application/json")
 
 
-def test_null_is_as_good_as_no_arguments(tool_of):
+def test_arguments_may_be_null(tool_of):
     assert tool_of(path("x/", Anything.as_view()), "x_get").bind(None).arguments == {}
 
 
@@ -126,13 +126,13 @@ def test_a_path_argument_is_required(tool_of):
         assert [(p.pointer, p.code) for p in caught.value.problems] == [("/key_path", "required")]
 
 
-def test_only_the_portable_names_are_known(tool_of):
+def test_only_portable_names_are_accepted(tool_of):
     for name in ["lid-colour", "page[size]", "Name", ""]:
         with pytest.raises(ArgumentsRefused):
             tool_of(KEYED).bind({"key_path": "p", name: 1})
 
 
-# --- Further query parameters -------------------------------------------------------------
+# --- Undeclared query parameters ----------------------------------------------------------
 
 
 def test_extra_query_takes_any_parameter(tool_of):
@@ -142,7 +142,7 @@ def test_extra_query_takes_any_parameter(tool_of):
     assert query_of(tool.bind({"query": json.dumps(EXTRA["query"])})) == EXTRA_QUERY
 
 
-def test_extra_query_can_be_refused_for_one_tool(tool_of):
+def test_extra_query_can_be_off_for_one_tool(tool_of):
     view = mcp_tool(extra_query=False)(type("View", (Anything,), {}))
     tool = tool_of(path("x/", view.as_view()), "x_get", EXTRA_QUERY=True)
     assert set(tool.input_schema["properties"]) == {"fields"}
@@ -159,7 +159,7 @@ def grouped(tool_of):
     return tool
 
 
-def test_groups_hold_the_views_own_names(grouped):
+def test_groups_have_the_names_of_the_view(grouped):
     schema = grouped().input_schema
     assert list(schema["properties"]) == ["kwargs", "query", "body"]
     assert list(schema["properties"]["kwargs"]["properties"]) == ["key"]
@@ -169,7 +169,7 @@ def test_groups_hold_the_views_own_names(grouped):
     assert schema["additionalProperties"] is False
 
 
-def test_groups_reach_their_places(grouped):
+def test_each_group_is_sent_in_its_part_of_the_request(grouped):
     call = grouped().bind(
         {"kwargs": {"key": "p"}, "query": {"key": "q", "repeat": [1, 2]}, "body": {"key": "b"}}
     )
@@ -178,13 +178,13 @@ def test_groups_reach_their_places(grouped):
     assert json.loads(call.body) == {"key": "b"}
 
 
-def test_a_group_may_come_as_a_string(grouped):
+def test_a_group_may_be_json_as_text(grouped):
     call = grouped().bind({"kwargs": '{"key": "p"}', "body": '{"name": "n"}'})
     assert call.kwargs == {"key": "p"}
     assert json.loads(call.body) == {"name": "n"}
 
 
-def test_groups_that_an_endpoint_lacks_are_not_there(grouped):
+def test_an_endpoint_without_arguments_has_no_groups(grouped):
     tool = grouped(path("x/", Anything.as_view()), "x_get", FIELDS_ARGUMENT=False)
     assert tool.input_schema["properties"] == {}
 
@@ -192,7 +192,7 @@ def test_groups_that_an_endpoint_lacks_are_not_there(grouped):
 NAME_MISSING = ("/body/name", "required")
 
 
-def test_what_is_wrong_with_a_group_is_pointed_at(grouped):
+def test_problems_have_their_group_in_the_pointer(grouped):
     for arguments, problems in [
         ({}, [("/kwargs/key", "required"), NAME_MISSING]),
         ({"kwargs": {"key": None}}, [("/kwargs/key", "required"), NAME_MISSING]),
@@ -215,7 +215,7 @@ def test_a_list_body_is_the_body_group(grouped):
     assert json.loads(tool.bind({"body": [{"name": "a"}]}).body) == [{"name": "a"}]
 
 
-def test_extra_query_opens_the_query_group(grouped):
+def test_extra_query_allows_any_parameter_in_the_query_group(grouped):
     tool = grouped(path("x/", Anything.as_view()), "x_get", EXTRA_QUERY=True)
     assert query_of(tool.bind(EXTRA)) == EXTRA_QUERY
 
@@ -231,19 +231,19 @@ def bulk(tools_of):
     return tool
 
 
-def test_one_object_or_items_are_bound(bulk):
+def test_one_object_or_items_can_be_sent(bulk):
     tool = bulk()
     assert json.loads(tool.bind({"name": "a"}).body) == {"name": "a"}
     assert json.loads(tool.bind({"items": [{"name": "a"}]}).body) == [{"name": "a"}]
     assert "required" not in tool.input_schema
 
 
-def test_items_beside_a_field_are_refused(bulk):
+def test_items_and_a_field_together_are_refused(bulk):
     with pytest.raises(ArgumentsRefused, match="'items' is the whole body"):
         bulk().bind({"name": "a", "items": []})
 
 
-def test_problems_are_found_in_the_object_and_in_the_items(bulk):
+def test_pointers_of_one_object_and_of_items(bulk):
     tool = bulk()
     one, rows = tool.bind({"name": "a"}), tool.bind({"items": [{"name": "a"}]})
     assert tool.pointers(one).pointer(("name",)) == "/name"
@@ -251,7 +251,7 @@ def test_problems_are_found_in_the_object_and_in_the_items(bulk):
     assert tool.pointers(rows).pointer((0, "name")) == "/items/0/name"
 
 
-def test_grouped_body_is_either(bulk):
+def test_a_grouped_body_is_one_object_or_a_list(bulk):
     tool = bulk(ARGUMENTS="grouped")
     assert "array of such objects" in tool.input_schema["properties"]["body"]["description"]
     assert json.loads(tool.bind({"body": {"name": "a"}}).body) == {"name": "a"}

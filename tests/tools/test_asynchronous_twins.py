@@ -1,4 +1,4 @@
-"""Asynchronous actions under the names that packages give them are the standard ones."""
+"""Asynchronous actions with the names that packages give them are standard actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 
 class Twins:
-    """What a package for asynchronous views adds to REST framework's."""
+    """What a package for asynchronous views adds to REST framework's mixins."""
 
     async def alist(self, *args, **kwargs):
         queryset = await self.afilter_queryset(self.get_queryset())
@@ -77,15 +77,15 @@ def arguments(tool) -> set[str]:
     return {*tool.input_schema["properties"]} - {"fields"}
 
 
-def test_they_are_named_like_the_standard_ones(tools):
+def test_they_are_named_like_standard_actions(tools):
     assert {"groups_list", "groups_create", "groups_retrieve", "listing_list"} <= {*tools}
 
 
-def test_a_list_is_filtered_and_has_pages(tools):
+def test_a_list_has_filters_and_pages(tools):
     assert arguments(tools["groups_list"]) == {"search", "page"}
     assert arguments(tools["listing_list"]) == {"search", "page"}
 
 
-def test_creating_destroys_nothing(tools):
+def test_create_is_not_destructive(tools):
     assert tools["groups_create"].annotations["destructiveHint"] is False
     assert arguments(tools["groups_create"]) == {"name"}

@@ -1,4 +1,4 @@
-"""Whatever the arguments are, binding gives the request they ask for, or refuses them."""
+"""Any arguments are either bound to a request or refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def grouped(tool_of):
 
 
 def loosely(value: Any) -> Any:
-    """Return a value as a string for an array or object stands for it."""
+    """Return the array or object that a string contains as JSON, else the value."""
     if not isinstance(value, str):
         return value
     try:
@@ -69,7 +69,7 @@ def loosely(value: Any) -> Any:
 
 
 def in_query(value: Any) -> dict[str, list[str]]:
-    """Return what a view reads from the query if the ``query`` argument is this."""
+    """Return the query parameters that a view reads for a ``query`` argument."""
     if not isinstance(value, dict):
         return {} if value is None else None
     read = {}
@@ -97,7 +97,7 @@ def assert_helpful(refused: ArgumentsRefused) -> None:
 
 
 @given(arguments)
-def test_flat_arguments_become_a_request_or_are_refused(flat, arguments):
+def test_flat_arguments_are_bound_or_refused(flat, arguments):
     try:
         call = flat.bind(arguments)
     except ArgumentsRefused as refused:
@@ -128,7 +128,7 @@ def test_flat_arguments_become_a_request_or_are_refused(flat, arguments):
         },
     )
 )
-def test_grouped_arguments_become_a_request_or_are_refused(grouped, arguments):
+def test_grouped_arguments_are_bound_or_refused(grouped, arguments):
     try:
         call = grouped.bind(arguments)
     except ArgumentsRefused as refused:
@@ -145,7 +145,7 @@ def test_grouped_arguments_become_a_request_or_are_refused(grouped, arguments):
 
 @pytest.mark.parametrize("parser", [FormParser, MultiPartParser])
 @given(name=texts, tags=st.lists(texts, max_size=4), owner=st.dictionaries(words, texts))
-def test_a_form_is_read_as_it_was_sent(tool_of, parser, name, tags, owner):
+def test_a_form_is_parsed_to_the_values_that_were_sent(tool_of, parser, name, tags, owner):
     call = tool_of(parser).bind({"pk": "1", "name": name, "tags": tags, "owner": owner})
     data, fields = parse(call, parser), BoxSerializer().fields
     assert fields["name"].get_value(data) == name
@@ -171,32 +171,32 @@ def test_a_body_has_the_media_type_of_the_views_parser(tool_of):
         assert call.content_type.partition(";")[0] == media_type
 
 
-def test_json_is_preferred_where_the_view_takes_it(tools_of):
+def test_json_is_preferred_to_forms(tools_of):
     view = Boxes.as_view(parser_classes=[MultiPartParser, FormParser, JSONParser])
     tool = tools_of(path("boxes/<str:pk>/", view))["boxes_create"]
     assert tool.bind({"pk": "1", "name": "n"}).content_type == "application/json"
 
 
-def test_a_form_leaves_null_out_and_writes_booleans_as_json(tool_of):
+def test_a_form_leaves_out_null_and_writes_booleans_as_json(tool_of):
     for parser in [FormParser, MultiPartParser]:
         call = tool_of(parser).bind({"pk": "1", "name": None, "tags": [True, 1]})
         assert dict(parse(call, parser).lists()) == {"tags": ["true", "1"]}
 
 
-def test_a_value_of_a_form_cannot_end_its_part(tool_of):
+def test_each_form_has_its_own_boundary(tool_of):
     first = tool_of(MultiPartParser).bind({"pk": "1", "name": "x"})
     boundary = first.content_type.partition("boundary=")[2]
     assert boundary not in tool_of(MultiPartParser).bind({"pk": "1", "name": "y"}).content_type
 
 
-def test_a_number_that_is_no_json_is_refused(tool_of):
+def test_a_number_that_json_does_not_have_is_refused(tool_of):
     for parser in [JSONParser, FormParser, MultiPartParser]:
         for value in [float("inf"), float("nan"), [float("inf")]]:
             with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
                 tool_of(parser).bind({"pk": "1", "owner": value})
 
 
-def test_a_number_that_is_no_json_is_refused_in_the_query_too(flat):
+def test_a_number_that_json_does_not_have_is_refused_in_the_query(flat):
     for query in [{"a": float("inf")}, '{"a": [1e999]}']:
         with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
             flat.bind({"pk": "1", "query": query})

@@ -1,4 +1,4 @@
-"""Descriptions and titles of tools for which the project wrote none."""
+"""Descriptions and titles of tools whose views have none."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def jars(tools_of):
     return tools
 
 
-def test_a_list_tells_what_narrows_it(jars):
+def test_the_description_of_a_list_names_its_filters(jars):
     assert jars(Jars)["jars_list"].description == (
         "Find, show or count jars by size (small, large), filled at, open. Jars that were filled "
         "by hand. Broken ones are not among them."
     )
 
 
-def test_the_others_do_not_repeat_what_the_view_is_about(jars):
+def test_other_tools_of_a_view_do_not_repeat_its_docstring(jars):
     cases = [
         ("jars_create", "Add or register a new jar."),
         ("jars_retrieve", "Get or show one jar."),
@@ -109,7 +109,7 @@ def test_the_others_do_not_repeat_what_the_view_is_about(jars):
     assert found == [description for _, description in cases]
 
 
-def test_a_view_without_a_list_is_introduced_by_its_first_tool(jars):
+def test_without_a_list_another_tool_has_the_docstring(jars):
     bases = (mixins.UpdateModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet)
     members = {"queryset": Jar.objects.all(), "serializer_class": JarSerializer}
     tools = jars(type("Shown", bases, {**members, "__doc__": "Jars on show.", "__module__": "x"}))
@@ -117,7 +117,7 @@ def test_a_view_without_a_list_is_introduced_by_its_first_tool(jars):
     assert introduced == {"jars_retrieve"}
 
 
-def test_where_no_list_tells_what_is_known_of_an_object_its_tool_does(jars):
+def test_without_a_list_the_tool_of_one_object_names_its_fields(jars):
     bases = (mixins.RetrieveModelMixin, viewsets.GenericViewSet)
     members = {"queryset": Jar.objects.all(), "serializer_class": JarSerializer}
     tools = jars(type("Shown", bases, members))
@@ -125,13 +125,13 @@ def test_where_no_list_tells_what_is_known_of_an_object_its_tool_does(jars):
     assert tools["jars_retrieve"].description == description
 
 
-def test_the_arguments_that_search_and_sort_say_what(jars):
+def test_search_and_ordering_name_their_fields(jars):
     arguments = jars(Jars)["jars_list"].input_schema["properties"]
     assert arguments["search"]["description"] == "Search in: label, shelf code."
     assert arguments["ordering"]["items"]["pattern"] == "^-?(filled_at|label)$"
 
 
-def test_a_view_whose_list_is_no_tool_is_introduced_by_another(tools_of):
+def test_if_the_list_is_not_exposed_another_tool_has_the_docstring(tools_of):
     exposed = mcp_viewset(actions=["destroy", "retrieve"])(
         type("Some", (Jars,), {"__doc__": "Jars on show.", "__module__": __name__})
     )
@@ -141,13 +141,13 @@ def test_a_view_whose_list_is_no_tool_is_introduced_by_another(tools_of):
     assert tools["jars_retrieve"].description.endswith("Jars on show.")
 
 
-def test_long_choices_and_many_filters_are_counted(jars):
+def test_long_choices_are_cut_and_counted(jars):
     description = jars(Jars, filterset_fields=["colour"])["jars_list"].description
     assert "by colour (red, blue, green, black, white, brown and 2 more)" in description
 
 
 class Reading(Jars):
-    """Reads parameters beside one object, which narrow nothing."""
+    """Reads query parameters that do not filter when one object is retrieved."""
 
     filter_backends = []
 
@@ -158,7 +158,7 @@ class Reading(Jars):
         return jars.filter(is_open=True) if self.request.query_params.get("archived") else jars
 
 
-def test_what_is_read_beside_one_object_is_no_filter_of_it(jars):
+def test_query_parameters_of_one_object_are_not_called_filters(jars):
     tools = jars(Reading)
     assert "archived" in tools["jars_destroy"].input_schema["properties"]
     assert tools["jars_list"].description.startswith("Find, show or count jars by archived.")
@@ -166,7 +166,7 @@ def test_what_is_read_beside_one_object_is_no_filter_of_it(jars):
         assert "archived" not in tools[name].description
 
 
-def test_pages_are_no_filters(jars):
+def test_page_parameters_are_not_called_filters(jars):
     from rest_framework.pagination import PageNumberPagination
 
     paged = type("Paged", (PageNumberPagination,), {"page_size": 5})
@@ -185,19 +185,19 @@ STOCK = [
 ]
 
 
-def test_a_stock_docstring_is_never_sent(jars):
+def test_a_generated_docstring_is_not_used(jars):
     for docstring in STOCK:
         tools = jars(Jars, filter_backends=[], __doc__=docstring)
         assert tools["jars_list"].description == "Find, show or count jars.", docstring
 
 
-def test_a_sentence_beside_a_stock_one_is_sent(jars):
+def test_other_sentences_of_a_generated_docstring_are_used(jars):
     docstring = f"{STOCK[0]} Jars are washed twice."
     tools = jars(Jars, filter_backends=[], __doc__=docstring)
     assert tools["jars_list"].description == "Find, show or count jars. Jars are washed twice."
 
 
-def test_a_docstring_of_an_action_that_repeats_its_name_gives_way(jars):
+def test_a_docstring_that_only_repeats_the_name_of_its_action_is_not_used(jars):
     class Repeated(Jars):
         def destroy(self, request, *args, **kwargs):
             """Delete a jar."""
@@ -210,7 +210,7 @@ def test_a_docstring_of_an_action_that_repeats_its_name_gives_way(jars):
     assert tools["jars_create"].description == "Put a jar aside, with its label."
 
 
-def test_sections_of_a_class_docstring_are_about_their_actions(jars):
+def test_sections_of_a_class_docstring_belong_to_their_actions(jars):
     docstring = """Jars by hand.
 
     destroy:
@@ -222,7 +222,7 @@ def test_sections_of_a_class_docstring_are_about_their_actions(jars):
     assert tools["jars_destroy"].description == "Throw a jar away.\n\nnote: not an action."
 
 
-def test_a_title_of_the_views_own_initkwargs_is_no_docstring(tools_of):
+def test_the_docstring_of_a_stock_generic_view_is_not_used(tools_of):
     view = generics.ListAPIView.as_view(
         queryset=Jar.objects.all(), serializer_class=JarSerializer, filter_backends=[]
     )
@@ -306,7 +306,7 @@ def test_a_tool_below_a_parent_names_the_parent(tools_of):
         assert names["partial_update"].title == "Change fields of a jar of a shelf", kwarg
 
 
-def test_a_parents_key_whose_name_says_all_has_no_words(tools_of):
+def test_the_key_of_a_parent_has_no_description_if_its_name_says_all(tools_of):
     for kwarg in ["shelf_code", "shelf_pk", "shelf_id"]:
         router = SimpleRouter()
         router.register(rf"shelves/(?P<{kwarg}>[^/.]+)/jars", Jars, basename="jar")

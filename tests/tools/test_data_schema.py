@@ -1,4 +1,4 @@
-"""``OUTPUT_SCHEMA = "data"``: what the view gives, and nothing around it."""
+"""``OUTPUT_SCHEMA = \"data\"`` describes the data of the view without its envelope."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def agent(request, expose, client) -> Agent:
     return Agent(client)
 
 
-def test_answers_and_errors_keep_to_it(agent):
+def test_answers_and_errors_are_valid_by_the_output_schema(agent):
     made = Group.objects.create(name="staff")
     tools = agent.tools()
     for name, arguments in (
@@ -65,12 +65,13 @@ def test_answers_and_errors_keep_to_it(agent):
         ("groups_retrieve", {"id": made.pk + 1}),
     ):
         result = agent.call(name, **arguments).raw
-        if "structuredContent" in result and "outputSchema" in tools[name]:
-            validator = Draft202012Validator(tools[name]["outputSchema"])
-            validator.validate(result["structuredContent"])
+        schema = tools[name].get("outputSchema")
+        assert ("structuredContent" in result) is (schema is not None)
+        if schema is not None:
+            Draft202012Validator(schema).validate(result["structuredContent"])
 
 
-def test_it_names_the_fields_without_words(expose, client):
+def test_the_schema_has_the_fields_without_descriptions(expose, client):
     router = SimpleRouter()
     router.register("groups", Groups)
     expose(path("", include(router.urls)), OUTPUT_SCHEMA="data")
@@ -80,5 +81,5 @@ def test_it_names_the_fields_without_words(expose, client):
     assert "A word for people" not in json.dumps(schema)
 
 
-def test_a_tool_of_which_nothing_is_known_has_none(agent):
+def test_a_tool_with_an_open_answer_has_no_output_schema(agent):
     assert "outputSchema" not in agent.tools()["free"]

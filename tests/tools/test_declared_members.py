@@ -1,4 +1,4 @@
-"""Members of a body that a project declares beside those that were described."""
+"""Body fields that a project declares in addition to those of the serializer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tool_of(tools_of):
     return tool
 
 
-def test_declared_members_stand_beside_the_described_ones(tool_of):
+def test_declared_fields_are_added_to_the_serializers(tool_of):
     tool = tool_of(Named)
     assert list(tool.input_schema["properties"]) == ["name", "token", "ids"]
     assert tool.input_schema["required"] == ["name", "token"]
@@ -52,13 +52,13 @@ def test_declared_members_stand_beside_the_described_ones(tool_of):
     assert json.loads(call.body) == {"name": "a", "token": "b", "ids": [1]}
 
 
-def test_a_declared_member_replaces_a_described_one(tool_of):
+def test_a_declared_field_replaces_the_serializers(tool_of):
     schema = tool_of(Renamed).input_schema
     assert schema["properties"]["name"] == {"type": "string", "description": "Mine."}
     assert schema["required"] == ["token"]
 
 
-def test_declared_members_are_all_of_an_undescribed_body(tool_of):
+def test_declared_fields_are_the_only_ones_of_an_open_body(tool_of):
     tool = tool_of(Anything)
     assert list(tool.input_schema["properties"]) == ["token", "ids"]
     assert json.loads(tool.bind({"token": "b"}).body) == {"token": "b"}

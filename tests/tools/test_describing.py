@@ -1,4 +1,4 @@
-"""When tools are described: those of a page alone, and none before a client lists them."""
+"""Only the tools of one page are described, and none before a client lists or calls them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class GroupViewSet(viewsets.ModelViewSet):
 
 @pytest.fixture
 def described(expose):
-    """Ten viewsets without a queryset of their class, and the basenames of what is described."""
+    """Serve ten view sets with get_queryset(); returns the basenames of described endpoints."""
     CountingDescriber.described.clear()
     GroupViewSet.asked.clear()
     router = SimpleRouter()
@@ -62,7 +62,7 @@ def send(method, **params):
 
 
 @pytest.mark.slow
-def test_a_page_describes_its_own_tools_alone(described):
+def test_a_page_describes_only_its_own_tools(described):
     first = send("tools/list")
     assert len(first["tools"]) == 12
     assert sorted(set(described)) == ["groups0", "groups1"]
@@ -71,20 +71,20 @@ def test_a_page_describes_its_own_tools_alone(described):
     assert sorted(set(described)) == ["groups0", "groups1", "groups2", "groups3"]
 
 
-def test_a_view_is_asked_for_its_rows_twice_a_tool_at_most(described):
-    # Once for what they are about, whoever speaks of it, and once to describe the arguments.
+def test_get_queryset_runs_at_most_twice_for_each_tool(described):
+    # Once to find the model, and once to describe the arguments.
     send("tools/list")
     assert 6 <= GroupViewSet.asked.count("groups0") <= 12
 
 
-def test_a_client_that_introduces_itself_has_nothing_described(described):
+def test_initialize_describes_no_tool(described):
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
     client = {"clientInfo": {"name": "test", "version": "1"}}
     assert "groups0" in send("initialize", **hello, **client)["instructions"]
     assert described == GroupViewSet.asked == []
 
 
-def test_a_call_describes_its_own_tool_alone(described):
+def test_a_call_describes_only_its_own_tool(described):
     assert "isError" not in send("tools/call", name="groups3_list", arguments={})
     assert described == ["groups3"]
 

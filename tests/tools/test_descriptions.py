@@ -1,4 +1,4 @@
-"""Titles, descriptions and hints: what people wrote, nearest first."""
+"""Titles, descriptions and hints: the declaration nearest to the action is used."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Said(Documented):
 
     @extend_schema(description="Put a thing on a shelf.")
     def create(self, request):
-        """Not this."""
+        """Not used."""
 
 
 class Wordless(APIView):
@@ -91,7 +91,7 @@ def items_of(tools_of):
     return tools
 
 
-def test_a_title_is_the_verb_and_the_models_verbose_name(items_of):
+def test_a_title_is_the_verb_and_the_verbose_name_of_the_model(items_of):
     cases = [
         ("items_list", "List items"),
         ("items_retrieve", "Get one item of a kind"),
@@ -108,7 +108,7 @@ def test_without_a_model_the_title_is_the_name(tools_of):
     assert tools["price_now"].title == "Price now"
 
 
-def test_the_nearest_description_counts(items_of):
+def test_the_nearest_description_is_used(items_of):
     cases = [
         (Said, "items_list", "Use this to look around."),
         (Said, "items_create", "Put a thing on a shelf."),
@@ -124,29 +124,29 @@ def test_a_function_is_described_by_its_docstring(tools_of):
     assert tools_of(path("told/", told))["told"].description == "Tell a story."
 
 
-def test_what_nobody_described_is_described_by_its_title(tools_of):
+def test_a_function_without_a_docstring_is_described_by_its_title(tools_of):
     cases = ["untold/", "untold", "untold/<int:pk>/"]
     assert [
         route for route in cases if tools_of(path(route, untold))["untold"].description != "Untold."
     ] == []
 
 
-def test_a_long_docstring_is_cut_at_a_word(tools_of):
+def test_a_long_docstring_is_cut_between_words(tools_of):
     view = type("View", (Wordless,), {"__doc__": "word " * 1000, "__module__": __name__})
     description = tools_of(path("x/", view.as_view()))["x_get"].description
     assert 2000 < len(description) <= 2048
     assert description.endswith("word…")
 
 
-def test_the_description_of_a_view_goes_before_its_docstring(tools_of):
+def test_the_description_attribute_of_a_view_replaces_its_docstring(tools_of):
     for name in ["get", "post"]:
         written = property(lambda self: f"At {self.request.path}.\n\n    Then.")
-        view = type("View", (Wordless,), {"__doc__": "Not this.", "description": written})
+        view = type("View", (Wordless,), {"__doc__": "Not used.", "description": written})
         tools = tools_of(path("x/", view.as_view()))
         assert tools[f"x_{name}"].description == f"X {name}. At /x/.\n\nThen."
 
 
-def test_a_description_that_needs_a_caller_is_left_out(tools_of):
+def test_a_description_that_needs_a_caller_is_not_used(tools_of):
     needy = property(lambda self: self.request.user.description)
     view = type("View", (Wordless,), {"description": needy, "__module__": __name__})
     assert tools_of(path("x/", view.as_view()))["x_get"].description == "X get."
@@ -158,7 +158,7 @@ class Shared(Bare):
 
     @action(detail=True, methods=["get", "post"])
     def notes(self, request, pk=None):
-        """CallContext on it."""
+        """Remarks about it."""
 
     @action(detail=True)
     def lid(self, request, pk=None):
@@ -168,7 +168,7 @@ class Shared(Bare):
     def remove_lid(self, request, pk=None): ...
 
 
-def test_methods_of_one_action_are_told_apart(items_of):
+def test_methods_of_one_action_have_different_titles_and_descriptions(items_of):
     for name, title, description in [
         (
             "items_me_get",
@@ -180,15 +180,15 @@ def test_methods_of_one_action_are_told_apart(items_of):
             "Delete the caller's item of a kind",
             "Delete the caller's item of a kind.",
         ),
-        ("items_notes_get", "Notes of an item of a kind", "Get: CallContext on it."),
-        ("items_notes_post", "Add notes to an item of a kind", "Post: CallContext on it."),
+        ("items_notes_get", "Notes of an item of a kind", "Get: Remarks about it."),
+        ("items_notes_post", "Add notes to an item of a kind", "Post: Remarks about it."),
         ("items_lid", "Lid of an item of a kind", "Look at it."),
     ]:
         tool = items_of(Shared)[name]
         assert (tool.title, tool.description) == (title, description)
 
 
-def test_hints_follow_the_method_and_the_action(items_of):
+def test_annotations_depend_on_the_method_and_the_action(items_of):
     for name, hints in [
         ("items_list", (True, False, True, False)),
         ("items_create", (False, False, False, False)),
@@ -201,7 +201,7 @@ def test_hints_follow_the_method_and_the_action(items_of):
         assert tuple(annotations[hint] for hint in HINTS) == hints
 
 
-def test_what_was_said_of_a_hint_wins(tools_of):
+def test_a_declared_annotation_is_used(tools_of):
     for option, hint in [
         ("read_only", "readOnlyHint"),
         ("destructive", "destructiveHint"),
@@ -214,7 +214,7 @@ def test_what_was_said_of_a_hint_wins(tools_of):
                 assert tool.annotations[hint] is value
 
 
-def test_the_title_stands_among_the_annotations_as_well(items_of):
+def test_the_title_is_a_member_of_the_definition(items_of):
     tool = items_of(Said)["items_list"]
     assert tool.definition(None)["title"] == "Look around"
 
@@ -225,8 +225,8 @@ class Product_API_Scan(models.Model):  # noqa: DJ008 - never stored
         managed = False
 
 
-def test_a_class_name_with_underscores_is_taken_apart_there(items_of):
-    """Django makes "product_ap i_ scan" of it."""
+def test_a_class_name_with_underscores_is_split_at_them(items_of):
+    """Django's verbose name would be \"product_ap i_ scan\"."""
     meta = type("Meta", (), {"model": Product_API_Scan, "fields": ["id"]})
     serializer = type("Scans", (serializers.ModelSerializer,), {"Meta": meta})
     members = {"queryset": Product_API_Scan.objects.none(), "serializer_class": serializer}
@@ -235,8 +235,8 @@ def test_a_class_name_with_underscores_is_taken_apart_there(items_of):
     assert tools["items_list"].title == "List product api scans"
 
 
-def test_a_plural_that_nobody_wrote_is_the_regular_one(subtests):
-    """Django makes "book entrys" of it."""
+def test_a_plural_that_django_made_is_replaced_by_the_regular_one(subtests):
+    """Django's plural would be \"book entrys\"."""
     for single, plural in [
         ("book entry", "book entries"),
         ("address", "addresses"),

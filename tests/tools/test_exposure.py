@@ -1,4 +1,4 @@
-"""What makes an endpoint a tool, and what does not."""
+"""Which endpoints are exposed as tools."""
 
 from __future__ import annotations
 
@@ -86,31 +86,31 @@ def routed(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
 # --- Decorators ---------------------------------------------------------------------------
 
 
-def test_nothing_is_a_tool_by_being_routed(exposed):
+def test_a_routed_view_is_not_exposed_by_default(exposed):
     assert exposed(*routed(Boxes), path("silent/", silent)) == []
 
 
-def test_a_decorated_viewset_exposes_all_its_actions(exposed):
+def test_a_decorated_viewset_is_exposed_with_all_actions(exposed):
     assert set(exposed(*routed(Decorated))) == {"boxes_list", "boxes_create", "boxes_shake"}
 
 
-def test_a_decorator_may_choose_actions(exposed):
+def test_a_decorator_may_select_actions(exposed):
     cases = [(Some, {"boxes_list"}), (Others, {"boxes_create", "boxes_shake"})]
     found = [set(exposed(*routed(viewset))) for viewset, _ in cases]
     assert found == [names for _, names in cases]
 
 
-def test_a_subclass_is_not_exposed_by_its_parents_decorator(exposed):
+def test_a_subclass_of_a_decorated_view_is_not_exposed(exposed):
     for heir in [Heir, DecideHeir]:
         patterns = routed(heir) if heir is Heir else [path("decide/", heir.as_view())]
         assert exposed(*patterns) == [], heir
 
 
-def test_an_action_can_be_decorated_above_and_below(exposed):
+def test_an_action_can_be_decorated_above_and_below_its_route(exposed):
     assert set(exposed(*routed(OneAction))) == {"boxes_above", "boxes_below"}
 
 
-def test_a_decorated_view_exposes_all_its_methods(exposed):
+def test_a_decorated_view_is_exposed_with_all_methods(exposed):
     assert exposed(path("decide/", Decide.as_view())) == ["decide_get", "decide_post"]
 
 
@@ -134,11 +134,11 @@ def test_viewsets_views_and_functions_can_be_registered(exposed):
         registry = Registry()
         registry.register(target)
         patterns = [*routed(Boxes), path("plain/", Plain.as_view()), path("silent/", silent)]
-        # One method of Plain is decorated whatever else is registered.
+        # One method of Plain is decorated and therefore always exposed.
         assert set(exposed(*patterns, registry=registry)) == names | {"plain_post"}
 
 
-def test_a_registered_router_exposes_its_own_routes_only(exposed):
+def test_a_registered_router_exposes_only_its_own_routes(exposed):
     router = DefaultRouter()
     router.register("boxes", Boxes, basename="box")
     registry = Registry()
@@ -147,7 +147,7 @@ def test_a_registered_router_exposes_its_own_routes_only(exposed):
     assert set(names) == {"boxes_list", "boxes_create", "boxes_shake"}
 
 
-def test_a_registration_may_choose_actions_and_a_noun(exposed):
+def test_a_registration_may_select_actions_and_a_name(exposed):
     for options, names in [
         ({"actions": ["list", "shake"]}, {"boxes_list", "boxes_shake"}),
         ({"exclude": ["list"]}, {"boxes_create", "boxes_shake"}),
@@ -160,7 +160,7 @@ def test_a_registration_may_choose_actions_and_a_noun(exposed):
         assert set(exposed(*routed(Boxes), registry=registry)) == names
 
 
-def test_a_registered_class_is_exposed_under_every_route(exposed):
+def test_a_registered_class_is_exposed_under_each_route(exposed):
     registry = Registry()
     registry.register(Boxes, actions=["list"])
     assert exposed(*routed(Boxes), *routed(Boxes, "crates"), registry=registry) == [
@@ -176,7 +176,7 @@ def test_only_routers_and_api_views_can_be_registered(subtests):
                 Registry().register(target)
 
 
-def test_a_tool_registered_after_the_first_list_appears(exposed):
+def test_a_view_that_is_registered_later_is_exposed(exposed):
     registry = Registry()
     patterns = routed(Boxes)
     assert exposed(*patterns, registry=registry) == []
@@ -184,7 +184,7 @@ def test_a_tool_registered_after_the_first_list_appears(exposed):
     assert exposed(*patterns, registry=registry) == ["boxes_list"]
 
 
-# --- A registry of a part ------------------------------------------------------------------
+# --- A registry with patterns --------------------------------------------------------------
 
 
 @mcp_tool(tags=["billing"])
@@ -194,7 +194,7 @@ class Invoices(Plain): ...
 LETTERS = [path("invoices/", Invoices.as_view()), path("function/", function), *routed(Boxes)]
 
 
-def test_a_registry_holds_the_exposed_tools_that_it_includes(exposed):
+def test_a_registry_has_the_exposed_tools_that_match_its_patterns(exposed):
     cases = [
         ([], ["invoices_get", "invoices_post", "function"]),
         (["tag:billing"], ["invoices_get", "invoices_post"]),
@@ -207,7 +207,7 @@ def test_a_registry_holds_the_exposed_tools_that_it_includes(exposed):
     assert found == [names for _, names in cases]
 
 
-# --- A project's own exposure -------------------------------------------------------------
+# --- EXPOSURE_CLASS -----------------------------------------------------------------------
 
 
 class Closed(Exposure):
@@ -215,7 +215,7 @@ class Closed(Exposure):
         return False
 
 
-def test_the_report_says_which_class_does_not_expose_an_endpoint(settings):
+def test_the_report_names_the_exposure_class_that_leaves_out_an_endpoint(settings):
     settings.DRF_MCP = {"EXPOSURE_CLASS": Closed}
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": routed(Decorated, "crates")})
     reasons = {found.reason for found in find_unexposed(Registry())}
@@ -229,7 +229,7 @@ def test_the_report_says_which_class_does_not_expose_an_endpoint(settings):
 def merged_action(self, request): ...
 
 
-def test_options_said_nearer_to_the_action_win(settings):
+def test_options_nearer_to_the_action_win(settings):
     view = mcp_viewset(title="Viewset", description="Viewset", idempotent=True)(
         type("Merged", (Boxes,), {"list": merged_action})
     )

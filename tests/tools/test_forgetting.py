@@ -1,4 +1,4 @@
-"""What a definition was made of is dropped once the tool is listed, and made again for a call."""
+"""The parts of a definition are freed when the tool is listed, and made again for a call."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def groups(expose):
     return registry.tools()
 
 
-def test_a_listed_tool_keeps_no_schema_and_no_view(groups):
+def test_a_listed_tool_keeps_neither_schema_nor_view(groups):
     MCPClient().list_tools()
     for tool in groups.values():
         kept = {"view", "schema", "arguments", "input_schema"} & {*vars(tool)}
         assert not kept
 
 
-def test_a_listed_tool_is_called_and_refuses_as_before(groups):
+def test_a_listed_tool_can_be_called_and_refuses_unknown_arguments(groups):
     client = MCPClient()
     client.list_tools()
     assert client.call_tool("groups_create", {"name": "editors"}).data["name"] == "editors"
@@ -43,7 +43,7 @@ def test_a_listed_tool_is_called_and_refuses_as_before(groups):
     assert Group.objects.count() == 1
 
 
-def test_what_a_call_made_stays_for_the_next(groups):
+def test_what_a_call_made_is_kept_for_the_next_call(groups):
     client = MCPClient()
     client.list_tools()
     client.call_tool("groups_list")
@@ -54,7 +54,7 @@ def test_what_a_call_made_stays_for_the_next(groups):
 
 
 @pytest.mark.parametrize("revision", ERAS)
-def test_each_revision_lists_the_same_whichever_came_first(groups, revision):
+def test_a_revision_lists_the_same_before_and_after_other_revisions(groups, revision):
     alone = MCPClient(revision=revision).list_tools()
     registry.reload()
     for other in ERAS:

@@ -1,5 +1,4 @@
-"""Files in bodies that no serializer reads: a key is a file, or a string that reads like one
-is refused."""
+"""Files in bodies that no serializer reads: a value is sent as a file or as a text, or refused."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ FORM = [MultiPartParser, FormParser]
 
 
 class Keeps(views.APIView):
-    """Reads a file, and texts beside it, by key alone."""
+    """Reads a file and a text by key."""
 
     parser_classes = FORM
 
@@ -51,7 +50,7 @@ class KeepsMany(Keeps):
 
 
 class KeepsAny(Keeps):
-    """Reads whatever is there."""
+    """Reads the whole body."""
 
     def post(self, request):
         return Response(sorted(request.data.items()))
@@ -81,12 +80,12 @@ def keeps(tool_of):
     return tool_of(path("keeps/", Keeps.as_view()))
 
 
-def test_a_text_for_a_key_that_is_named_like_a_file_is_refused(keeps):
+def test_a_text_for_a_key_that_is_named_file_is_refused(keeps):
     problem = refused(keeps, file="report.pdf")
     assert (problem.code, problem.pointer) == ("invalid", "/file")
 
 
-def test_any_other_key_takes_a_file_as_a_data_uri(keeps):
+def test_another_key_takes_a_file_as_data_uri(keeps):
     note = posted(keeps, note=URI)["note"]
     assert (note.name, note.read()) == ("report.pdf", CONTENT)
 
@@ -102,7 +101,7 @@ def test_base64_for_a_key_that_may_be_a_text_is_refused(keeps):
         assert "data:TYPE;name=FILE_NAME;base64,CONTENT" in problem.remediation, value
 
 
-def test_what_is_no_base64_is_sent_as_text(keeps):
+def test_a_value_that_is_no_base64_is_sent_as_text(keeps):
     for value in [
         "draft",
         "Northwind Traders International Limited",
@@ -115,8 +114,8 @@ def test_what_is_no_base64_is_sent_as_text(keeps):
 
 
 @given(content=st.binary(min_size=40, max_size=400))
-def test_no_file_of_any_size_becomes_a_text(keeps, content):
-    """As data URI it arrives; as base64 it arrives or is refused, whatever the key."""
+def test_a_file_is_never_sent_as_text(keeps, content):
+    """A data URI is sent as a file; base64 is sent as a file or refused, depending on the key."""
     text = base64.b64encode(content).decode()
     assert posted(keeps, note=f"data:;base64,{text}")["note"].read() == content
     assert posted(keeps, file=text)["file"].read() == content
@@ -125,34 +124,34 @@ def test_no_file_of_any_size_becomes_a_text(keeps, content):
         assert refused(keeps, note=text).pointer == "/note"
 
 
-def test_the_schema_says_how_a_file_is_sent(keeps):
+def test_the_schema_says_how_to_send_a_file(keeps):
     properties = keeps.input_schema["properties"]
     assert "base64" in properties["file"]["description"]
     assert "data:TYPE" in properties["note"]["description"]
 
 
-def test_a_key_that_may_be_either_is_told_of(keeps, tool_of):
-    told = "takes note as a text"
-    assert any(told in finding.message for finding in Lint({"keeps": keeps}).findings)
+def test_a_key_that_may_be_a_file_or_a_text_is_a_finding(keeps, tool_of):
+    message = "takes note as a text"
+    assert any(message in finding.message for finding in Lint({"keeps": keeps}).findings)
     view = mcp_tool(body={"note": {"type": "string"}})(type("Said", (Keeps,), {}))
     said = tool_of(path("said/", view.as_view()))
-    assert not any(told in finding.message for finding in Lint({"said": said}).findings)
+    assert not any(message in finding.message for finding in Lint({"said": said}).findings)
 
 
-def test_a_declared_type_says_that_a_key_is_no_file(tool_of):
+def test_a_declared_type_makes_a_key_a_text(tool_of):
     for kind, value, sent in [("string", ENCODED, ENCODED), ("integer", 5, "5")]:
         for name in ["note", "file"]:
             view = mcp_tool(body={name: {"type": kind}})(type("Said", (Keeps,), {}))
             assert posted(tool_of(path("said/", view.as_view())), **{name: value})[name] == sent
 
 
-def test_a_declared_format_says_that_a_key_is_a_file(tool_of):
+def test_a_declared_format_makes_a_key_a_file(tool_of):
     scan = {"type": "string", "format": "binary"}
     view = mcp_tool(body={"note": scan})(type("Said", (Keeps,), {}))
     assert posted(tool_of(path("said/", view.as_view())), note=ENCODED)["note"].read() == CONTENT
 
 
-def test_a_declared_list_of_files_is_one(tool_of):
+def test_a_list_of_files_can_be_declared(tool_of):
     several = {"type": "array", "items": {"type": "string", "format": "binary"}}
     view = mcp_tool(body={"files": several, "scans": several})(KeepsMany)
     tool = tool_of(path("many/", view.as_view()))
@@ -163,7 +162,7 @@ def test_a_declared_list_of_files_is_one(tool_of):
     assert refused(tool, files=[ENCODED, "!"]).pointer == "/files/1"
 
 
-def test_a_list_for_a_key_that_may_be_a_text_is_held_against_base64(keeps):
+def test_base64_in_a_list_for_a_key_that_may_be_a_text_is_refused(keeps):
     assert refused(keeps, note=["one", ENCODED]).pointer == "/note/1"
     data = posted(keeps, note=["one", URI])
     assert data.getlist("note")[0] == "one"
@@ -184,7 +183,7 @@ def test_base64_in_an_open_body_is_refused(keeps_any):
 
 
 class Raw(BaseParser):
-    """Reads any image."""
+    """Reads the bytes of an image."""
 
     media_type = "image/png"
 
@@ -200,7 +199,7 @@ class Binary(views.APIView):
         return Response(len(request.data))
 
 
-def test_a_body_that_is_documented_as_binary_is_the_file(tool_of):
+def test_a_body_that_is_documented_as_binary_is_a_file(tool_of):
     for parser, argument, media_type in [
         (Raw, "body", "image/png"),
         (FileUploadParser, "file", "application/pdf"),
@@ -213,7 +212,7 @@ def test_a_body_that_is_documented_as_binary_is_the_file(tool_of):
 
 
 class Either(views.APIView):
-    """Reads one file as it is, or JSON."""
+    """Reads a body that is one file, or JSON."""
 
     parser_classes = [JSONParser, FileUploadParser]
 
@@ -221,14 +220,14 @@ class Either(views.APIView):
         return Response([request.FILES["file"].size, request.data.get("title")])
 
 
-def test_a_file_is_sent_as_it_is_where_no_form_is_read(tool_of):
+def test_a_file_is_the_body_if_no_parser_reads_forms(tool_of):
     tool = tool_of(path("either/", Either.as_view()))
     assert not tool.findings
     assert posted(tool, file=URI)["file"].read() == CONTENT
     assert posted(tool, title="t") == {"title": "t"}
 
 
-def test_nothing_is_lost_beside_a_file_that_is_sent_as_it_is(tool_of):
+def test_other_arguments_with_a_file_that_is_the_body_are_refused(tool_of):
     tool = tool_of(path("either/", Either.as_view()))
     assert "nothing else" in refused(tool, file=URI, title="t").message
 
@@ -243,7 +242,7 @@ class JSONAlone(generics.CreateAPIView):
     permission_classes = ()
 
 
-def test_a_view_that_can_read_no_file_refuses_it_as_over_http(tool_of):
+def test_a_view_without_a_parser_for_files_refuses_them_as_over_http(tool_of):
     tool = tool_of(path("json/", JSONAlone.as_view()))
     assert "MultiPartParser" in tool.findings[0].remedy
     data = posted(tool, file=ENCODED)
@@ -251,13 +250,13 @@ def test_a_view_that_can_read_no_file_refuses_it_as_over_http(tool_of):
     assert FileAlone(data=data).is_valid() is False
 
 
-def test_a_view_that_reads_forms_alone_gets_texts(tool_of):
+def test_a_view_that_reads_only_url_encoded_forms_gets_texts(tool_of):
     tool = tool_of(path("keeps/", Keeps.as_view(parser_classes=[FormParser])))
     assert posted(tool, body={"file": "report.pdf"}) == QueryDict("file=report.pdf")
 
 
 class Counted(list):
-    """A list that counts how often it is read."""
+    """A list that counts its iterations."""
 
     reads = 0
 
@@ -272,23 +271,23 @@ class PaperSerializer(serializers.Serializer):
 
 
 class Papers(generics.CreateAPIView):
-    """Takes JSON or a form."""
+    """Reads JSON or a form."""
 
     serializer_class = PaperSerializer
     parser_classes = [JSONParser, MultiPartParser]
 
 
-def test_what_cannot_hold_a_file_is_not_looked_through(tool_of):
+def test_values_that_cannot_contain_a_file_are_not_searched_for_one(tool_of):
     tool = tool_of(path("papers/", Papers.as_view()))
     pages = Counted(range(3))
     assert json.loads(tool.bind({"pages": pages}).body) == {"pages": [0, 1, 2]}
-    # To be written.
+    # Once, to encode it.
     assert pages.reads == 1
     with_scan = tool.bind({"pages": [], "scan": ENCODED})
     assert with_scan.content_type.startswith("multipart/form-data")
 
 
-# --- Several mistakes at once -------------------------------------------------------------
+# --- Several problems at once -------------------------------------------------------------
 
 
 class Report(generics.CreateAPIView):
@@ -298,7 +297,7 @@ class Report(generics.CreateAPIView):
         scan = serializers.ImageField(required=False)
 
 
-def test_a_bad_file_hides_no_other_mistake(tool_of):
+def test_a_refused_file_hides_no_other_problem(tool_of):
     for arguments, found in [
         ({"file": "?"}, [("/title", "required"), ("/file", "invalid")]),
         ({"tilte": "a", "file": "?"}, [("/tilte", "unknown"), ("/file", "invalid")]),

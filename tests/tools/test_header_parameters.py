@@ -1,4 +1,4 @@
-"""Arguments that clients repeat in HTTP headers: which may be, and that both agree."""
+"""Arguments that clients repeat in HTTP headers (``x-mcp-header``), and the check of both."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ WRONG: dict[str, dict[str, Any]] = {
         "properties": {"a": TEXT, "b": {"type": "object", "properties": {"c": TEXT}}},
     },
 }
-# The specification leaves these to the server.
+# The specification leaves it to the server to refuse these.
 UNWISE: dict[str, dict[str, Any]] = {
     "password": with_member(TEXT, "password"),
     "secret header": with_member({**TEXT, "x-mcp-header": "Api-Key"}),
@@ -84,7 +84,7 @@ RIGHT: dict[str, tuple[dict[str, Any], dict[tuple[str, ...], str]]] = {
 }
 
 
-def test_a_header_that_clients_refuse_is_refused_where_it_is_written(subtests):
+def test_an_x_mcp_header_that_clients_refuse_is_a_configuration_error(subtests):
     for schema in WRONG.values():
         with subtests.test(schema=schema):
             assert find_invalid_x_mcp_header(schema)
@@ -92,14 +92,14 @@ def test_a_header_that_clients_refuse_is_refused_where_it_is_written(subtests):
                 mcp_tool(input_schema=schema)
 
 
-def test_a_header_that_shows_a_secret_or_never_arrives_is_refused(subtests):
+def test_an_x_mcp_header_that_shows_a_secret_or_that_wsgi_drops_is_a_configuration_error(subtests):
     for schema in UNWISE.values():
         with subtests.test(schema=schema):
             with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
                 mcp_tool(input_schema=schema)
 
 
-def test_any_other_header_is_taken(subtests):
+def test_any_other_x_mcp_header_is_accepted(subtests):
     for schema, names in RIGHT.values():
         with subtests.test(schema=schema, names=names):
             assert find_invalid_x_mcp_header(schema) is None
@@ -107,7 +107,7 @@ def test_any_other_header_is_taken(subtests):
             mcp_tool(input_schema=schema)
 
 
-def test_declared_parameters_are_looked_at_as_well(subtests):
+def test_declared_parameters_and_fields_are_checked(subtests):
     for option in ["query", "body"]:
         with subtests.test(option=option):
             wrong = {option: {"region": {**TEXT, "x-mcp-header": "My Region"}}}
@@ -117,12 +117,12 @@ def test_declared_parameters_are_looked_at_as_well(subtests):
                 Registry().register(APIView, **wrong)
 
 
-def test_a_parameter_and_a_member_of_the_body_share_no_header():
+def test_a_parameter_and_a_body_field_cannot_have_the_same_header():
     with pytest.raises(ImproperlyConfigured, match="another argument"):
         mcp_tool(query={"a": TEXT}, body={"b": TEXT})
 
 
-# --- Both ends ----------------------------------------------------------------------------
+# --- Client and server --------------------------------------------------------------------
 
 NAMES = {("region",): "Region", ("inner", "count"): "Count", ("flag",): "Flag"}
 SCHEMA = {
@@ -153,14 +153,14 @@ arguments = st.fixed_dictionaries(
 
 
 @given(arguments)
-def test_the_headers_of_a_client_agree_with_its_arguments(sent):
+def test_the_official_client_and_ours_send_the_same_headers(sent):
     repeated = RepeatedArguments(sent, NAMES)
     repeated.check(mcp_param_headers(NAMES, sent))
     assert validate_mcp_param_headers(SCHEMA, sent, repeated.get_headers()) is None
 
 
 @given(arguments, arguments)
-def test_headers_of_other_arguments_are_refused(sent, others):
+def test_headers_for_other_arguments_are_refused(sent, others):
     headers = mcp_param_headers(NAMES, others)
     if validate_mcp_param_headers(SCHEMA, sent, headers) is None:
         RepeatedArguments(sent, NAMES).check(headers)
@@ -169,12 +169,12 @@ def test_headers_of_other_arguments_are_refused(sent, others):
             RepeatedArguments(sent, NAMES).check(headers)
 
 
-# --- The call -----------------------------------------------------------------------------
+# --- Calls --------------------------------------------------------------------------------
 
 
 @mcp_tool(query={"region": TEXT, "count": {"type": "integer", "x-mcp-header": "Count"}})
 class Regions(APIView):
-    """Say which region was asked for."""
+    """Return the region."""
 
     permission_classes = []
 
@@ -194,13 +194,13 @@ def called(agent: Agent, sent: dict[str, Any], **headers: str):
     return agent.post(message, {**framed, **further})
 
 
-def test_the_tool_says_which_arguments_have_headers(agent):
+def test_the_tool_lists_the_arguments_that_have_headers(agent):
     members = agent.tools()["regions"]["inputSchema"]["properties"]
     assert members["region"]["x-mcp-header"] == "Region"
     assert registry.tools()["regions"].mirrored == {("region",): "Region", ("count",): "Count"}
 
 
-def test_headers_that_agree_let_the_call_through(subtests, agent):
+def test_a_call_with_equal_headers_is_answered(subtests, agent):
     for sent, headers in [
         ({}, {}),
         ({"region": "us-west1"}, {"Region": "us-west1"}),
@@ -212,7 +212,7 @@ def test_headers_that_agree_let_the_call_through(subtests, agent):
             assert "result" in json.loads(called(agent, sent, **headers).content)
 
 
-def test_headers_that_disagree_are_a_mismatch(subtests, agent):
+def test_a_call_with_different_headers_is_a_header_mismatch(subtests, agent):
     for sent, headers in [
         ({"region": "us-west1"}, {}),
         ({"region": "us-west1"}, {"Region": "US-WEST1"}),
@@ -227,19 +227,19 @@ def test_headers_that_disagree_are_a_mismatch(subtests, agent):
             assert (response.status_code, answer["id"], answer["error"]["code"]) == (400, 7, -32020)
 
 
-def test_the_handshake_revisions_have_no_such_headers(subtests, agent):
+def test_handshake_revisions_need_no_headers(subtests, agent):
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26"]:
         with subtests.test(revision=revision):
             agent.revision = revision
             assert "result" in json.loads(called(agent, {"region": "us-west1"}).content)
 
 
-def test_a_door_without_headers_asks_for_none(agent):
+def test_an_in_process_call_needs_no_headers(agent):
     params = {"name": "regions", "arguments": {"region": "us-west1"}}
     assert "result" in InProcessClient().send("tools/call", params)
 
 
-def test_a_stranger_learns_nothing_of_the_headers(agent, settings):
+def test_a_caller_without_credentials_gets_401_before_headers_are_checked(agent, settings):
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -247,13 +247,13 @@ def test_a_stranger_learns_nothing_of_the_headers(agent, settings):
     assert called(agent, {"region": "us-west1"}).status_code == 401
 
 
-def test_the_client_for_tests_sends_the_headers(subtests, agent):
+def test_the_test_client_sends_the_headers(subtests, agent):
     for region in ["us-west1", "ü", " padded ", "=?base64?x?=", ""]:
         with subtests.test(region=region):
             assert MCPClient().call_tool("regions", region=region, count=3).data["region"] == region
 
 
-def test_grouped_arguments_have_headers_by_their_path(expose):
+def test_grouped_arguments_have_headers(expose):
     expose(path("regions/", Regions.as_view()), ARGUMENTS="grouped")
     agent = Agent(Client())
     sent = {"query": {"region": "us-west1"}}

@@ -1,4 +1,4 @@
-"""What a project says of its tools for models and clients: examples, keywords, ``_meta``, icons."""
+"""Options for models and clients: examples, keywords, ``_meta``, icons."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def furniture(**options):
     return path("furniture/", with_options(Furniture, **options).as_view())
 
 
-def test_examples_stand_in_the_description_as_compact_json(tool_of):
+def test_examples_are_in_the_description_as_compact_json(tool_of):
     tool = tool_of(furniture(examples=[SOFA, {"name": "Stühle"}]))
     assert tool.description.splitlines()[1:] == [
         'Example: {"name":"sofa","places":3}',
@@ -69,20 +69,20 @@ def test_examples_stand_in_the_description_as_compact_json(tool_of):
     assert "examples" not in tool.input_schema
 
 
-def test_examples_are_a_keyword_where_all_of_json_schema_is_wanted(tool_of):
+def test_examples_are_a_keyword_if_portable_is_off(tool_of):
     tool = tool_of(furniture(examples=[SOFA], portable=False))
     assert tool.input_schema["examples"] == [SOFA]
     assert "Example" not in tool.description
 
 
-def test_an_own_schema_is_sent_as_it_is(tool_of):
+def test_a_declared_input_schema_is_not_changed(tool_of):
     own = {"type": "object", "properties": {"name": {}}}
     tool = tool_of(furniture(examples=[{"name": "sofa"}], input_schema=own, portable=False))
     assert tool.input_schema == own
     assert 'Example: {"name":"sofa"}' in tool.description
 
 
-def test_an_example_that_would_be_refused_is_left_out_and_found(tool_of):
+def test_an_example_that_would_be_refused_is_left_out_and_a_finding(tool_of):
     for example, words in [
         ({"name": "sofa", "legs": 4}, "legs: Unknown argument."),
         ({"name": "sofa", "id": 4}, "id: This argument is read-only."),
@@ -94,7 +94,7 @@ def test_an_example_that_would_be_refused_is_left_out_and_found(tool_of):
         assert "examples=" in finding.remedy, example
 
 
-def test_an_example_without_the_key_of_its_path_is_left_out(tool_of):
+def test_an_example_without_its_path_argument_is_left_out(tool_of):
     view = with_options(Pieces, examples=[{"name": "sofa"}])
     tool = tool_of(path("pieces/<int:pk>/", view.as_view()), "pieces_partial_update")
     assert tool.hints.examples == ()
@@ -106,7 +106,7 @@ def test_grouped_arguments_have_grouped_examples(tool_of):
     assert tool.hints.examples == ({"body": SOFA},)
 
 
-def test_the_first_example_is_the_one_that_is_shown_and_tried(tool_of):
+def test_the_first_example_is_the_sample_call(tool_of):
     tool = tool_of(furniture(examples=[SOFA, {"name": "chair"}]))
     assert tool.hints.call == SOFA
     assert sample_arguments(tool) == SOFA
@@ -130,7 +130,7 @@ def test_keywords_follow_the_description(tool_of):
     assert third.startswith("Example: ")
 
 
-def test_keywords_follow_an_own_description_too(tool_of):
+def test_keywords_follow_a_declared_description(tool_of):
     tool = tool_of(furniture(description="Buy something.", keywords=["couch"]))
     assert tool.description == "Buy something.\nAlso: couch."
 
@@ -141,7 +141,7 @@ def test_keywords_are_a_hint_for_hosts_that_search_tools(tool_of):
     assert meta == {"anthropic/searchHint": "Buy furniture: couch, settee"}
 
 
-def test_a_project_has_the_last_word_on_the_keys_of_hosts(tool_of):
+def test_declared_meta_wins_over_the_options_for_hosts(tool_of):
     tool = tool_of(furniture(keywords=["couch"], pinned=True, meta={"anthropic/alwaysLoad": False}))
     assert tool.definition(None)["_meta"]["anthropic/alwaysLoad"] is False
 
@@ -152,8 +152,8 @@ class Shelves(viewsets.ReadOnlyModelViewSet):
     serializer_class = FurnitureSerializer
 
 
-def test_meta_and_icons_are_of_the_revisions_that_have_them(expose):
-    """Of a viewset they are those of all its tools; the oracles judge each list."""
+def test_meta_and_icons_are_listed_in_the_revisions_that_have_them(expose):
+    """Those of a view set are those of all its tools. The agent validates each list."""
     view = mcp_viewset(meta=META, icons=ICONS)(type("Own", (Shelves,), {}))
     expose(
         path("shelves/", view.as_view({"get": "list"})),
@@ -167,14 +167,14 @@ def test_meta_and_icons_are_of_the_revisions_that_have_them(expose):
             assert tool.get("icons") == (ICONS if revision >= "2025-11-25" else None)
 
 
-def test_a_tool_without_hints_has_no_such_members(tool_of):
+def test_a_tool_without_hints_has_no_meta_and_no_icons(tool_of):
     definition = tool_of(furniture()).definition(None)
     assert {"icons", "_meta"}.isdisjoint(definition)
     assert definition["description"].endswith("Add a piece of furniture.")
     assert "\n" not in definition["description"]
 
 
-# --- Written for drf-spectacular -------------------------------------------------------------
+# --- Examples for drf-spectacular ------------------------------------------------------------
 
 
 def annotated(**options):
@@ -186,7 +186,7 @@ def annotated(**options):
     return path("furniture/", Annotated.as_view())
 
 
-def test_request_examples_of_extend_schema_count(tool_of):
+def test_request_examples_of_extend_schema_are_used(tool_of):
     examples = [
         OpenApiExample("answer", {"id": 1, "name": "bed"}, response_only=True),
         OpenApiExample("sofa", SOFA, request_only=True),
@@ -197,12 +197,12 @@ def test_request_examples_of_extend_schema_count(tool_of):
     assert tool.description.endswith('Example: {"name":"sofa","places":3}')
 
 
-def test_what_only_the_answer_has_is_left_out_of_an_example_of_both(tool_of):
+def test_read_only_fields_are_left_out_of_an_example_for_both_directions(tool_of):
     tool = tool_of(annotated(examples=[OpenApiExample("bed", {"id": 1, "name": "bed"})]))
     assert tool.hints.examples == ({"name": "bed"},)
 
 
-def test_examples_of_nothing_that_the_tool_takes_or_too_long_ones_are_none(tool_of):
+def test_examples_that_are_too_long_or_no_arguments_are_not_used(tool_of):
     for examples in [
         [OpenApiExample("xml", "<sofa/>", media_type="application/xml")],
         [OpenApiExample("elsewhere", external_value="https://example.com/sofa.json")],
@@ -214,13 +214,13 @@ def test_examples_of_nothing_that_the_tool_takes_or_too_long_ones_are_none(tool_
         assert not tool.findings, examples
 
 
-def test_examples_of_the_option_stand_in_the_place_of_written_ones(tool_of):
+def test_examples_of_mcp_tool_replace_those_of_extend_schema(tool_of):
     written = annotated(examples=[OpenApiExample("bed", {"name": "bed"})])
     written.callback.cls.mcp_tool = mcp_tool(examples=[SOFA])(Furniture).mcp_tool
     assert tool_of(written).hints.examples == (SOFA,)
 
 
-def test_an_example_of_the_body_gets_a_key_where_it_is_printed(tool_of):
+def test_an_example_of_the_body_gets_a_sample_key(tool_of):
     class Changed(Pieces):
         @extend_schema(examples=[OpenApiExample("sofa", SOFA, request_only=True)])
         def put(self, request, *args, **kwargs) -> Response:
@@ -230,7 +230,7 @@ def test_an_example_of_the_body_gets_a_key_where_it_is_printed(tool_of):
     assert tool.hints.call == {"id": 1, **SOFA}
 
 
-def test_examples_of_a_serializer_and_of_a_request_count(tool_of):
+def test_examples_of_a_serializer_and_of_a_request_are_used(tool_of):
     @extend_schema_serializer(examples=[OpenApiExample("sofa", SOFA, request_only=True)])
     class Shown(FurnitureSerializer):
         pass
@@ -247,7 +247,7 @@ def test_examples_of_a_serializer_and_of_a_request_count(tool_of):
     assert tool_of(annotated(request=request)).hints.examples == (SOFA,)
 
 
-def test_examples_of_a_list_are_lists(tool_of):
+def test_an_example_for_a_list_body_is_put_into_a_list(tool_of):
     class Rows(Furniture):
         @extend_schema(
             request=FurnitureSerializer(many=True),
@@ -260,7 +260,7 @@ def test_examples_of_a_list_are_lists(tool_of):
 
 
 class Searched(APIView):
-    """Look for furniture."""
+    """Find furniture."""
 
     permission_classes = []
 
@@ -279,7 +279,7 @@ class Searched(APIView):
         return Response()
 
 
-def test_examples_of_parameters_are_told_with_the_argument(tools_of):
+def test_examples_of_parameters_are_in_the_schema_of_the_argument(tools_of):
     for portable in [True, False]:
         (tool,) = tools_of(
             path("rooms/<int:room>/", Searched.as_view()), PORTABLE=portable
@@ -295,13 +295,13 @@ def test_examples_of_parameters_are_told_with_the_argument(tools_of):
         assert tool.hints.call == {"room": 7}, portable
 
 
-def test_a_schema_of_an_option_may_have_examples(tool_of):
+def test_a_schema_in_an_option_may_have_examples(tool_of):
     query = {"depth": {"type": "integer", "examples": [2]}}
     tool = tool_of(path("x/", with_options(Searched, query=query).as_view()))
     assert tool.input_schema["properties"]["depth"]["description"] == "Example: 2."
 
 
-def test_the_form_of_the_page_has_the_example(tool_of):
+def test_the_form_of_the_browsable_page_has_the_example(tool_of):
     facts = find_field_facts(tool_of(furniture(examples=[SOFA])), {})
     examples = {pointer[1:]: known["example"] for pointer, known in facts.items()}
     assert examples == SOFA

@@ -1,4 +1,4 @@
-"""The request of a view that is looked at has what REST framework settles before a handler runs."""
+"""The request of a described view has everything that REST framework sets before the handler."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Accepting(versioning.AcceptHeaderVersioning):
     allowed_versions = ["1", "2"]
 
 
-def test_a_view_may_ask_its_request(tool_of, settings):
+def test_a_view_can_read_its_request(tool_of, settings):
     settings.ALLOWED_HOSTS = ["*", ".shop.example"]
     seen = []
 
@@ -69,7 +69,7 @@ SCHEMES = {
 }
 
 
-def test_what_was_written_counts_however_the_version_is_named(tool_of):
+def test_declared_parameters_are_used_with_every_versioning_scheme(tool_of):
     for scheme, members in SCHEMES.values():
         own = type("Scheme", (scheme,), members)
         tool = tool_of(path("search/", Searching.as_view(versioning_class=own)))
@@ -77,7 +77,7 @@ def test_what_was_written_counts_however_the_version_is_named(tool_of):
         assert tool.findings == (), scheme
 
 
-def test_what_was_written_for_another_version_does_not_count(tool_of):
+def test_parameters_declared_for_another_version_are_not_used(tool_of):
     class Old(APIView):
         versioning_class = Accepting
 

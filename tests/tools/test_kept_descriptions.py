@@ -1,4 +1,4 @@
-"""`mcp_warm` leaves descriptions in a file; what is odd about the file has tools described anew."""
+"""`mcp_warm` writes descriptions to a file; if the file cannot be trusted, tools are described."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DESCRIBE = Describer.describe
 
 @pytest.fixture
 def described(monkeypatch) -> list[str]:
-    """The places of the endpoints that are described meanwhile."""
+    """The places of the endpoints that are described during the test."""
     places: list[str] = []
 
     def describe(describer):
@@ -46,9 +46,9 @@ def described(monkeypatch) -> list[str]:
 
 @pytest.fixture
 def project(settings, tmp_path, described, monkeypatch):
-    """A project with a file; ``start()`` makes this process one that knows nothing yet."""
+    """A project with a file of descriptions; ``start()`` acts as a process that just started."""
     path = tmp_path / "descriptions.json"
-    # The thousands of modules of a test run take most of its time.
+    # Hashing all modules of a test run would take most of the time.
     loaded = {path for path in find_loaded_files() if "kept_urls" in path or "serializers" in path}
     monkeypatch.setattr("drf_mcp.tools.kept_descriptions.find_loaded_files", lambda: loaded)
     settings.ROOT_URLCONF = "tests.tools.kept_urls"
@@ -88,7 +88,7 @@ def project(settings, tmp_path, described, monkeypatch):
     kept_descriptions._read_again()
 
 
-def test_a_list_is_the_same_and_nothing_is_described(project, described):
+def test_with_the_file_the_list_is_the_same_and_no_tool_is_described(project, described):
     before = project.list_tools()
     assert "GroupViewSet.list" in " ".join(described)
     project.warm()
@@ -96,7 +96,7 @@ def test_a_list_is_the_same_and_nothing_is_described(project, described):
     assert not [place for place in described if "GroupViewSet" in place]
 
 
-def test_a_tool_of_the_file_is_described_when_it_is_called(project, described):
+def test_a_tool_in_the_file_is_described_when_it_is_called(project, described):
     project.warm()
     result = project.client.call_tool("groups_create", {"name": "editors"})
     assert result.data["name"] == "editors"
@@ -109,7 +109,7 @@ def test_checks_find_the_same_with_the_file(project, described):
     assert checks.run(None) == before
 
 
-def test_a_description_that_reads_rows_is_never_kept(project, described):
+def test_a_description_that_reads_rows_is_not_in_the_file(project, described):
     Group.objects.create(name="first")
     assert "choices_create" in project.warm()
     Group.objects.create(name="second")
@@ -127,7 +127,7 @@ def test_a_description_that_reads_rows_is_never_kept(project, described):
     ],
     ids=str,
 )
-def test_other_settings_have_tools_described_anew(project, described, change):
+def test_tools_are_described_after_a_setting_of_the_package_changed(project, described, change):
     project.warm()
     project.configure(**change)
     project.start()
@@ -135,7 +135,7 @@ def test_other_settings_have_tools_described_anew(project, described, change):
     assert any("GroupViewSet" in place for place in described)
 
 
-def test_another_setting_of_the_project_has_tools_described_anew(project, described, settings):
+def test_tools_are_described_after_a_setting_of_the_project_changed(project, described, settings):
     project.warm()
     settings.USE_TZ = not settings.USE_TZ
     project.start()
@@ -143,7 +143,7 @@ def test_another_setting_of_the_project_has_tools_described_anew(project, descri
     assert described
 
 
-def test_tools_among_fewer_are_described_for_themselves(project, described):
+def test_tools_of_a_toolset_are_described_apart(project, described):
     project.configure(TOOLSETS={"few": ["groups_*"]})
     project.warm()
     every = project.list_tools()
@@ -154,7 +154,7 @@ def test_tools_among_fewer_are_described_for_themselves(project, described):
     assert any("GroupViewSet" in place for place in described)
 
 
-def test_reload_has_tools_described_anew(project, described):
+def test_tools_are_described_after_reload(project, described):
     project.warm()
     project.list_tools()
     registry.reload()
@@ -219,7 +219,7 @@ def replace_by_a_folder(path: Path) -> None:
     path.mkdir(mode=0o700)
 
 
-ODD = [
+UNTRUSTED = [
     spoil_signature,
     spoil_text,
     sign_another_shape,
@@ -235,8 +235,8 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("change", ODD, ids=lambda change: change.__name__)
-def test_an_odd_file_is_not_used(project, described, change):
+@pytest.mark.parametrize("change", UNTRUSTED, ids=lambda change: change.__name__)
+def test_an_untrusted_file_is_not_used(project, described, change):
     before = project.list_tools()
     project.warm()
     change(project.path)
@@ -246,7 +246,7 @@ def test_an_odd_file_is_not_used(project, described, change):
         project.warm("--check")
 
 
-def test_a_file_of_another_secret_key_is_not_used(project, settings):
+def test_a_file_signed_with_another_secret_key_is_not_used(project, settings):
     project.warm()
     settings.SECRET_KEY = f"{settings.SECRET_KEY} another"
     with pytest.raises(UnusableFile, match="SECRET_KEY"):
@@ -255,7 +255,7 @@ def test_a_file_of_another_secret_key_is_not_used(project, settings):
 
 @pytest.fixture
 def source(tmp_path, settings, monkeypatch) -> Path:
-    """A file of the project's code, which is older than this process."""
+    """A file of the project's code that is older than this process."""
     folder = tmp_path / "code"
     folder.mkdir()
     settings.LOCALE_PATHS = [folder]
@@ -265,7 +265,7 @@ def source(tmp_path, settings, monkeypatch) -> Path:
     return path
 
 
-def test_code_that_changes_has_tools_described_anew(project, source):
+def test_a_file_of_changed_code_is_not_used(project, source):
     project.warm()
     assert DescriptionsFile(project.path).read()
     source.write_text("COUNT = 2")
@@ -273,7 +273,7 @@ def test_code_that_changes_has_tools_described_anew(project, source):
         DescriptionsFile(project.path).read()
 
 
-def test_code_that_is_added_or_removed_has_tools_described_anew(project, source):
+def test_a_file_is_not_used_after_code_was_added_or_removed(project, source):
     project.warm()
     added = source.with_name("added.py")
     added.write_text("")
@@ -286,7 +286,7 @@ def test_code_that_is_added_or_removed_has_tools_described_anew(project, source)
         DescriptionsFile(project.path).read()
 
 
-def test_a_process_older_than_its_code_uses_no_file(project, source, monkeypatch):
+def test_a_process_older_than_its_code_uses_and_writes_no_file(project, source, monkeypatch):
     project.warm()
     monkeypatch.setattr(apps.get_app_config("drf_mcp"), "started", time.time() - 60)
     with pytest.raises(UnusableFile, match=r"patterns\.py"):
@@ -295,7 +295,7 @@ def test_a_process_older_than_its_code_uses_no_file(project, source, monkeypatch
         project.warm()
 
 
-def test_its_owner_alone_may_read_the_file(project):
+def test_the_file_is_readable_only_by_its_owner(project):
     project.path.write_text("of an earlier run")
     project.path.chmod(0o666)
     project.warm()
@@ -303,25 +303,25 @@ def test_its_owner_alone_may_read_the_file(project):
     assert [each.name for each in project.path.parent.iterdir()] == ["descriptions.json"]
 
 
-def test_the_file_names_no_setting_s_value(project, settings):
+def test_the_file_contains_no_value_of_a_setting(project, settings):
     project.warm()
     text = project.path.read_text()
     assert settings.SECRET_KEY not in text
     assert settings.ROOT_URLCONF not in json.loads(text.split("\n", 1)[1])["made_of"].values()
 
 
-def test_the_modules_of_the_process_are_code_of_it():
+def test_the_code_of_a_process_is_its_loaded_modules():
     files = find_loaded_files()
     assert {__file__, io.__file__, DescriptionsFile.read.__code__.co_filename} <= files
 
 
-def test_check_says_that_the_file_is_used(project, capsys):
+def test_mcp_warm_check_says_that_the_file_is_used(project, capsys):
     project.warm()
     call_command("mcp_warm", "--check")
     assert "is used. It holds" in capsys.readouterr().out
 
 
-def test_a_file_that_cannot_be_written_exits_with_2(project):
+def test_mcp_warm_exits_with_2_if_it_cannot_write(project):
     project.configure(DESCRIPTIONS_FILE=project.path.parent / "missing" / "file.json")
     with pytest.raises(CommandError) as refused:
         project.warm()
@@ -340,14 +340,14 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("one", "other"), VALUES, ids=str)
-def test_settings_that_differ_have_different_hashes(settings, one, other):
+def test_different_values_of_a_setting_have_different_hashes(settings, one, other):
     settings.ODD = one
     before = hash_setting("ODD")
     settings.ODD = other
     assert hash_setting("ODD") != before
 
 
-def test_an_object_that_shows_no_value_counts_by_its_class(settings):
+def test_an_object_without_a_value_is_hashed_by_its_class(settings):
     settings.ODD = {"values": [object(), lambda: 1]}
     before = hash_setting("ODD")
     settings.ODD = {"values": [object(), settings.ODD["values"][1]]}

@@ -1,4 +1,4 @@
-"""What the key of an object is called: as rows show it."""
+"""The key of an object is an argument with the name that rows have for it."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def names_of(tool):
     return list(tool.input_schema["properties"])
 
 
-def test_the_key_is_called_as_rows_show_it(tools):
+def test_the_key_has_the_name_of_rows(tools):
     for name in ["retrieve", "update", "partial_update", "destroy", "rename"]:
         tool = tools()[f"groups_{name}"]
         assert names_of(tool)[0] == "id", name
         assert "id" in tool.input_schema["required"], name
 
 
-def test_the_key_has_the_name_of_the_field_that_shows_what_the_url_looks_up(tools):
+def test_the_key_has_the_name_of_the_field_for_the_looked_up_value(tools):
     for serializer, name in [
         (EveryField, "id"),
         (AllButName, "id"),
@@ -127,7 +127,7 @@ def test_the_key_has_the_name_of_the_field_that_shows_what_the_url_looks_up(tool
         assert names_of(tools(with_serializer(serializer))["groups_destroy"]) == [name]
 
 
-def test_a_generic_view_names_its_key_as_its_rows_do(tools_of):
+def test_the_key_of_a_generic_view_has_the_name_of_rows(tools_of):
     class OneGroup(generics.RetrieveDestroyAPIView):
         queryset = Group.objects.all()
         serializer_class = GroupSerializer
@@ -136,25 +136,25 @@ def test_a_generic_view_names_its_key_as_its_rows_do(tools_of):
         assert names_of(tool)[0] == "id"
 
 
-def test_a_key_of_a_name_of_the_urls_own_has_the_name_of_the_rows(tools):
+def test_a_key_with_another_url_kwarg_has_the_name_of_rows(tools):
     tool = tools(with_serializer(GroupSerializer, lookup_url_kwarg="group"))["groups_destroy"]
     assert names_of(tool) == ["id"]
     assert tool.bind({"group": 3}).kwargs == {"group": 3}
 
 
-def test_another_field_that_the_url_looks_up_keeps_its_name(tools):
+def test_another_lookup_field_keeps_its_name(tools):
     tool = tools(with_serializer(GroupSerializer, lookup_field="name"))["groups_destroy"]
     assert names_of(tool) == ["name"]
 
 
-def test_parents_keep_the_names_of_the_url(tools):
+def test_keys_of_parents_keep_the_names_of_the_url(tools):
     tool = tools(prefix=r"users/(?P<user_pk>\d+)/groups")["users_groups_retrieve"]
     assert names_of(tool)[:2] == ["user_pk", "id"]
     tool = tools(prefix=r"users/(?P<id>\d+)/groups")["users_groups_retrieve"]
     assert names_of(tool)[:2] == ["id", "pk"]
 
 
-def test_the_key_is_pk_where_the_body_writes_id(tools):
+def test_the_key_is_pk_if_the_body_has_a_writable_id(tools):
     found = tools(with_serializer(WritableKey))
     assert names_of(found["groups_partial_update"])[:3] == ["pk", "id", "name"]
     assert names_of(found["groups_destroy"]) == ["id"]
@@ -162,7 +162,7 @@ def test_the_key_is_pk_where_the_body_writes_id(tools):
     assert (call.kwargs, call.body) == ({"pk": 1}, b'{"id":2}')
 
 
-def test_a_key_that_shares_its_name_with_a_query_parameter_keeps_it(tools):
+def test_a_key_with_the_name_of_a_query_parameter_keeps_it(tools):
     class Filtered(Groups):
         @extend_schema(parameters=[OpenApiParameter("id", int, OpenApiParameter.QUERY)])
         def destroy(self, request, *args, **kwargs):
@@ -171,7 +171,7 @@ def test_a_key_that_shares_its_name_with_a_query_parameter_keeps_it(tools):
     assert names_of(tools(Filtered)["groups_destroy"]) == ["id", "id_query"]
 
 
-def test_the_grouped_layout_keeps_the_name_of_the_url(tools):
+def test_a_grouped_key_has_the_name_of_the_url(tools):
     tool = tools(ARGUMENTS="grouped")["groups_retrieve"]
     assert list(tool.input_schema["properties"]["kwargs"]["properties"]) == ["pk"]
 
@@ -185,17 +185,17 @@ def test_several_keys_are_ids(tools):
     assert names_of(tools(Many)["groups_retrieve"])[0] == "ids"
 
 
-# --- The URL's own name is taken as well --------------------------------------------------
+# --- The name in the URL is accepted ------------------------------------------------------
 
 
-def test_the_name_of_the_url_is_taken_as_well(tools):
+def test_the_name_in_the_url_is_accepted(tools):
     tool = tools()["groups_partial_update"]
     call = tool.bind({"pk": 7, "name": "a"})
     assert call == tool.bind({"id": 7, "name": "a"})
     assert call.kwargs == {"pk": 7}
 
 
-def test_both_names_with_one_value_are_one(tools):
+def test_both_names_with_the_same_value_are_accepted(tools):
     assert tools()["groups_destroy"].bind({"pk": "7", "id": 7}).kwargs == {"pk": 7}
 
 
@@ -208,14 +208,14 @@ def test_both_names_with_different_values_are_refused(tools):
     assert problem.remediation == "Send 'id' alone."
 
 
-def test_items_take_both_names(tools):
+def test_items_accept_both_names(tools):
     view = mcp_viewset(bulk=True)(type("Bulk", (Groups,), {}))
     tool = tools(view)["groups_partial_update"]
     call = tool.bind({"items": [{"pk": 1, "name": "a"}, {"id": 2, "name": "b"}]})
     assert call.kwargs == {"pk": [1, 2]}
 
 
-def test_an_example_by_the_name_of_the_url_is_shown_by_the_name_of_the_rows(tools):
+def test_an_example_with_the_name_of_the_url_is_shown_with_the_name_of_rows(tools):
     class Shown(Groups):
         @mcp_tool(examples=[{"pk": 1, "name": "a"}])
         def partial_update(self, request, *args, **kwargs):
@@ -226,7 +226,7 @@ def test_an_example_by_the_name_of_the_url_is_shown_by_the_name_of_the_rows(tool
 
 
 @pytest.mark.django_db
-def test_the_tool_writes_by_the_key_of_a_row(expose, agent_of):
+def test_an_object_is_changed_by_the_key_of_its_row(expose, agent_of):
     Group.objects.create(name="before")
     router = SimpleRouter()
     router.register("groups", Groups, basename="groups")

@@ -1,4 +1,4 @@
-"""Texts of tools, in the language of the project whoever asks first."""
+"""Texts of tools are in the project's language, whatever language the first caller has."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class NewLog(CreateAPIView):
 
 @pytest.fixture
 def german():
-    """Have a caller whose language is not the project's."""
+    """Activates a language that is not the project's."""
     with translation.override("de"):
         yield
 
 
-def test_a_title_asked_for_first_in_another_language_has_the_projects(tools_of, german):
+def test_a_title_has_the_projects_language(tools_of, german):
     assert tools_of(path("users/", Users.as_view()))["users_list"].title == "List users"
 
 
@@ -83,7 +83,7 @@ def test_lazy_texts_in_options_have_the_projects_language(tools_of, german):
     assert definition["description"] == "Tuesday"
 
 
-def test_tools_are_described_anew_where_the_projects_language_changes(settings):
+def test_tools_are_described_again_when_the_projects_language_changes(settings):
     settings.DRF_MCP = {"EXPOSE": "urlconf"}
     registry, urlconf = Registry(), urlconf_of([path("users/", Users.as_view())])
     assert registry.tool("users_list", urlconf).title == "List users"
@@ -91,14 +91,16 @@ def test_tools_are_described_anew_where_the_projects_language_changes(settings):
         assert "Benutzer" in registry.tool("users_list", urlconf).title
 
 
-def test_a_stock_docstring_is_left_out_in_the_language_of_translated_names(tools_of, settings):
+def test_a_generated_docstring_is_not_used_in_any_language(tools_of, settings):
     settings.LANGUAGE_CODE = "de"
     view = type("Stock", (Users,), {"__doc__": "API endpoint that allows users to be viewed."})
     tool = tools_of(path("users/", view.as_view()))["users_list"]
     assert "API endpoint" not in tool.description
 
 
-def test_an_argument_that_names_its_list_does_so_in_any_language(tools_of, settings):
+def test_an_argument_with_the_name_of_its_list_does_not_name_the_list_in_any_language(
+    tools_of, settings
+):
     settings.LANGUAGE_CODE = "de"
     tools = tools_of(path("users/", Users.as_view()), path("logs/", NewLog.as_view()))
     assert "users_list" not in str(tools["logs_create"].input_schema["properties"]["user"])

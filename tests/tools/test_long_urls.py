@@ -1,4 +1,4 @@
-"""Arguments for which the URL of an HTTP request has no room."""
+"""Arguments that make a URL too long are refused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def agent(expose, agent_of):
     return serve
 
 
-def test_a_query_longer_than_a_url_is_refused_with_its_longest_argument(
+def test_a_query_that_is_too_long_is_refused_at_its_longest_argument(
     agent, django_assert_num_queries
 ):
     found = agent()
@@ -54,22 +54,22 @@ def test_a_query_longer_than_a_url_is_refused_with_its_longest_argument(
     assert "8190" in problem["accepted"].replace(",", "")
 
 
-def test_many_short_values_are_as_long_as_one_long_value(agent):
+def test_many_short_values_are_too_long_together(agent):
     result = agent(EXTRA_QUERY=True).call("groups_list", **{"query": {"status": ["paid"] * 2_000}})
     assert result.problems[0]["pointer"] == "/query"
 
 
-def test_a_value_of_the_path_counts(agent):
+def test_a_path_argument_that_is_too_long_is_refused(agent):
     result = agent().call("groups_retrieve", **{"name": "x" * 8_191})
     assert result.problems[0]["pointer"] == "/name"
 
 
-def test_the_longest_query_that_is_taken_is_answered(agent):
+def test_a_query_of_the_maximum_length_is_answered(agent):
     assert not agent().call("groups_list", **{"search": "x" * (8_190 - len("search="))}).is_error
 
 
 def test_a_body_may_be_longer(agent):
     result = agent().call("groups_create", **{"name": "x" * 9_000})
     (problem,) = result.problems
-    # The serializer refuses it, at the length of the field.
+    # The serializer refuses it because of the maximum length of the field.
     assert "150" in problem["message"]

@@ -1,4 +1,4 @@
-"""Tool names: from the path and the action, portable, unique and stable."""
+"""Tool names are made of the path and the action; they are portable, unique and stable."""
 
 from __future__ import annotations
 
@@ -111,27 +111,27 @@ def test_a_plain_view_with_one_method_is_named_by_its_path(tools_of):
     assert list(tools) == ["weigh", "ping"]
 
 
-def test_a_plain_view_with_more_methods_tells_them_apart(tools_of):
+def test_methods_of_a_plain_view_have_the_method_in_their_names(tools_of):
     tools = tools_of(path("scale/", Scale.as_view()), path("echo/", echo))
     assert list(tools) == ["scale_get", "scale_post", "echo_get", "echo_post"]
 
 
-def test_prefixes_that_say_nothing_are_left_out(tools_of):
+def test_prefixes_for_apis_and_versions_are_left_out(tools_of):
     cases = ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"]
     assert [
         prefix for prefix in cases if list(tools_of(path(f"{prefix}ping/", ping))) != ["ping"]
     ] == []
 
 
-def test_a_format_suffix_makes_no_tools_of_its_own(tools_of):
+def test_a_format_suffix_makes_no_further_tools(tools_of):
     tools = tools_of(*routed("reading", Reading, DefaultRouter))
     assert list(tools) == ["reading_list"]
 
 
-# --- Where the path says nothing ----------------------------------------------------------
+# --- Paths without a noun -----------------------------------------------------------------
 
 
-def test_a_viewset_at_its_routers_root_is_named_by_its_basename(tools_of):
+def test_a_viewset_at_the_root_of_its_router_is_named_by_its_basename(tools_of):
     for prefix in ["", "api/", "api/v1/", "<slug:tenant>/"]:
         router = SimpleRouter()
         router.register("", Boxes, basename="parcel")
@@ -140,7 +140,7 @@ def test_a_viewset_at_its_routers_root_is_named_by_its_basename(tools_of):
         assert all(name.startswith("parcel_") for name in names), prefix
 
 
-def test_a_nested_route_below_a_router_at_the_root_is_named_by_its_own_prefix(tools_of):
+def test_a_route_nested_below_a_root_is_named_by_its_own_prefix(tools_of):
     router = SimpleRouter()
     router.register("", Boxes, basename="parcel")
     nested = SimpleRouter()
@@ -149,7 +149,7 @@ def test_a_nested_route_below_a_router_at_the_root_is_named_by_its_own_prefix(to
     assert {"parcel_list", "readings_list"} <= names
 
 
-def test_a_viewset_without_a_basename_is_named_by_its_class_without_the_suffix(tools_of):
+def test_a_viewset_without_a_basename_is_named_by_its_class(tools_of):
     for class_name, name in [
         ("PostViewSet", "post_list"),
         ("PostViewset", "post_list"),
@@ -161,13 +161,13 @@ def test_a_viewset_without_a_basename_is_named_by_its_class_without_the_suffix(t
         assert list(tools_of(path("", viewset.as_view({"get": "list"})))) == [name]
 
 
-def test_a_generic_view_at_the_root_names_its_action_once(tools_of):
+def test_a_generic_view_at_the_root_is_named_by_its_class_and_action(tools_of):
     for class_name in ["Post", "PostList", "PostListCreateAPIView", "PostDetail"]:
         view = type(class_name, (generics.ListCreateAPIView,), {})
         assert list(tools_of(path("", view.as_view()))) == ["post_list", "post_create"], class_name
 
 
-def test_a_plain_view_at_the_root_keeps_the_words_of_its_class(tools_of):
+def test_a_plain_view_at_the_root_is_named_by_its_whole_class_name(tools_of):
     view = type("ShoppingList", (Weigh,), {})
     assert list(tools_of(path("", view.as_view()))) == ["shopping_list"]
 
@@ -179,13 +179,13 @@ def test_a_function_at_the_root_is_named_without_its_suffix(tools_of):
     assert list(tools_of(path("", search_view))) == ["search"]
 
 
-def test_two_versions_of_a_root_keep_version_and_noun(tools_of):
+def test_two_versions_of_a_root_have_version_and_basename(tools_of):
     boxes = routed("", Reading)
     tools = tools_of(path("v1/", include(boxes)), path("v2/", include(routed("", Reading))))
     assert list(tools) == ["v1_thing_list", "v2_thing_list"]
 
 
-def test_any_segment_becomes_a_portable_name(tools_of):
+def test_any_path_segment_becomes_a_portable_name(tools_of):
     for segment, name in [
         ("purchaseOrders", "purchase_orders"),
         ("a.b~c", "a_b_c"),
@@ -196,14 +196,14 @@ def test_any_segment_becomes_a_portable_name(tools_of):
         assert list(tools_of(path(f"{segment}/", ping))) == [name]
 
 
-def test_a_long_name_is_cut_to_48_and_stays_its_own(tools_of):
+def test_a_long_name_is_cut_to_48_characters_and_stays_unique(tools_of):
     long = "a-very-long-segment-that-goes-on-and-on-and-on-and-on"
     names = list(tools_of(path(f"{long}/x/", ping), path(f"{long}/y/", ping)))
     assert len(set(names)) == 2
     assert all(len(name) == 48 and PORTABLE.match(name) for name in names)
 
 
-# --- Clashes ------------------------------------------------------------------------------
+# --- Equal names --------------------------------------------------------------------------
 
 
 def test_two_versions_of_a_path_keep_their_version(tools_of):
@@ -211,7 +211,7 @@ def test_two_versions_of_a_path_keep_their_version(tools_of):
     assert list(tools) == ["v1_ping", "v2_ping"]
 
 
-def test_two_keys_of_a_path_are_told_apart_by_the_key(tools_of):
+def test_two_keys_of_a_path_are_named_by_the_key(tools_of):
     tools = tools_of(path("ping/<int:pk>/", ping), path("ping/by/<slug:slug>/", ping))
     assert list(tools) == ["ping", "ping_by"]
     tools = tools_of(path("ping/<int:pk>/", ping), path("ping/<slug:slug>/", ping))
@@ -223,7 +223,7 @@ class Shelf(viewsets.ViewSet):
     def photos(self, request, pk=None, version=None): ...
 
 
-def test_two_methods_of_an_action_are_told_apart_by_the_method(tools_of):
+def test_two_methods_of_an_action_are_named_by_the_method(tools_of):
     for prefix in ["", "v1/"]:
         tools = tools_of(path(prefix, include(routed("shelves", Shelf))))
         assert {tool.endpoint.method: name for name, tool in tools.items()} == {
@@ -232,12 +232,12 @@ def test_two_methods_of_an_action_are_told_apart_by_the_method(tools_of):
         }
 
 
-def test_of_a_path_with_parameters_and_one_without_the_latter_keeps_the_plain_name(tools_of):
+def test_a_path_without_parameters_keeps_the_short_name(tools_of):
     tools = tools_of(path("boxes/", ping), path("rooms/", ping), path("boxes/<int:room>/", ping))
     assert list(tools) == ["boxes", "rooms", "boxes_by_room"]
 
 
-def test_a_name_that_tells_two_apart_takes_no_other_tools_name(tools_of):
+def test_a_longer_name_is_not_the_name_of_another_tool(tools_of):
     tools = tools_of(path("boxes/", Scale.as_view()), path("boxes/<int:room>/", Scale.as_view()))
     again = tools_of(
         path("boxes/", ping),
@@ -252,25 +252,25 @@ def test_a_name_that_tells_two_apart_takes_no_other_tools_name(tools_of):
     }
 
 
-def test_what_nothing_tells_apart_is_numbered(tools_of):
+def test_names_that_nothing_distinguishes_are_numbered(tools_of):
     tools = tools_of(path("ping/", ping), path("//ping/", ping), path("/ping/", ping))
     assert len(tools) == 3
     assert all(PORTABLE.match(name) for name in tools)
 
 
-def test_a_default_name_gives_way_to_a_given_one(tools_of):
+def test_a_declared_name_wins_over_the_name_of_a_path(tools_of):
     tools = tools_of(path("measure/", ping), path("other/", Measure.as_view()))
     assert tools["measure"].endpoint.view_class is Measure
     assert len(tools) == 2
 
 
-def test_names_do_not_depend_on_which_other_tools_there_are(tools_of):
+def test_a_name_does_not_depend_on_other_tools(tools_of):
     alone = list(tools_of(*routed("boxes")))
     among = list(tools_of(*routed("boxes"), path("ping/", ping), *routed("new", Reading)))
     assert among[: len(alone)] == alone
 
 
-def test_two_tools_given_one_name_are_refused_with_both_places(tools_of):
+def test_the_same_declared_name_for_two_tools_is_an_error_with_both_places(tools_of):
     with pytest.raises(ImproperlyConfigured) as caught:
         tools_of(path("a/", Measure.as_view()), path("b/", MeasureAgain.as_view()))
     message = str(caught.value)
@@ -279,7 +279,7 @@ def test_two_tools_given_one_name_are_refused_with_both_places(tools_of):
     assert f"{__name__}.MeasureAgain.post (/b/)" in message
 
 
-def test_a_given_name_that_is_not_portable_is_refused(tools_of):
+def test_a_declared_name_that_is_not_portable_is_an_error(tools_of):
     for name in ["Measure", "1st", "_x", "a-b", "a.b", "a b", "ä", "a" * 65]:
         view = mcp_tool(name=name)(type("Own", (Weigh,), {"__module__": __name__}))
         with pytest.raises(ImproperlyConfigured, match=r"not portable") as caught:
@@ -287,13 +287,13 @@ def test_a_given_name_that_is_not_portable_is_refused(tools_of):
         assert f"{__name__}.Own.post" in str(caught.value), name
 
 
-def test_a_given_name_may_have_64_characters(tools_of):
+def test_a_declared_name_may_have_64_characters(tools_of):
     view = mcp_tool(name="a" * 64)(type("Own", (Weigh,), {}))
     assert list(tools_of(path("own/", view.as_view()))) == ["a" * 64]
 
 
 @given(st.text())
-def test_snake_gives_an_identifier_or_nothing(text):
+def test_snake_case_gives_an_identifier_or_nothing(text):
     assert re.fullmatch(r"[a-z0-9_]*", snake_case(text))
 
 
@@ -318,7 +318,7 @@ def test_a_shortened_name_keeps_its_action(tools_of):
     ]
 
 
-# --- A project's own naming ---------------------------------------------------------------
+# --- NAMING_CLASS -------------------------------------------------------------------------
 
 
 class VersionedNaming(Naming):
@@ -332,13 +332,13 @@ class VerbFirstNaming(Naming):
         return f"{verb}_{noun}", f"{verb}_{noun}_by_{'_'.join(endpoint.route.kwargs) or 'all'}"
 
 
-def test_patterns_match_the_names_that_a_project_gives(tools_of):
+def test_patterns_match_the_names_of_the_naming_class(tools_of):
     patterns = (path("v1/boxes/", BoxList.as_view()), path("v2/boxes/", BoxList.as_view()))
     tools = tools_of(*patterns, NAMING_CLASS=VersionedNaming, EXCLUDE=["v1_*"])
     assert list(tools) == ["v2_boxes_list", "v2_boxes_create"]
 
 
-def test_candidates_of_a_project_tell_tools_apart(tools_of):
+def test_candidates_of_the_naming_class_distinguish_tools(tools_of):
     boxes = BoxList.as_view()
     tools = tools_of(
         path("boxes/<int:pk>/", boxes), path("boxes/", boxes), NAMING_CLASS=VerbFirstNaming

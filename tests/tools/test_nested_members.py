@@ -1,4 +1,4 @@
-"""Members of nested serializers: those that HTTP drops in silence are refused."""
+"""Keys of nested objects that HTTP would silently ignore are refused."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def refused(tool: Any, **arguments: Any) -> list[tuple[str, str]]:
     return [(problem.pointer, problem.code) for problem in caught.value.problems]
 
 
-def test_a_member_that_would_be_dropped_is_refused(tool):
+def test_a_key_that_would_be_ignored_is_refused(tool):
     for arguments, problem in [
         ({"lines": [LINE, {**LINE, "unit_price": "1"}]}, ("/lines/1/unit_price", "read_only")),
         ({"lines": [{**LINE, "owner": 2}]}, ("/lines/0/owner", "read_only")),
@@ -68,14 +68,14 @@ def test_a_member_that_would_be_dropped_is_refused(tool):
         assert refused(tool, **arguments) == [problem]
 
 
-def test_the_nearest_name_is_told(tool):
+def test_the_similar_name_is_suggested(tool):
     with pytest.raises(ArgumentsRefused) as caught:
         tool.bind({"lines": [{**LINE, "quantty": 2}]})
     (problem,) = caught.value.problems
     assert (problem.accepted, problem.received) == ("quantity", 2)
 
 
-def test_what_is_open_stays_open(tool):
+def test_any_key_of_an_open_object_is_accepted(tool):
     tool.bind(
         {
             "lines": [{**LINE, "extra": {"any": {"thing": 1}}}],
@@ -96,7 +96,7 @@ values = st.recursive(
 
 
 def find_unknown(rows: Any) -> set[str]:
-    """Return the pointers of unknown members, found in the plainest way."""
+    """Return the pointers of unknown keys, found by a plain loop."""
     found = set()
     for index, row in enumerate(rows if isinstance(rows, list) else []):
         if not isinstance(row, dict):
@@ -110,7 +110,7 @@ def find_unknown(rows: Any) -> set[str]:
     return found
 
 
-def test_exactly_the_unknown_members_are_refused(tool):
+def test_exactly_the_unknown_keys_are_refused(tool):
     @given(rows=st.lists(values, max_size=3))
     def holds(rows: list[Any]) -> None:
         assert get_refused(tool, rows) == find_unknown(rows)
@@ -119,7 +119,7 @@ def test_exactly_the_unknown_members_are_refused(tool):
 
 
 def get_refused(tool: Any, rows: Any) -> set[str]:
-    """Return the pointers of what a call is refused for."""
+    """Return the pointers of the problems of a call."""
     try:
         tool.bind({"lines": rows})
     except ArgumentsRefused as exc:

@@ -1,4 +1,4 @@
-"""Names that arguments do not have: refused with the one that was meant."""
+"""Unknown argument names are refused, with the argument that was probably intended."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OffsetUsers(Users):
 
 
 class OneGroup(views.APIView):
-    """Knows its key by the name of the URL alone."""
+    """Has its key only in the path."""
 
     def patch(self, request, pk):
         return Response({"id": pk})
@@ -78,7 +78,7 @@ def problems_of(tools_of):
     return problems
 
 
-def test_the_usual_other_names_are_answered_with_ours(problems_of):
+def test_common_other_names_are_answered_with_the_name_of_the_argument(problems_of):
     for name, meant in [
         ("q", "search"),
         ("query", "search"),
@@ -99,14 +99,14 @@ def test_the_usual_other_names_are_answered_with_ours(problems_of):
         assert problem.remediation == f"Did you mean '{meant}'?"
 
 
-def test_another_way_of_paging_is_not_taken_for_ours(problems_of):
+def test_arguments_of_another_pagination_are_answered_with_all_names(problems_of):
     for name in ["page", "cursor"]:
         (problem,) = problems_of(OffsetUsers, {name: 3})
         assert problem.remediation == f"Use one of {problem.accepted}."
         assert "offset" in problem.accepted
 
 
-def test_what_means_the_same_and_begins_alike_comes_first(subtests):
+def test_synonyms_and_common_beginnings_come_first(subtests):
     for name, names, meant in [
         ("start", ["status", "starts_at"], ["starts_at"]),
         ("start", ["status"], []),
@@ -127,25 +127,25 @@ def test_what_means_the_same_and_begins_alike_comes_first(subtests):
             assert find_nearest(name, names) == meant
 
 
-def test_a_very_long_name_is_compared_by_its_beginning():
+def test_only_the_beginning_of_a_very_long_name_is_compared():
     assert find_nearest("x" * 100_000 + "name", ["name"]) == []
 
 
-def test_a_question_names_every_alternative():
+def test_the_question_names_every_alternative():
     assert ask_nearest(["a", "b", "c"]) == "Did you mean a or b or c?"
     assert ask_nearest([]) == ""
 
 
-# --- Required arguments come first --------------------------------------------------------
+# --- Required arguments -------------------------------------------------------------------
 
 
-def test_the_key_by_another_name_is_told_its_own(problems_of):
+def test_the_key_under_another_name_is_answered_with_its_name(problems_of):
     for view in [OneGroup, FoundGroup]:
         (problem,) = problems_of(view, {"id": 1}, "things/<int:pk>/")
         assert problem.remediation == "Did you mean 'pk'?", view
 
 
-def test_a_required_argument_by_another_name_is_one_problem_and_the_first(tools_of):
+def test_a_required_argument_under_another_name_is_one_problem_and_the_first(tools_of):
     view = generics.CreateAPIView.as_view(
         queryset=User.objects.all(), serializer_class=UserSerializer
     )
@@ -156,7 +156,7 @@ def test_a_required_argument_by_another_name_is_one_problem_and_the_first(tools_
     assert found == [("/user_name", "unknown"), ("/id", "read_only"), ("/other", "unknown")]
 
 
-def test_a_missing_argument_comes_before_those_that_only_have_to_go(tools_of):
+def test_a_missing_argument_comes_before_those_to_leave_out(tools_of):
     view = generics.CreateAPIView.as_view(
         queryset=User.objects.all(), serializer_class=UserSerializer
     )

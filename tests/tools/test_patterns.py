@@ -1,4 +1,4 @@
-"""Patterns over tools: methods, paths, names and tags."""
+"""Patterns that select tools by method, path, name or tag."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def left(tools_of):
 ALL = {"list", "create", "retrieve", "update", "partial_update", "destroy"}
 
 
-def test_an_action_of_rest_framework_is_matched_whole(left):
+def test_a_standard_action_is_matched_as_a_whole(left):
     for pattern, gone in [
         ("*_update", {"update"}),
         ("boxes_*_update", set()),
@@ -47,8 +47,7 @@ def test_an_action_of_rest_framework_is_matched_whole(left):
         assert left(pattern) == ALL - gone
 
 
-def test_an_action_of_the_projects_own_is_matched_by_its_end(tools_of):
-    """What a pattern without this rule took away stays away."""
+def test_an_action_of_the_project_is_matched_by_its_end(tools_of):
     router = SimpleRouter()
     router.register("boxes", Boxes, basename="box")
     bulk = Boxes.as_view({"put": "bulk_update"})
@@ -56,7 +55,7 @@ def test_an_action_of_the_projects_own_is_matched_by_its_end(tools_of):
     assert not tools
 
 
-def test_a_given_name_is_matched_as_it_is(tools_of):
+def test_a_declared_name_is_matched_as_a_whole(tools_of):
     class Renamed(viewsets.ModelViewSet):
         @mcp_tool(name="boxes_update")
         def partial_update(self, request, pk=None): ...
@@ -65,7 +64,7 @@ def test_a_given_name_is_matched_as_it_is(tools_of):
     assert not tools_of(path("boxes/<int:pk>/", view), EXCLUDE=["*_update"])
 
 
-def test_a_pattern_that_could_match_nothing_is_refused(subtests):
+def test_a_pattern_that_can_match_nothing_is_refused(subtests):
     for text in [
         "",
         " ",

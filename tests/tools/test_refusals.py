@@ -1,4 +1,4 @@
-"""What a refusal says, and how a view's errors find the caller's arguments."""
+"""The problems of refused arguments, and the pointers of the errors of a view."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def problem_of(tool_of):
 # --- Refused arguments --------------------------------------------------------------------
 
 
-def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(problem_of):
+def test_an_unknown_argument_is_answered_with_its_value_and_the_similar_name(problem_of):
     problem = problem_of({"pk": 1, "name": "a", "nmae": ["x"]})
     assert (problem.code, problem.pointer, problem.received) == ("unknown", "/nmae", ["x"])
     assert problem.accepted == "name"
@@ -89,7 +89,7 @@ def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(prob
     assert problem.remediation == "Did you mean 'name'?"
 
 
-def test_a_read_only_field_is_told_to_be_one(problem_of):
+def test_a_read_only_field_is_answered_as_read_only(problem_of):
     for arguments, mcp_settings, pointer in [
         ({"pk": 1, "name": "a", "packed_by": "me"}, {}, "/packed_by"),
         (
@@ -104,27 +104,27 @@ def test_a_read_only_field_is_told_to_be_one(problem_of):
         assert problem.remediation == "Leave it out: the server sets it.", arguments
 
 
-def test_a_field_that_a_read_gives_is_no_argument_of_it(tool_of):
+def test_a_read_only_field_of_a_read_is_unknown(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(OneBox).bind({"pk": 1, "packed_by": "me"})
     (problem,) = refused.value.problems
     assert problem.message == "Unknown argument."
 
 
-def test_an_unknown_argument_beside_an_open_body_belongs_into_it(tool_of):
+def test_an_unknown_argument_with_an_open_body_may_belong_into_the_body(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(Anything).bind({"pk": 1, "name": "x"})
     (problem,) = refused.value.problems
     assert problem.remediation == "Correct its name, or put it into 'body'."
 
 
-def test_of_very_many_arguments_some_are_told(tool_of):
+def test_of_many_arguments_only_some_are_named(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(Numbers).bind({"pk": 1, "other": "x"})
     assert refused.value.problems[-1].accepted.endswith("f38 and 11 more")
 
 
-def test_secrets_among_unknown_arguments_are_masked(problem_of):
+def test_secrets_in_unknown_arguments_are_masked(problem_of):
     for name, value, received in [
         ("passwrd_password", "hunter2", MASK),
         ("api_key", {"a": 1}, MASK),
@@ -138,18 +138,18 @@ def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):
     assert problem_of([{"password": "hunter2"}]).received == [{"password": MASK}]
 
 
-def test_every_unknown_and_every_missing_argument_is_told(tool_of):
+def test_every_unknown_and_every_missing_argument_is_a_problem(tool_of):
     with pytest.raises(ArgumentsRefused) as caught:
         tool_of().bind({"one": 1, "two": 2})
     assert [p.pointer for p in caught.value.problems] == ["/pk", "/name", "/one", "/two"]
 
 
-def test_a_missing_body_argument_alone_is_left_to_the_view(tool_of):
+def test_missing_body_fields_are_left_to_the_view(tool_of):
     assert tool_of().bind({"pk": 1}).arguments == {"pk": 1}
     assert tool_of(ARGUMENTS="grouped").bind({"kwargs": {"pk": 1}}).kwargs == {"pk": 1}
 
 
-def test_only_so_many_unknown_arguments_are_told(tool_of):
+def test_at_most_20_unknown_arguments_are_named(tool_of):
     with pytest.raises(ArgumentsRefused) as caught:
         tool_of().bind({"pk": 1, "name": "a", **{f"x{n}": n for n in range(1000)}})
     assert len(caught.value.problems) == 20
@@ -170,7 +170,7 @@ def pointers_of(tool_of):
 LINES = {"pk": 1, "lines": [{"quantity": 1}, {"quantity": 99, "voucher": "V"}]}
 
 
-def test_an_error_points_at_the_callers_argument(pointers_of):
+def test_an_error_of_the_view_points_at_the_argument(pointers_of):
     for where, pointer, received, accepted in [
         ((), "", LINES, None),
         (("name",), "/name", MISSING, "a string from 1 to 5 characters"),
@@ -189,13 +189,13 @@ def test_an_error_points_at_the_callers_argument(pointers_of):
             assert found.accepted(pointer) == accepted
 
 
-def test_a_member_is_escaped_in_the_pointer(pointers_of):
+def test_keys_are_escaped_in_the_pointer(pointers_of):
     found = pointers_of({"pk": 1, "owner": {"a/b~c": 5}})
     assert found.pointer(("owner", "a/b~c")) == "/owner/a~1b~0c"
     assert found.received("/owner/a~1b~0c") == 5
 
 
-def test_secrets_by_name_and_by_write_only_are_masked(pointers_of):
+def test_values_that_are_secret_by_name_or_write_only_are_masked(pointers_of):
     cases = ["password", "code"]
     assert [
         name
@@ -204,19 +204,19 @@ def test_secrets_by_name_and_by_write_only_are_masked(pointers_of):
     ] == []
 
 
-def test_a_secret_deep_in_a_received_value_is_masked(pointers_of):
+def test_a_nested_secret_in_a_received_value_is_masked(pointers_of):
     found = pointers_of({"pk": 1, "owner": {"id": 1, "api_key": "hunter2"}})
     assert found.received("/owner") == {"id": 1, "api_key": MASK}
     assert found.received("/owner/api_key") == MASK
 
 
-def test_write_only_fields_in_a_received_value_are_masked(pointers_of):
+def test_nested_write_only_fields_in_a_received_value_are_masked(pointers_of):
     rows = [{"quantity": 1}, {"quantity": 99, "voucher": MASK}]
     assert pointers_of(LINES).received("/lines") == rows
     assert pointers_of(LINES).received("") == {"pk": 1, "lines": rows}
 
 
-def test_rows_of_a_list_body_are_found_and_masked(pointers_of):
+def test_rows_of_a_list_body_have_pointers_and_are_masked(pointers_of):
     rows = [{"name": "a", "code": "hunter2"}, {"name": "toolong"}]
     found = pointers_of({"pk": 1, "items": rows}, ManyBoxes)
     assert found.pointer((1, "name")) == "/items/1/name"
@@ -226,7 +226,7 @@ def test_rows_of_a_list_body_are_found_and_masked(pointers_of):
     assert found.knows(1)
 
 
-def test_grouped_arguments_are_found_and_masked_in_their_groups(pointers_of):
+def test_grouped_arguments_have_pointers_and_are_masked(pointers_of):
     lines = [{"quantity": 99}]
     arguments = {"kwargs": {"pk": 1}, "body": {"lines": lines, "code": "hunter2"}}
     found = pointers_of(arguments, ARGUMENTS="grouped")

@@ -1,4 +1,4 @@
-"""Which list tool finds what a relation points at."""
+"""The description of a relation names the tool that lists its objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GroupSerializer(serializers.ModelSerializer):
 
 
 class Trash(generics.ListAPIView):
-    """Groups that were thrown away."""
+    """Groups in the trash."""
 
     queryset = Group.objects.filter(name="")
     serializer_class = GroupSerializer
@@ -62,14 +62,14 @@ def finder(tools) -> str:
     return tools["users_create"].input_schema["properties"]["teams"]["items"]["description"]
 
 
-def test_a_list_beside_single_objects_is_taken_first(tools_of):
+def test_a_list_of_the_view_that_has_single_objects_is_preferred(tools_of):
     router = SimpleRouter()
     router.register("groups", Groups)
     patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view()), *router.urls]
     assert finder(tools_of(*patterns)).endswith("From groups_list.")
 
 
-def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of):
+def test_a_list_at_the_path_of_single_objects_is_preferred(tools_of):
     patterns = [
         path("trash/", Trash.as_view()),
         path("users/", Teams.as_view()),
@@ -79,12 +79,12 @@ def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of)
     assert finder(tools_of(*patterns)).endswith("From groups_list.")
 
 
-def test_without_any_the_first_list_is_taken(tools_of):
+def test_otherwise_the_first_list_is_named(tools_of):
     patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view())]
     assert finder(tools_of(*patterns)).endswith("From trash_list.")
 
 
-def test_an_argument_that_is_named_as_what_the_tool_lists_has_no_words(tools_of):
+def test_an_argument_with_the_name_of_the_list_does_not_name_it(tools_of):
     for name, said in [("groups", False), ("groups_ids", False), ("teams", True)]:
         source = {} if name == "groups" else {"source": "groups"}
         keys = serializers.PrimaryKeyRelatedField(many=True, queryset=Group.objects.all(), **source)
@@ -101,7 +101,7 @@ def test_an_argument_that_is_named_as_what_the_tool_lists_has_no_words(tools_of)
         }
 
 
-# --- Lists below other objects, types, columns --------------------------------------------------
+# --- Nested lists, generic relations, columns ---------------------------------------------------
 
 
 class Shelf(models.Model):  # noqa: DJ008 - never stored
@@ -162,33 +162,33 @@ def words(tool, name) -> str:
     return tool.input_schema["properties"][name].get("description", "")
 
 
-def test_a_list_below_another_object_is_named_with_what_it_takes(tools_of):
+def test_a_nested_list_is_named_with_its_path_argument(tools_of):
     routes = register(shelves=Shelves, shelved=Volumes, lendings=viewset(Lending, "volume"))
     tools = tools_of(*routes)
     found = words(tools["lendings_create"], "volume")
     assert found.endswith("From shelves_volumes_list by shelf_code.")
 
 
-def test_the_kwarg_of_a_parent_is_found_by_the_list_at_its_path(tools_of):
+def test_the_key_of_a_parent_names_the_list_of_parents(tools_of):
     tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
     found = words(tools["shelves_volumes_list"], "shelf_code")
     assert found == "From shelves_list."
 
 
-def test_a_tool_of_one_object_does_not_name_the_list_beside_it(tools_of):
+def test_the_key_of_an_object_does_not_name_the_list_of_its_own_view(tools_of):
     for name in ["shelves_retrieve", "shelves_destroy"]:
         tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
-        assert "Find it" not in words(tools[name], "code")
+        assert "From" not in words(tools[name], "code")
 
 
-def test_an_object_without_a_list_beside_it_is_found_by_another_list(tools_of):
+def test_the_key_of_an_object_without_a_list_in_its_view_names_another_list(tools_of):
     bases = (mixins.DestroyModelMixin, viewsets.GenericViewSet)
     discarded = type("Discarded", bases, {"queryset": Volume.objects.all()})
     tools = tools_of(*register(volumes=Volumes, discarded=discarded))
     assert words(tools["discarded_destroy"], "pk").endswith("From volumes_list.")
 
 
-def test_the_key_of_an_object_of_any_type_is_found_by_type(tools_of):
+def test_the_key_of_a_generic_relation_names_the_lists_of_all_types(tools_of):
     remarks = viewset(Remark, "content_type", "object_id")
     tools = tools_of(*register(shelves=Shelves, volumes=Volumes, remarks=remarks))
     assert words(tools["remarks_create"], "object_id").startswith(
@@ -220,11 +220,11 @@ def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of):
         assert words(tools["lendings_list"], "which").endswith(f"From {tool}.")
 
 
-def test_a_filter_by_text_of_another_object_names_none(tools_of):
+def test_a_filter_by_part_of_a_text_names_no_list(tools_of):
     item = django_filters.CharFilter(field_name="volume__shelf__code", lookup_expr="icontains")
     meta = type("Meta", (), {"model": Lending, "fields": ()})
     filters = type("Filters", (django_filters.FilterSet,), {"which": item, "Meta": meta})
     backends = [django_filters.DjangoFilterBackend]
     lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
     tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
-    assert "Find it" not in words(tools["lendings_list"], "which")
+    assert "From" not in words(tools["lendings_list"], "which")

@@ -1,4 +1,4 @@
-"""A list is encoded once for all envelopes around it."""
+"""The rows of a list are encoded once for several envelopes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ around = st.dictionaries(st.text(), plain | rows, max_size=3)
 
 
 @given(rows, around, around)
-def test_each_envelope_is_written_as_any_other_value(rows, first, second):
+def test_an_envelope_with_rows_is_encoded_like_any_value(rows, first, second):
     encode = RowsEncoder(encode_plain).encode
     for value in (
         {**first, "data": rows},
@@ -26,7 +26,7 @@ def test_each_envelope_is_written_as_any_other_value(rows, first, second):
         assert encode(value) == encode_plain(value)
 
 
-def test_the_rows_are_written_once():
+def test_the_rows_are_encoded_once():
     written = []
 
     def write(value):

@@ -1,5 +1,4 @@
-"""One dict of settings: read, imported and reloaded; a wrong one is found, refused and opens
-nothing."""
+"""The settings: they are read, imported and reloaded, and a wrong value is an error."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from drf_mcp.tools import mcp_tool, registry
 from tests.agents import Agent
 from tests.contrib import collect_wrong_values
 
-# Each with what the message has to hold beside the name of the setting.
+# Each with a part of the message besides the name of the setting.
 WRONG: list[tuple[str, Any, str]] = [
     ("EXPOSE", "everything", "'explicit' or 'urlconf'"),
     ("EXPOSE", None, "'explicit' or 'urlconf'"),
@@ -42,9 +41,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("PERMISSION_CLASSES", "rest_framework.permissions.IsAuthenticated", "a list"),
     ("PERMISSION_CLASSES", [IsAuthenticated()], "a permission class"),
     ("PERMISSION_CLASSES", ["nowhere.Nothing"], "nowhere.Nothing"),
-    ("AUTHORIZATION_SERVERS", ["sign-in.example"], "'sign-in.example'"),
-    ("SCOPES", ["read write"], "'read write'"),
-    ("RESOURCE", "shop.example/mcp", "the public URL"),
     ("THROTTLE_CLASSES", "rest_framework.throttling.UserRateThrottle", "a list"),
     ("THROTTLE_CLASSES", [IsAuthenticated], "IsAuthenticated"),
     ("TIME_LIMIT", 0, "whole number of 1 or more"),
@@ -122,7 +118,7 @@ WRONG: list[tuple[str, Any, str]] = [
 
 
 class Word(APIView):
-    """Repeat a word."""
+    """Return a word."""
 
     permission_classes: list[type] = []
 
@@ -137,7 +133,7 @@ def errors() -> list[str]:
 
 
 def refusal(name: str) -> list[str]:
-    """Return what reading a setting is refused with."""
+    """Return the messages of the errors that reading a setting raises."""
     try:
         getattr(MCPSettings(), name)
     except ImproperlyConfigured as exc:
@@ -146,7 +142,7 @@ def refusal(name: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_wrong_setting_is_found_by_the_check_and_refused_when_it_is_read(settings):
+def test_a_wrong_setting_is_an_error_of_the_check_and_of_reading_it(settings):
     unsaid = []
     for name, value, told in WRONG:
         settings.DRF_MCP = {name: value}
@@ -193,8 +189,8 @@ def listed(settings, db):
     return tools
 
 
-def test_who_is_let_in_by_right_settings_and_who_is_not(listed):
-    """The tests of wrong ones prove something only as long as this holds."""
+def test_right_settings_list_tools_to_callers_with_permission_only(listed):
+    """If this fails, the test of wrong settings proves nothing."""
     assert listed({"as": "zoe", "origin": "https://app.example.com"}) == {"public"}
     assert listed({"as": "zoe"}, INCLUDE=[]) == {"public"}
     assert listed({}) is None
@@ -204,7 +200,7 @@ def test_who_is_let_in_by_right_settings_and_who_is_not(listed):
 
 
 @pytest.mark.slow
-def test_a_wrong_setting_opens_nothing(listed):
+def test_a_wrong_setting_gives_no_access(listed):
     opened = []
     for name, value, _ in WRONG:
         wrong = {name: value}
@@ -216,14 +212,14 @@ def test_a_wrong_setting_opens_nothing(listed):
     assert opened == []
 
 
-def test_all_wrong_settings_are_found_at_once(settings):
+def test_the_check_reports_all_wrong_settings(settings):
     settings.DRF_MCP = {"SERVER_NAM": "x", "EXCLUDE": 5, "PORTABLE": None, "TELEMETRY": True}
     found = errors()
     assert len(found) == 3
     assert "Did you mean 'SERVER_NAME'?" in found[0]
 
 
-def test_settings_that_are_no_dict_are_refused(settings):
+def test_settings_that_are_no_dict_are_an_error(settings):
     for given in (None, [], "EXPOSE", [("EXPOSE", "urlconf")], 5):
         settings.DRF_MCP = given
         assert errors() == [f"DRF_MCP must be a dict, not {given!r}."]
@@ -231,7 +227,7 @@ def test_settings_that_are_no_dict_are_refused(settings):
             _ = MCPSettings().EXPOSE
 
 
-def test_a_module_that_cannot_be_imported_crashes_no_check(settings, tmp_path, monkeypatch):
+def test_a_class_that_cannot_be_imported_is_an_error_of_the_check(settings, tmp_path, monkeypatch):
     (tmp_path / "broken_envelopes.py").write_text("1 / 0")
     monkeypatch.syspath_prepend(tmp_path)
     settings.DRF_MCP = {"ENVELOPE_CLASS": "broken_envelopes.Own", "EXCLUDE": 5}
@@ -259,7 +255,7 @@ RIGHT: list[tuple[str, Any]] = [
 
 
 @pytest.mark.slow
-def test_a_right_setting_is_taken(settings):
+def test_a_right_setting_is_accepted(settings):
     for name, value in RIGHT:
         settings.DRF_MCP = {name: value}
         assert (name, value, errors()) == (name, value, [])
@@ -279,12 +275,12 @@ def test_every_setting_has_a_default_that_can_be_read(settings):
         getattr(mcp_settings, name)
 
 
-def test_a_project_need_not_have_settings(settings):
+def test_a_project_may_have_no_settings(settings):
     del settings.DRF_MCP
     assert MCPSettings().EXPOSE == "explicit"
 
 
-def test_a_server_without_a_name_has_that_of_the_project(settings):
+def test_the_default_server_name_is_that_of_the_project(settings):
     names = {}
     for urlconf, folder, name in (
         ("shop.urls", "/srv/www", "shop"),
@@ -312,24 +308,24 @@ def test_dotted_paths_are_imported(settings):
     assert (first, second) == (IsAdminUser, IsAuthenticated)
 
 
-def test_an_unknown_key_names_the_nearest(settings):
+def test_an_unknown_setting_is_answered_with_the_similar_name(settings):
     settings.DRF_MCP = {"SERVER_NAM": "shop"}
     with pytest.raises(ImproperlyConfigured, match=r"'SERVER_NAM'. Did you mean 'SERVER_NAME'\?"):
         _ = mcp_settings.SERVER_TITLE
 
 
-def test_an_attribute_that_is_no_setting_names_the_nearest():
+def test_an_unknown_attribute_is_answered_with_the_similar_name():
     with pytest.raises(AttributeError, match=r"Did you mean 'ARGUMENTS'\?"):
         _ = mcp_settings.ARGUMENT
 
 
-def test_a_changed_dict_is_read_again():
+def test_changed_settings_are_read_again():
     with override_settings(DRF_MCP={"ENVELOPE_CLASS": OkEnvelope}):
         assert mcp_settings.ENVELOPE_CLASS is OkEnvelope
     assert mcp_settings.ENVELOPE_CLASS is ResponseV2Envelope
 
 
-def test_tools_follow_a_changed_urlconf_and_a_changed_dict():
+def test_tools_follow_a_changed_urlconf_and_changed_settings():
     urlconf = type("URLConf", (), {"urlpatterns": [path("word/", Word.as_view())]})
     with override_settings(ROOT_URLCONF=urlconf):
         assert not registry.tools()
@@ -343,7 +339,7 @@ def test_the_example_project_passes_the_checks():
     assert errors() == []
 
 
-def test_clashing_names_are_found_before_the_first_request(settings):
+def test_equal_declared_names_are_an_error_of_the_check(settings):
     same = mcp_tool(name="same")(type("Same", (Word,), {}))
     views = [path("a/", same.as_view()), path("b/", same.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": views})

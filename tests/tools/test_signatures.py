@@ -1,4 +1,4 @@
-"""A signature has what a call takes and gives, in a line."""
+"""The signature of a tool: its arguments and its answer in one line."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def test_required_arguments_come_first_and_the_others_have_a_default():
     )
 
 
-def test_a_page_is_its_rows():
+def test_the_answer_of_a_page_is_the_list_of_its_rows():
     text = Signature(registry.tool("orders_list")).write("orders")
     assert text.startswith("orders(number: str = None, ")
     assert " -> [{id: int, url: str, number: str, " in text
     assert "lines: [{product: str, " in text
 
 
-def test_the_answers_to_several_items_are_a_list():
+def test_the_answer_of_items_is_a_list():
     text = Signature(registry.tool("products_partial_update")).write()
     assert text.endswith(" -> [Any]")
 
 
-def test_every_tool_of_the_shop_has_arguments_as_python_writes_them():
+def test_the_arguments_of_every_example_tool_are_valid_python():
     for tool in registry.tools().values():
         arguments = Signature(tool).get_arguments()
         ast.parse(f"def tool({arguments}): pass")
 
 
-def test_what_no_schema_describes_is_anything():
+def test_an_answer_without_a_schema_is_any():
     tool = SimpleNamespace(
         name="free",
         input_schema={"type": "object"},
@@ -72,7 +72,7 @@ def test_a_schema_is_written_as_a_type(schema: Any, expected: str):
     assert write_type(schema) == expected
 
 
-def test_objects_are_written_to_some_depth():
+def test_nested_objects_are_written_to_a_maximum_depth():
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(6):
         schema = {"type": "object", "properties": {"a": schema}}
@@ -93,5 +93,5 @@ def test_objects_are_written_to_some_depth():
         max_leaves=8,
     )
 )
-def test_whatever_looks_like_a_schema_has_a_type(schema: Any):
+def test_any_value_in_place_of_a_schema_has_a_type(schema: Any):
     assert write_type(schema)

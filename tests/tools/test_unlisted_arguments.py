@@ -1,4 +1,4 @@
-"""Arguments that a tool takes although its schema leaves them out."""
+"""Arguments that a tool accepts and does not list."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Wide(Narrow):
 
 
 class Books(generics.CreateAPIView):
-    """Its document tells of the title alone."""
+    """Declares only the title as its request."""
 
     schema = AutoSchema()
     serializer_class = Wide
@@ -58,7 +58,7 @@ class Books(generics.CreateAPIView):
 
 
 class Closed(Books):
-    """Its document tells of nothing."""
+    """Declares no request."""
 
     @extend_schema(request=None)
     def post(self, request, **kwargs):
@@ -66,7 +66,7 @@ class Closed(Books):
 
 
 class Echoes(generics.GenericAPIView):
-    """Reads whatever is sent, of which its document says nothing."""
+    """Reads its whole body, and declares no request."""
 
     schema = AutoSchema()
 
@@ -95,23 +95,23 @@ def refused(tool, arguments):
     return caught.value.problems
 
 
-def test_the_schema_has_only_what_was_written(books):
+def test_the_schema_has_only_the_declared_fields(books):
     schema = books().input_schema
     assert list(schema["properties"]) == ["isbn", "title"]
     assert schema["required"] == ["isbn", "title"]
 
 
-def test_any_other_name_is_refused_with_the_nearest(books):
+def test_an_unknown_name_is_answered_with_the_similar_one(books):
     (problem,) = refused(books(), {"isbn": "1", "title": "t", "pagse": 3})
     assert (problem.code, problem.pointer, problem.accepted) == ("unknown", "/pagse", "pages")
 
 
-def test_what_is_missing_is_what_the_schema_requires(books):
+def test_missing_arguments_are_those_that_the_schema_requires(books):
     missing = refused(books(), {"pages": 3})
     assert [problem.pointer for problem in missing] == ["/isbn", "/title"]
 
 
-# The members of a line: any other name is refused.
+# The fields of a line.
 LINE = {"price", "note"}
 
 
@@ -122,7 +122,7 @@ def lines_of(arguments):
 
 @pytest.mark.slow
 @given(arguments=st.dictionaries(st.sampled_from(["title", *UNLISTED, "nonsense"]), values))
-def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
+def test_flat_arguments_are_sent_under_the_names_of_the_fields(flat, arguments):
     try:
         call = flat.bind({"isbn": "1", **arguments})
     except ArgumentsRefused:
@@ -136,7 +136,7 @@ def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
         assert body.get(name) == arguments.get(name)
 
 
-def test_a_grouped_name_is_refused_with_the_nearest(books):
+def test_an_unknown_grouped_name_is_answered_with_the_similar_one(books):
     tool = books(ARGUMENTS="grouped")
     (problem,) = refused(tool, {"kwargs": {"isbn": "1"}, "body": {"title": "t", "pagse": 3}})
     assert (problem.pointer, problem.accepted) == ("/body/pagse", "pages")
@@ -144,13 +144,13 @@ def test_a_grouped_name_is_refused_with_the_nearest(books):
     assert problem.accepted == "title"
 
 
-def test_a_partial_update_requires_nothing_and_takes_what_is_known(tool_of):
+def test_a_partial_update_requires_nothing_and_accepts_unlisted_fields(tool_of):
     tool = tool_of(BOOKS, "books_patch")
     assert tool.input_schema["required"] == ["isbn"]
     assert json.loads(tool.bind({"isbn": "1", "pages": 3}).body) == {"pages": 3}
 
 
-def test_a_body_of_which_nothing_is_listed_is_taken_and_not_sent_unasked(tool_of):
+def test_a_body_without_listed_fields_is_accepted_and_sent_only_if_given(tool_of):
     for arguments, style in [
         ({"isbn": "1", "title": "t"}, "flat"),
         ({"kwargs": {"isbn": "1"}, "body": {"title": "t"}}, "grouped"),
@@ -164,7 +164,7 @@ def test_a_body_of_which_nothing_is_listed_is_taken_and_not_sent_unasked(tool_of
         assert tool.bind(listed).body == b"", arguments
 
 
-def test_a_body_that_is_read_whole_is_taken_whole(tool_of):
+def test_a_body_that_the_view_reads_whole_is_accepted(tool_of):
     for style in ["flat", "grouped"]:
         tool = tool_of(path("echoes/", Echoes.as_view()), ARGUMENTS=style)
         assert tool.input_schema["properties"] == {}, style
@@ -172,19 +172,19 @@ def test_a_body_that_is_read_whole_is_taken_whole(tool_of):
         assert tool.bind({}).body == b"", style
 
 
-def test_what_a_project_declares_is_listed(tools_of):
+def test_fields_of_the_option_body_are_listed(tools_of):
     view = mcp_tool(body={"pages": {"type": "integer"}})(type("Declared", (Books,), {}))
     tool = tools_of(path("d/<slug:isbn>/", view.as_view()))["d_create"]
     assert list(tool.input_schema["properties"]) == ["isbn", "title", "pages"]
 
 
-def test_secrets_are_masked_though_they_are_not_listed(books):
+def test_unlisted_secrets_are_masked(books):
     tool = books()
     call = tool.bind({"isbn": "1", "title": "t", "secret": "s3cr3t"})
     assert tool.pointers(call).received("/secret") == MASK
 
 
-def test_a_view_speaks_of_an_argument_that_is_not_listed(books):
+def test_errors_of_the_view_point_at_unlisted_arguments(books):
     tool = books()
     call = tool.bind({"isbn": "1", "title": "t", "lines": [{}], "isbn_body": 1})
     pointers = tool.pointers(call)

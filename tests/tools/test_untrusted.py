@@ -44,7 +44,7 @@ class Tickets(ModelViewSet):
     @mcp_tool(untrusted=["lines.note"])
     @action(detail=False)
     def nested(self, request):
-        """Show what nothing describes."""
+        """Show an answer without a schema."""
         return Response({"lines": [{"note": "Hello."}]})
 
 
@@ -70,7 +70,7 @@ def get_label(agent, name, /, **arguments):
 
 
 @pytest.mark.slow
-def test_a_result_names_the_fields_that_others_wrote(tickets, agent_of):
+def test_a_result_names_the_untrusted_fields(tickets, agent_of):
     for revision in REVISIONS:
         agent = agent_of("alice", revision=revision)
         assert get_label(agent, "tickets_list") == ["subject", "body"], revision
@@ -82,23 +82,23 @@ def test_the_envelope_does_not_change(tickets, alice):
     assert KEY not in str(alice.call("tickets_retrieve", pk=Ticket.objects.first().pk).envelope)
 
 
-def test_an_answer_without_the_fields_has_no_label(tickets, alice):
+def test_a_result_without_these_fields_has_no_label(tickets, alice):
     assert get_label(alice, "tickets_destroy", pk=Ticket.objects.first().pk) is None
     assert "written by others" not in alice.tools()["tickets_destroy"]["description"]
 
 
-def test_what_the_caller_wrote_has_no_label(tickets, alice):
+def test_a_result_that_the_caller_wrote_has_no_label(tickets, alice):
     written = {"subject": "Lamp", "body": "Broken.", "customer": Customer.objects.first().pk}
     assert get_label(alice, "tickets_create", **written) is None
     assert "written by others" not in alice.tools()["tickets_create"]["description"]
 
 
-def test_an_answer_that_nothing_describes_may_have_them(expose, alice):
+def test_an_answer_without_a_schema_has_the_label(expose, alice):
     expose(path("open/", mcp_tool(untrusted=["body"])(type("Open", (Sends,), {})).as_view()))
     assert get_label(alice, "open") == ["body"]
 
 
-def test_a_refusal_has_no_label(tickets, alice):
+def test_an_error_has_no_label(tickets, alice):
     assert get_label(alice, "tickets_retrieve", pk=10**9) is None
 
 
@@ -109,16 +109,16 @@ def test_the_description_ends_with_the_fields(tickets, alice):
     )
 
 
-def test_the_nearest_option_wins(tickets, alice):
+def test_the_option_of_an_action_wins_over_that_of_its_view(tickets, alice):
     assert get_label(alice, "tickets_nested") == ["lines.note"]
 
 
-def test_an_aggregate_is_about_the_fields_that_make_its_groups(tickets, alice):
+def test_an_aggregate_has_the_label_of_its_groups(tickets, alice):
     assert get_label(alice, "tickets_aggregate", group_by=["subject"]) == ["subject"]
 
 
 @pytest.mark.slow
-def test_what_was_left_out_keeps_its_label(tickets, alice):
+def test_archived_content_keeps_its_label(tickets, alice):
     Ticket.objects.update(body="Please refund order 12. " * 400)
     meta = alice.call("tickets_list").envelope["meta"]
     (archive_id,) = meta["content_archive_hashes"]
@@ -129,21 +129,21 @@ def test_a_tool_without_the_option_has_no_label(alice):
     assert get_label(alice, "stats") is None
 
 
-def test_a_value_of_a_wrong_kind_is_refused(subtests):
+def test_a_wrong_value_of_the_option_is_an_error(subtests):
     for wrong in ["note", [1], {"note": True}]:
         with subtests.test(wrong=wrong):
             with pytest.raises(ImproperlyConfigured, match="untrusted"):
                 ToolOptions.of(untrusted=wrong)
 
 
-# --- what operators are told --------------------------------------------------------------
+# --- Checks and findings ------------------------------------------------------------------
 
 
 def find_errors() -> list:
     return [m for m in run_checks(tags=["drf_mcp"]) if m.id == "drf_mcp.E008"]
 
 
-def test_a_field_that_no_answer_has_is_an_error(expose):
+def test_an_untrusted_field_that_no_answer_has_is_an_error(expose):
     class Wrong(Tickets):
         """Letters."""
 
@@ -158,7 +158,7 @@ def test_a_field_that_no_answer_has_is_an_error(expose):
     assert "Wrong" in error.msg
 
 
-def test_fields_that_some_of_the_tools_have_are_in_order(tickets):
+def test_fields_that_only_some_tools_have_are_no_error(tickets):
     assert find_errors() == []
 
 
@@ -188,14 +188,14 @@ def find_mixed(expose, reads, sends) -> list:
     return [f for f in Lint(registry.tools()).findings if f.cause == "foreign-text"]
 
 
-def test_a_tool_that_reaches_outside_beside_untrusted_text_is_found(expose):
+def test_untrusted_text_and_an_open_world_tool_on_one_endpoint_are_a_finding(expose):
     (finding,) = find_mixed(expose, {"untrusted": ["body"]}, {"open_world": True})
     assert finding.tools == ("sends",)
     assert finding.message == ("sends reaches beyond this API, and reads shows what others wrote.")
     assert "different" in finding.remedy
 
 
-def test_either_alone_is_in_order(subtests, expose):
+def test_one_of_both_is_no_finding(subtests, expose):
     for reads, sends in [({}, {"open_world": True}), ({"untrusted": ["body"]}, {}), ({}, {})]:
         with subtests.test(reads=reads, sends=sends):
             assert find_mixed(expose, reads, sends) == []

@@ -1,4 +1,4 @@
-"""PUT beside PATCH: a tool where it is asked for."""
+"""PUT is a tool if it is named, or if no PATCH changes the same."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class OneGroup(generics.RetrieveUpdateAPIView):
 
 
 class TwoDeeds(generics.GenericAPIView):
-    """What PUT does here, PATCH does not."""
+    """PUT and PATCH are different handlers."""
 
     def put(self, request, pk) -> Response: ...
 
@@ -64,7 +64,7 @@ class Every(Exposure):
 
 @pytest.fixture
 def tools(expose):
-    """The names of the tools of a viewset, or of a view at ``groups/<pk>/``."""
+    """Returns the names of the tools of a view set, or of a view at ``groups/<pk>/``."""
 
     def names(view, **mcp_settings) -> set[str]:
         router = SimpleRouter()
@@ -79,62 +79,56 @@ def tools(expose):
     return names
 
 
-def test_put_is_left_out_where_patch_changes_the_same(tools):
+def test_put_is_no_tool_if_patch_changes_the_same(tools):
     for view in [Groups, OneGroup]:
         found = tools(view)
         assert "groups_partial_update" in found, view
         assert "groups_update" not in found, view
 
 
-def test_put_is_a_tool_where_the_code_names_it_or_nothing_else_updates(tools):
-    cases = [Listed, Decorated, Replaced]
-    assert [view for view in cases if "groups_update" not in tools(view)] == []
+def test_put_is_a_tool_if_it_is_declared_or_the_only_update(tools):
+    for view in [Listed, Decorated, Replaced]:
+        assert "groups_update" in tools(view), view
 
 
-def test_put_of_a_deed_of_its_own_is_a_tool(tools):
+def test_a_put_with_its_own_handler_is_a_tool(tools):
     assert tools(TwoDeeds) == {"groups_put", "groups_patch"}
 
 
-def test_a_pattern_that_fits_put_alone_asks_for_it(tools):
-    cases = ["PUT *", "PUT /groups/*", "groups_update"]
-    assert [
-        pattern for pattern in cases if "groups_update" not in tools(Groups, INCLUDE=["*", pattern])
-    ] == []
+def test_put_is_a_tool_if_a_pattern_matches_it_and_not_patch(tools):
+    for pattern in ["PUT *", "PUT /groups/*", "groups_update"]:
+        assert "groups_update" in tools(Groups, INCLUDE=["*", pattern]), pattern
 
 
-def test_a_pattern_that_fits_patch_as_well_asks_for_nothing(tools):
-    cases = ["*", "/groups/*", "groups_*"]
-    assert [
-        pattern
-        for pattern in cases
-        if not ("groups_update" not in tools(Groups, INCLUDE=[pattern]))
-    ] == []
+def test_put_is_no_tool_if_a_pattern_matches_both(tools):
+    for pattern in ["*", "/groups/*", "groups_*"]:
+        assert "groups_update" not in tools(Groups, INCLUDE=[pattern]), pattern
 
 
-def test_put_stays_where_patch_is_excluded(tools):
+def test_put_is_a_tool_if_patch_is_excluded(tools):
     found = tools(Groups, EXCLUDE=["PATCH *"])
     assert "groups_update" in found
     assert "groups_partial_update" not in found
 
 
-def test_an_exposure_class_may_name_everything(tools):
+def test_an_exposure_class_may_expose_put(tools):
     assert "groups_update" in tools(Groups, EXPOSURE_CLASS=Every)
 
 
-def test_a_registry_may_ask_for_put(tools):
+def test_a_registry_with_a_pattern_for_put_has_it(tools):
     tools(Groups)
     assert set(Registry(["PUT *"]).tools()) == {"groups_update"}
     assert "groups_update" not in Registry(["groups_*"]).tools()
 
 
-def test_what_is_left_out_is_an_unknown_tool_to_a_call(tools):
+def test_a_call_of_a_put_that_is_no_tool_is_an_unknown_tool(tools):
     tools(Groups)
     error = Agent(Client()).error("tools/call", name="groups_update", arguments={"pk": 1})
     assert error["code"] == -32602
     assert error["message"] == "Unknown tool: groups_update."
 
 
-def test_the_report_says_how_to_get_it_back(tools):
+def test_the_report_says_how_to_expose_put(tools):
     tools(Groups)
     out = io.StringIO()
     call_command("mcp_tools", "unexposed", stdout=out)

@@ -1,4 +1,4 @@
-"""A path is matched through its own route alone, where no earlier route can take it."""
+"""A path is matched by its own route alone if no earlier route can match it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.tools.routes import find_routes
 
-# What a match says; the patterns that were tried before differ.
+# The attributes of a match that are compared; ``tried`` differs.
 SAID = (
     "func",
     "args",
@@ -66,7 +66,7 @@ def match(route, **kwargs):
     return found and {name: getattr(found, name) for name in SAID}
 
 
-def test_the_whole_urlconf_is_resolved_for_the_first_path_alone(monkeypatch):
+def test_the_whole_urlconf_is_resolved_only_for_the_first_path(monkeypatch):
     route = find_last(make_urlconf(path("rows/", make_view()), path("rows/<int:pk>/", make_view())))
     walked = count_walks(monkeypatch)
     found = [match(route, pk=pk) for pk in (1, 2, 3)]
@@ -74,7 +74,7 @@ def test_the_whole_urlconf_is_resolved_for_the_first_path_alone(monkeypatch):
     assert [each["kwargs"] for each in found] == [{"pk": 1}, {"pk": 2}, {"pk": 3}]
 
 
-def test_a_path_that_an_earlier_route_takes_is_not_the_routes(monkeypatch):
+def test_a_path_that_an_earlier_route_matches_is_no_match(monkeypatch):
     urlconf = make_urlconf(path("rows/recent/", make_view()), path("rows/<str:pk>/", make_view()))
     route = find_last(urlconf)
     assert match(route, pk="old")["kwargs"] == {"pk": "old"}
@@ -84,7 +84,7 @@ def test_a_path_that_an_earlier_route_takes_is_not_the_routes(monkeypatch):
     assert walked == []
 
 
-def test_whatever_an_earlier_pattern_looks_like(subtests):
+def test_earlier_routes_may_be_any_pattern(subtests):
     for earlier in [
         re_path(r"recent", lambda request: None),
         re_path(r"^(?:rows|lines)/(?P<kind>recent)/$", lambda request: None),
@@ -100,7 +100,7 @@ def test_whatever_an_earlier_pattern_looks_like(subtests):
             assert match(route, pk="recent") is None
 
 
-def test_a_resolver_of_the_projects_own_is_always_asked():
+def test_a_resolver_of_the_projects_own_is_always_called():
     class Closed(URLResolver):
         def resolve(self, path):
             raise Resolver404({"path": path})
@@ -109,13 +109,13 @@ def test_a_resolver_of_the_projects_own_is_always_asked():
     assert match(find_last(make_urlconf(closed)), pk=1) is None
 
 
-def test_a_value_for_which_a_converter_raises_is_not_the_routes():
+def test_a_value_that_the_route_does_not_match_is_no_match():
     route = find_last(make_urlconf(re_path(r"^rows/(?P<pk>\d+)/$", make_view())))
     assert match(route, pk="1")["kwargs"] == {"pk": "1"}
     assert match(route, pk="x") is None
 
 
-def test_another_urlconf_of_the_request_is_the_one_that_counts():
+def test_a_request_with_another_urlconf_is_matched_by_it():
     route = find_last(make_urlconf(path("rows/<int:pk>/", make_view())))
     assert match(route, pk=1)
     request = HttpRequest()
@@ -174,7 +174,7 @@ def read(route):
     ),
     extra=st.sampled_from([{}, {"x": "1"}, {"z": 1}]),
 )
-def test_matching_alone_says_what_resolving_says(trees, values, extra):
+def test_a_match_equals_that_of_the_whole_urlconf(trees, values, extra):
     urlconf = make_urlconf(*(build(tree, extra) for tree in trees))
     resolver = get_resolver(urlconf)
     for route in find_routes(urlconf):
@@ -189,7 +189,7 @@ def test_matching_alone_says_what_resolving_says(trees, values, extra):
                 continue
             found = route.match(address, kwargs, HttpRequest())
             if found is None:
-                # Another route's, or other values than those that were asked for.
+                # The match of another route, or with other values.
                 captured = route.find_captured(expected)
                 is_other = expected.func is not route.callback or captured != {
                     name: route.convert(name, kwargs[name])

@@ -1,4 +1,4 @@
-"""``EXPOSE = "urlconf"``: every API view of the URLconf, but for what is left out."""
+"""``EXPOSE = \"urlconf\"`` exposes every API view of the URLconf that is not left out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Tagged(Boxes): ...
 class UnlistedHeir(Unlisted): ...
 
 
-def test_urlconf_mode_takes_every_api_view_and_no_other(tools_of):
+def test_every_api_view_is_exposed_and_no_other_view(tools_of):
     tools = tools_of(
         path("django/", View.as_view()),
         path("function/", lambda request: HttpResponse()),
@@ -67,7 +67,7 @@ def test_exclude_matches_methods_paths_names_and_tags(tools_of):
         assert set(tools) == left
 
 
-def test_include_narrows_what_is_taken(tools_of):
+def test_include_selects_views(tools_of):
     for patterns, names in [
         (["/boxes/"], {"boxes_list", "boxes_create"}),
         (["*_list", "silent"], {"silent", "boxes_list"}),
@@ -83,22 +83,22 @@ def test_exclude_wins_over_include_and_over_a_decorator(tools_of):
     assert set(tools) == {"boxes_create", "boxes_shake"}
 
 
-def test_a_decorated_view_is_a_tool_whatever_include_says(tools_of):
+def test_a_decorated_view_is_exposed_whatever_include_says(tools_of):
     assert list(tools_of(path("function/", function), INCLUDE=["nothing"])) == ["function"]
 
 
-def test_a_view_of_pages_is_never_a_tool(tools_of):
+def test_a_view_that_only_renders_html_is_never_exposed(tools_of):
     for renderers in [[TemplateHTMLRenderer], [StaticHTMLRenderer], [BrowsableAPIRenderer]]:
         view = mcp_tool()(type("Own", (Page,), {"renderer_classes": renderers}))
         assert not tools_of(path("page/", view.as_view()), path("raw/", Page.as_view())), renderers
 
 
-def test_a_view_of_pages_and_json_is_a_tool(tools_of):
+def test_a_view_that_renders_html_and_json_is_exposed(tools_of):
     view = Page.as_view(renderer_classes=[TemplateHTMLRenderer, JSONRenderer])
     assert list(tools_of(path("page/", view))) == ["page"]
 
 
-def test_a_view_without_a_schema_is_left_out_of_the_urlconf(tools_of):
+def test_a_view_without_a_schema_is_not_exposed(tools_of):
     cases = [Unlisted, UnlistedHeir]
     assert [view for view in cases if tools_of(path("unlisted/", view.as_view()))] == []
 
@@ -108,12 +108,12 @@ class Unsure(AutoSchema):
         raise LookupError("no version")
 
 
-def test_what_cannot_be_asked_whether_it_is_left_out_is_left_out(tools_of):
+def test_a_view_whose_is_excluded_raises_is_not_exposed(tools_of):
     view = type("Versioned", (APIView,), {"schema": Unsure(), "get": lambda self, request: None})
     assert not tools_of(path("versioned/", view.as_view()))
 
 
-def test_the_document_that_describes_the_api_is_no_tool(tools_of, exposed):
+def test_the_schema_view_is_exposed_only_if_registered(tools_of, exposed):
     patterns = [path("schema/", SpectacularAPIView.as_view())]
     assert not tools_of(*patterns)
     registry = Registry()
@@ -121,18 +121,18 @@ def test_the_document_that_describes_the_api_is_no_tool(tools_of, exposed):
     assert exposed(*patterns, registry=registry) == ["schema"]
 
 
-def test_a_routers_root_is_no_tool(tools_of):
+def test_the_root_view_of_a_router_is_not_exposed(tools_of):
     router = DefaultRouter()
     router.register("boxes", Boxes, basename="box")
     assert not [tool for tool in tools_of(*router.urls) if "boxes" not in tool]
 
 
-def test_of_routes_that_differ_in_the_trailing_slash_the_first_counts(tools_of):
+def test_of_routes_that_differ_in_the_trailing_slash_the_first_is_exposed(tools_of):
     tools = tools_of(path("silent/<int:pk>", silent), path("silent/<int:pk>/", silent))
     assert [tool.endpoint.route.path for tool in tools.values()] == ["/silent/{pk}"]
 
 
-def test_a_route_that_an_earlier_one_hides_is_no_tool(tools_of):
+def test_a_route_that_an_earlier_one_hides_is_not_exposed(tools_of):
     for first in [silent, lambda request: HttpResponse()]:
         boxes = include([re_path("^boxes/(?P<pk>[0-9]+)/$", Boxes.as_view({"get": "list"}))])
         tools = tools_of(
@@ -141,17 +141,17 @@ def test_a_route_that_an_earlier_one_hides_is_no_tool(tools_of):
         assert "boxes_list" not in tools, first
 
 
-def test_routes_that_take_other_values_at_one_path_are_tools(tools_of):
+def test_two_routes_with_the_same_path_and_different_patterns_are_exposed(tools_of):
     shaken = re_path("^boxes/(?P<pk>[a-z]+)/$", Boxes.as_view({"post": "shake"}))
     assert len(tools_of(re_path("^boxes/(?P<pk>[0-9]+)/$", silent), shaken)) == 2
 
 
-def test_other_views_at_a_path_without_the_slash_are_tools(tools_of):
+def test_different_views_at_a_path_with_and_without_a_slash_are_exposed(tools_of):
     boxes = Boxes.as_view({"get": "list"})
     assert len(tools_of(path("silent", silent), path("silent/", boxes))) == 2
 
 
-def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
+def test_finding_the_tools_describes_none(tools_of, monkeypatch):
     described = []
     monkeypatch.setattr(Describer, "describe", described.append)
     tools = tools_of(*routed(Boxes), path("silent/", silent))

@@ -1,4 +1,4 @@
-"""Options of decorators, registrations and endpoints: a wrong value is refused at once."""
+"""Wrong options of decorators, registrations and endpoints are errors at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.contrib import collect_wrong_values
 
 
 class Word(APIView):
-    """Repeat a word."""
+    """Return a word."""
 
     def get(self, request) -> Response: ...
 
@@ -89,13 +89,13 @@ def refused(name: str):
     return pytest.raises(ImproperlyConfigured, match=rf": {name} (must be|holds) ")
 
 
-def test_a_wrong_option_of_a_tool_is_refused():
+def test_a_wrong_option_of_mcp_tool_is_an_error():
     for name, value in WRONG_OPTIONS:
         with refused(name):
             mcp_tool(**{name: value})
 
 
-def test_a_wrong_option_of_a_view_is_refused():
+def test_a_wrong_option_of_a_view_is_an_error():
     registry = Registry()
     for name, value in (*WRONG_VIEW_OPTIONS, *(w for w in WRONG_OPTIONS if w[0] != "name")):
         with refused(name):
@@ -111,7 +111,7 @@ def test_every_option_has_a_kind_and_a_wrong_value_in_the_table():
     assert names | features.tool_options.keys() == {name for name, _ in WRONG_OPTIONS}
 
 
-def test_right_options_are_taken():
+def test_right_options_are_accepted():
     for options in (
         {"title": gettext_lazy("Refund"), "tags": {"billing"}, "condition": lambda: True},
         {"output_schema": None, "max_result_tokens": 0, "envelope_class": OkEnvelope},
@@ -127,7 +127,7 @@ def test_right_options_are_taken():
         mcp_viewset(actions=("list",), exclude=frozenset({"destroy"}), **options)
 
 
-def test_a_lazy_title_is_not_read_when_a_view_is_decorated():
+def test_a_lazy_title_is_not_evaluated_by_the_decorator():
     """Views may be imported before Django can translate."""
     mcp_tool(title=lazy(lambda: pytest.fail("The title was read."), str)())
 
@@ -136,14 +136,14 @@ def test_a_lazy_title_is_not_read_when_a_view_is_decorated():
     "options",
     [{"name": "a"}, {"many": True}, {"condition": lambda: True}, {"aggregate": ["price"]}],
 )
-def test_an_endpoint_does_not_choose_what_is_a_tool(options):
+def test_an_endpoint_cannot_change_which_tools_there_are(options):
     """All endpoints share the tools of the URLconf."""
     (name,) = options
     with pytest.raises(ImproperlyConfigured, match=rf"{name} .* @mcp_viewset\({name}=\.\.\.\)"):
         MCPView.as_view(tool_options=options)
 
 
-def test_a_registry_takes_a_list_of_patterns_alone():
+def test_a_registry_accepts_only_a_list_of_patterns():
     for include in ("/public/*", None, [5], ["FETCH *"]):
         with pytest.raises(ImproperlyConfigured, match=r"Registry\(include=\.\.\.\)"):
             Registry(include=include)
@@ -161,7 +161,7 @@ WRONG_ATTRIBUTES: list[tuple[str, Any]] = [
 ]
 
 
-def test_an_endpoint_given_a_wrong_attribute_is_refused():
+def test_a_wrong_attribute_of_an_endpoint_is_an_error():
     for name, value in WRONG_ATTRIBUTES:
         with refused(name):
             MCPView.as_view(**{name: value})
@@ -169,5 +169,5 @@ def test_an_endpoint_given_a_wrong_attribute_is_refused():
             type("Own", (MCPView,), {name: value}).as_view()
 
 
-def test_an_endpoint_takes_permissions_put_together():
+def test_an_endpoint_accepts_composed_permissions():
     MCPView.as_view(permission_classes=(IsAdminUser | IsAuthenticated,), browsable_page=False)
