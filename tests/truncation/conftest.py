@@ -1,4 +1,4 @@
-"""Archives of every kind, and a library whose documents are too long for one result."""
+"""A library whose documents are too long for one result."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ BODY = "\n".join(
     f"Chapter {n}. The harbour of {n} ships, “quoted” — naïve\tcafé. A storm broke the mole."
     for n in range(60)
 )
-# Tokens of a result; a few times as much is what the views give.
+# Tokens of a result; the views answer with several times as many.
 LIMIT = 2000
 ROWS = 300
 OPEN = "rest_framework.permissions.AllowAny"
 
 
 def document(number: int) -> dict:
-    """Return one document; its text is long and not in canonical form."""
+    """Return one document, whose text is long and not in canonical form."""
     return {"id": number, "title": f"Document {number}", "body": f"{BODY}\r\n Nr.  {number}"}
 
 
 class MayRead(BasePermission):
-    """Lets everybody in whose name is not on the list."""
+    """Allows every caller whose username is not in ``refused``."""
 
     refused: set = set()
 
@@ -40,7 +40,7 @@ class MayRead(BasePermission):
 
 
 class FindsAll(SearchFilter):
-    """Takes a search term, and finds everything by it."""
+    """Has a search term and filters nothing."""
 
     def filter_queryset(self, request, queryset, view):
         return queryset
@@ -58,7 +58,7 @@ class Documents(GenericAPIView):
 
 
 class Rows(APIView):
-    """List many small rows."""
+    """List many short rows."""
 
     permission_classes = [MayRead]
 
@@ -67,7 +67,7 @@ class Rows(APIView):
 
 
 class Book(APIView):
-    """Give one long text."""
+    """Return one long text."""
 
     permission_classes = [MayRead]
 
@@ -76,7 +76,7 @@ class Book(APIView):
 
 
 class Table(APIView):
-    """Give rows of which each is too long for a result."""
+    """Return two rows, each of them too long for a result."""
 
     permission_classes = [MayRead]
 
@@ -85,7 +85,7 @@ class Table(APIView):
 
 
 class Said(APIView):
-    """Give what a test says."""
+    """Return the answer that a test sets."""
 
     answer: Any = None
 
@@ -95,7 +95,7 @@ class Said(APIView):
 
 @pytest.fixture
 def library(expose, monkeypatch) -> Callable[..., None]:
-    """Serve the library; keyword arguments are settings."""
+    """Serve the library with these settings."""
     monkeypatch.setattr(MayRead, "refused", set())
 
     def serve(**mcp_settings) -> None:

@@ -1,4 +1,4 @@
-"""Fitting an answer without a server: what is sent, what is archived, what both make."""
+"""Fits an outcome without a server: what is sent, what is archived, and both together."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from drf_mcp.truncation import Budget, Digester, LeadDigester, count_tokens, fit
 
 @dataclass
 class Fitted:
-    """A result that was fitted.
+    """A fitted result.
 
     Attributes:
         outcome: what is sent.
-        text: its text blocks, one after the other.
+        text: its text blocks, joined.
         texts: its text blocks, the envelope first.
-        entries: what was archived.
+        entries: what is archived.
         written: how often the envelope was written.
     """
 
@@ -41,7 +41,7 @@ class Fitted:
 
     @property
     def tokens(self) -> int:
-        """The tokens of the text blocks."""
+        """The number of tokens of the text blocks."""
         return count_tokens(self.text)
 
     @property
@@ -51,18 +51,18 @@ class Fitted:
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        """What was archived."""
+        """The archived items."""
         return [item for entry in self.entries for item in entry.items]
 
     @property
     def restored(self) -> Any:
-        """The answer that is sent with what was archived put back."""
+        """The data that is sent, with the archived items put back."""
         return restored(self.outcome.data, self.items)
 
 
 @dataclass
 class Shelf:
-    """An archive in memory, which may fail."""
+    """An archive in memory that may be made to fail."""
 
     entries: list[Entry]
     works: bool
@@ -70,7 +70,7 @@ class Shelf:
     is_full: bool = False
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
-        """Keep the items where the archive works."""
+        """Keep the items if the archive works."""
         entry = Entry.of(new_archive_id(), "", outcome.tool, items)
         if not self.works:
             return None
@@ -86,7 +86,7 @@ def fit(
     less: str = "",
     **options: Any,
 ) -> Fitted:
-    """Fit an outcome; ``keep`` is whether the archive works, None for no archive."""
+    """Fit an outcome. ``keep`` says whether the archive works; None is for no archive."""
     envelope, entries, written = envelope_class(), [], [0]
 
     def write(outcome: Outcome) -> str:
@@ -103,7 +103,7 @@ def fit(
 
 @dataclass
 class FixedBudget(Budget):
-    """A budget without a tool."""
+    """A budget that does not depend on a tool."""
 
     limit: int
     archive: Shelf | None
@@ -131,17 +131,17 @@ class FixedBudget(Budget):
 
 
 def fit_data(data: Any, limit: int, **options: Any) -> Fitted:
-    """Fit a success with this data."""
+    """Fit the outcome of a success with this data."""
     return fit(success(data), limit, **options)
 
 
 def success(data: Any, **members: Any) -> Outcome:
-    """Return a success."""
+    """Return the outcome of a success."""
     return Outcome("things_list", 200, data, request_id="req_0123456789abcdef", **members)
 
 
 def restored(data: Any, items: list[dict[str, Any]]) -> Any:
-    """Put every item where its pointer says; a position past the end is appended.
+    """Put every item back at its pointer; an index past the end appends.
 
     An item without a pointer is metadata.
     """
@@ -166,12 +166,12 @@ def restored(data: Any, items: list[dict[str, Any]]) -> Any:
 
 
 def key_of(node: Any, token: str) -> Any:
-    """Return a token of a pointer as a key of this node."""
+    """Return a token of a pointer as a key of this object or list."""
     return int(token) if isinstance(node, list) else token.replace("~1", "/").replace("~0", "~")
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """Return the schema that a serializer of stock fields would state for a value."""
+    """Return the schema that a serializer with stock fields has for a value."""
     if isinstance(value, dict):
         members = {name: schema_of(member) for name, member in value.items()}
         return {"type": "object", "properties": members}

@@ -1,4 +1,4 @@
-"""Whatever a view answers and whatever the budget: it fits, it is valid, nothing is lost."""
+"""Any answer fits any budget, is valid by its schema, and can be restored from the archive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.truncation.fitted import fit, schema_of, success
 
 STRUCTURED = [ResponseV2Envelope, OkEnvelope, StatusEnvelope]
 ENVELOPES = [*STRUCTURED, PlainEnvelope]
-# Room for what every envelope says of a reduced result, the view's notes aside.
+# Tokens that every envelope needs to say that a result is reduced, without notes of the view.
 FLOOR = 600
 
 names = st.text(max_size=6) | st.sampled_from(["id", "name", "title", "slug", "results", "next"])
@@ -29,12 +29,12 @@ floats_are_finite = scalars.filter(lambda value: value not in (float("inf"), flo
 
 
 def grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Lists and objects of a few."""
+    """Short lists and objects."""
     return st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4)
 
 
 def long(answer: Any) -> list[Any]:
-    """Ways to make a long answer of any."""
+    """Return a list of long answers made of any answer."""
     return [
         [answer] * 150,
         {f"key {number}": answer for number in range(150)},
@@ -63,7 +63,7 @@ budgets = st.integers(FLOOR, 3000)
 
 @pytest.mark.slow
 @given(data=answers, limit=budgets, envelope_class=st.sampled_from(ENVELOPES))
-def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
+def test_an_answer_fits_and_is_whole_with_the_archived_items(envelope_class, data, limit):
     fitted = fit(success(data), limit, envelope_class)
     assert fitted.tokens <= limit
     assert [json.loads(text) for text in fitted.texts]
@@ -72,7 +72,7 @@ def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data
 
 @pytest.mark.slow
 @given(data=pages, limit=budgets, envelope_class=st.sampled_from(ENVELOPES))
-def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
+def test_a_page_fits_and_is_whole_with_the_archived_items(envelope_class, data, limit):
     page = Pagination(True, 999, page=1, cursor="2", next={"page": 2})
     fitted = fit(success(data, pagination=page), limit, envelope_class)
     assert fitted.tokens <= limit
@@ -81,7 +81,7 @@ def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, l
 
 
 @given(data=answers, limit=st.integers(1, 2000), envelope_class=st.sampled_from(STRUCTURED))
-def test_a_shortened_answer_keeps_to_the_schema_of_the_whole(envelope_class, data, limit):
+def test_a_shortened_answer_is_valid_by_the_schema_of_the_whole(envelope_class, data, limit):
     schema = envelope_class().schema(schema_of(data))
     Draft202012Validator(schema).validate(fit(success(data), limit, envelope_class).envelope)
 
@@ -96,13 +96,13 @@ def test_a_fitted_answer_is_not_fitted_again(data, limit):
 
 @pytest.mark.slow
 @given(data=answers, limit=st.integers(1, 2000))
-def test_the_same_answer_is_shortened_the_same_way(data, limit):
+def test_the_same_answer_is_shortened_in_the_same_way(data, limit):
     first, second = (fit(success(data), limit, keep=None) for _ in range(2))
     assert first.text == second.text
 
 
 @given(data=answers, limit=st.integers(1, 1500))
-def test_what_does_not_fit_is_never_longer_than_an_empty_answer(data, limit):
-    """The floor: no budget makes it shorter, and it says that nothing of the answer is left."""
+def test_an_answer_never_takes_more_than_the_budget_or_the_floor(data, limit):
+    """At the floor nothing of the answer is left, and the result says so."""
     fitted = fit(success(data), limit)
     assert fitted.tokens <= max(limit, FLOOR)

@@ -1,4 +1,4 @@
-"""How many tokens a result may have: the setting, the tool, the client, a project's class."""
+"""The tokens that a result may have: by the setting, the tool, the client and BUDGET_CLASS."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.truncation.conftest import LIMIT, ROWS, Rows
 
 
 def call(agent: Agent, name: str, limit: Any, **arguments: Any) -> str:
-    """Return the text of a result that a client takes so many tokens of."""
+    """Return the text of a result for a client that takes at most this many tokens."""
     meta = {CLIENT_LIMIT_KEY: limit}
     result = agent.result("tools/call", name=name, arguments=arguments, _meta=meta)
     return result["content"][0]["text"]
 
 
 @pytest.mark.slow
-def test_a_client_takes_less_but_never_more_than_the_setting(library, alice):
-    """And what is no number of tokens is not heeded."""
+def test_a_client_may_lower_the_limit_of_the_setting(library, alice):
+    """A value that is no integer is ignored."""
     library()
     for asked, most in ((1500, 1500), (10, 1000), (99_000, LIMIT)):
         tokens = count_tokens(call(alice, "rows", asked))
-        # The random id of the archive counts for some ten tokens more or less.
+        # The random id of the archive takes about ten tokens more or fewer.
         assert most * 0.85 < tokens <= most, asked
     for asked in ("1500", None, True, 1.5, [1500]):
         assert count_tokens(call(alice, "rows", asked)) > 1800, asked
 
 
-def test_slices_are_as_long_as_the_client_takes(library, alice):
+def test_slices_have_the_limit_of_the_client(library, alice):
     library(MAX_RESULT_TOKENS=10_000)
     meta = json.loads(call(alice, "rows", 2000))["meta"]
     (archive_id,) = meta["content_archive_hashes"]
@@ -44,7 +44,7 @@ def test_slices_are_as_long_as_the_client_takes(library, alice):
     assert "CONTENT_TRUNCATED" not in text
 
 
-def test_slices_are_as_long_as_the_results_of_the_endpoint(expose, alice):
+def test_slices_have_the_limit_of_the_endpoint(expose, alice):
     options = {"max_result_tokens": 2000}
     endpoint = MCPView.as_view(tool_options=options)
     archive = "drf_mcp.archive.CacheArchive"
@@ -59,7 +59,7 @@ def test_slices_are_as_long_as_the_results_of_the_endpoint(expose, alice):
 
 
 class Hasty(ToolBudget):
-    """Takes words for tokens, and a tenth of the limit."""
+    """Counts words instead of tokens, and takes a fifth of the limit."""
 
     def get_limit(self, outcome):
         return super().get_limit(outcome) // 5
@@ -68,14 +68,14 @@ class Hasty(ToolBudget):
         return len(text.split())
 
 
-def test_a_budget_of_the_projects_own_decides(library, alice):
+def test_the_budget_class_decides(library, alice):
     library(BUDGET_CLASS=Hasty, MAX_RESULT_TOKENS=10_000)
     text = alice.call("rows").raw["content"][0]["text"]
     assert 1900 * 4 < len(text) <= 2000 * 4
 
 
 @pytest.mark.slow
-def test_a_range_names_all_rows_that_are_missing_and_each_of_them(library, alice):
+def test_a_range_of_dropped_rows_can_be_retrieved_whole_or_in_part(library, alice):
     library()
     meta = alice.call("rows").envelope["meta"]
     (name,) = meta["dropped_content_ids"]

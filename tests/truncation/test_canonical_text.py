@@ -1,4 +1,4 @@
-"""The canonical form that hashes and locators refer to."""
+"""The canonical form of a text, which hashes and locators refer to."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_canonical_form():
 
 
 @given(st.text(st.characters()))
-def test_any_text_has_a_tidy_canonical_form(text):
+def test_any_text_has_a_normalized_canonical_form(text):
     canonical = canonical_text(text)
     canonical.encode()
     assert unicodedata.is_normalized("NFC", canonical) or MARKS.search(canonical)

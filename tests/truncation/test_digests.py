@@ -1,4 +1,4 @@
-"""The lead digester: the contract's limits, locators that verify, any language."""
+"""The lead digester: limits of the contract, locators, languages and kinds of text."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ pieces = st.sampled_from(
         "<b>x</b>",
     ]
 )
+# Text, Markdown, HTML and half a surrogate pair, mixed.
 texts = st.builds("".join, st.lists(pieces | st.characters(), max_size=200)) | st.text()
-"""Text, Markdown, HTML and half a surrogate pair, mixed."""
 
 
 def digest(text: str, query: str = "") -> DigestPayload:
-    """Return a digest that has passed the contract's own validation."""
+    """Return a digest that is valid by the contract."""
     return validate_payload_dict(LeadDigester().digest(text, query))
 
 
 @given(text=texts, query=st.text(max_size=20))
-def test_every_text_has_a_digest_that_keeps_the_contract_and_verifies(text, query):
+def test_the_digest_of_any_text_is_valid_and_its_locators_verify(text, query):
     payload = digest(text, query)
     assert verify_payload(payload, canonical_text(text))
     assert payload.original_chars == len(text)
 
 
-def test_evidence_answers_the_query_in_any_language():
+def test_evidence_matches_the_query_in_any_language():
     for language, (text, query) in LANGUAGES.items():
         payload = digest(text, query)
         first = payload.evidence_snippets[0]
@@ -111,7 +111,7 @@ KINDS = {
 }
 
 
-def test_the_key_points_are_what_a_text_of_its_kind_is_searched_for():
+def test_the_key_points_depend_on_the_kind_of_text():
     for kind, (text, beginning, point) in KINDS.items():
         payload = digest(text)
         assert payload.summary.startswith(beginning) or beginning in text, kind
@@ -119,7 +119,7 @@ def test_the_key_points_are_what_a_text_of_its_kind_is_searched_for():
         assert verify_payload(payload, canonical_text(text)), kind
 
 
-def test_of_base64_there_is_the_type_and_the_length_alone():
+def test_the_digest_of_base64_is_its_type_and_length():
     for text in (PNG, f"data:image/png;base64,{PNG}"):
         payload = digest(text)
         assert payload.summary.startswith(f"Base64 of a PNG image, {len(text)} characters")
@@ -127,7 +127,7 @@ def test_of_base64_there_is_the_type_and_the_length_alone():
 
 
 @pytest.mark.slow
-def test_no_more_than_the_head_of_a_text_is_read():
+def test_only_the_head_of_a_long_text_is_searched():
     text = ENGLISH * 200 + "The needle is here."
     assert digest(text, "needle").evidence_snippets == []
     assert digest("The needle is here. " + ENGLISH * 200, "needle").evidence_snippets
@@ -142,7 +142,7 @@ MARKDOWN = "# The port\n\n" + "".join(
 )
 
 
-def test_marked_up_text_is_quoted_as_it_is_read():
+def test_markup_is_removed_from_quotes():
     written = {HTML: "Berth 7 is 7 m deep & open.", MARKDOWN: "It is 7 m deep; see the chart."}
     for text, quoted in written.items():
         payload = digest(text, "7")
@@ -151,8 +151,8 @@ def test_marked_up_text_is_quoted_as_it_is_read():
         assert verify_payload(payload, canonical_text(text))
 
 
-def test_a_term_of_the_query_is_found_within_longer_words():
-    """As REST framework's search finds rows; short ones would be found in every other word."""
+def test_a_term_of_the_query_is_found_in_longer_words():
+    """REST framework's search does the same. A short term is not, as too many words contain it."""
     text = ENGLISH.replace("harbour", "harbours")
     found = digest(text, "harbour").evidence_snippets
     assert found[0].relevance_score == 1.0
@@ -160,26 +160,26 @@ def test_a_term_of_the_query_is_found_within_longer_words():
     assert digest(text, "bou").evidence_snippets == []
 
 
-def test_a_query_of_one_character_finds_it_where_words_are_not_spaced():
+def test_one_character_is_found_in_a_language_without_spaces():
     text = "港は静かだ。嵐が防波堤を壊した。船は出なかった。"
     first = digest(text, "嵐").evidence_snippets[0]
     assert (first.text, first.relevance_score) == ("嵐が防波堤を壊した。", 1.0)
 
 
-def test_the_same_text_gives_the_same_digest():
+def test_the_same_text_has_the_same_digest():
     assert LeadDigester().digest(ENGLISH, "mole") == LeadDigester().digest(ENGLISH, "mole")
 
 
-def test_evidence_does_not_say_the_same_twice():
+def test_evidence_has_no_duplicates():
     quoted = [item.text for item in digest(ENGLISH, "mole").evidence_snippets]
     assert len(set(quoted)) == len(quoted) == 2
 
 
-def test_the_query_hash_is_of_the_query():
+def test_the_query_hash_is_that_of_the_query():
     assert digest(ENGLISH, "mole").query_hash == hashlib.sha256(b"mole").hexdigest()[:8]
 
 
-def test_the_counts_are_those_of_the_texts_to_read():
+def test_the_counts_are_those_of_the_texts_of_the_digest():
     payload = digest(ENGLISH)
     read = [payload.summary, *payload.key_points]
     read += [item.text for item in payload.evidence_snippets]
@@ -187,14 +187,14 @@ def test_the_counts_are_those_of_the_texts_to_read():
     assert payload.compression_ratio == round(payload.digest_chars / len(ENGLISH), 4)
 
 
-def test_texts_that_say_nothing_have_a_digest():
+def test_texts_without_words_have_a_digest():
     for text in ("", " \n", "\x00\x01", "." * 5000, "a" * 5000, "\ufffd" * 3000):
         digest(text)
 
 
 @pytest.mark.slow
-def test_long_texts_made_to_be_slow_have_a_digest():
-    """The square of their length would take longer than anybody waits."""
+def test_texts_made_to_be_slow_have_a_digest():
+    """In time that grows with the square of the length these would not end."""
     for text in (
         "<!--" * 60_000,
         "<script" * 40_000,
@@ -208,13 +208,13 @@ def test_long_texts_made_to_be_slow_have_a_digest():
 
 
 @given(text=texts, limit=st.integers(300, 2000))
-def test_a_digest_shrinks_to_the_room_there_is(text, limit):
+def test_a_digest_shrinks_to_the_limit(text, limit):
     small = shrink_digest(LeadDigester().digest(text, "harbour"), limit)
     assert count_tokens(encode_data(small)) <= limit
     assert verify_payload(DigestPayload.from_json(small), canonical_text(text))
 
 
-def test_a_summary_of_many_tokens_shrinks_too():
+def test_a_summary_with_many_tokens_shrinks():
     payload = LeadDigester().digest("\U0008b4d5" * 900)
     assert count_tokens(encode_data(shrink_digest(payload, 300))) <= 300
 
@@ -226,14 +226,14 @@ def test_shrinking_keeps_the_best_evidence_longest():
     assert len(small["evidence_snippets"]) < len(payload["evidence_snippets"])
 
 
-def test_a_digest_is_recognised_and_no_other_text():
+def test_a_digest_is_recognized_and_no_other_text():
     assert is_digest(json.dumps(LeadDigester().digest(ENGLISH)))
     for text in ("", "{", '{"a":1}', '{"content_type":"digest/v1"', '["digest/v1"]'):
         assert not is_digest(text)
 
 
 class Talkative(Digester):
-    """Says more than the contract takes, and quotes what was never written."""
+    """Writes more than the contract allows, and quotes text that does not exist."""
 
     def condense(self, text: str, query: str) -> Condensed:
         return Condensed(
@@ -256,7 +256,7 @@ def test_a_digester_of_the_projects_own_cannot_break_the_contract():
 
 
 class Scripted(Digester):
-    """Says what a test tells it to."""
+    """Returns what a test gives it."""
 
     def __init__(self, condensed: Condensed) -> None:
         self.condensed = condensed
@@ -282,11 +282,11 @@ anything = st.builds(
 
 
 @given(condensed=anything, text=texts | st.just(ENGLISH), query=st.text(max_size=20))
-def test_whatever_a_digester_says_the_digest_keeps_the_contract(condensed, text, query):
+def test_the_digest_is_valid_whatever_a_digester_returns(condensed, text, query):
     payload = validate_payload_dict(Scripted(condensed).digest(text, query))
     assert verify_payload(payload, canonical_text(text))
 
 
-def test_a_digester_must_say_what_matters():
+def test_a_digester_must_define_condense():
     with pytest.raises(NotImplementedError, match="Digester must define condense"):
         Digester().digest("text")

@@ -1,4 +1,4 @@
-"""Failures that are too long: the first problems stay, and the number of all."""
+"""Failures that are too long: the first problems are kept and all are counted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT = 2000
 
 
 def refused(count: int, received: object = "many", **members) -> Outcome:
-    """Return the outcome of arguments with this many problems."""
+    """Return the outcome of a call with this many wrong arguments."""
     problems = tuple(
         Problem("invalid", "A valid integer is required.", f"/items/{n}/quantity", received)
         for n in range(count)
@@ -30,7 +30,7 @@ def refused(count: int, received: object = "many", **members) -> Outcome:
 
 
 @pytest.mark.slow
-def test_a_failure_fits_in_every_envelope_and_keeps_to_its_schema():
+def test_a_failure_fits_in_every_envelope_and_is_valid_by_its_schema():
     for envelope_class in (*STRUCTURED, PlainEnvelope):
         for limit in (LIMIT, 1000):
             fitted = fit(refused(500), limit, envelope_class)
@@ -40,8 +40,8 @@ def test_a_failure_fits_in_every_envelope_and_keeps_to_its_schema():
                 Draft202012Validator(schema).validate(fitted.envelope)
 
 
-def test_the_first_problems_stay_and_all_are_counted():
-    """None is missing that would have fit, and none is archived."""
+def test_the_first_problems_are_kept_and_all_are_counted():
+    """As many are kept as fit, and none is archived."""
     fitted = fit(refused(500), LIMIT)
     problems = fitted.envelope["data"]["details"]["problems"]
     (detail,) = fitted.envelope["meta"]["warning_details"]
@@ -57,7 +57,7 @@ def test_the_first_problems_stay_and_all_are_counted():
     assert "content_retrieve" not in fitted.text
 
 
-def test_a_long_value_that_was_sent_is_repeated_in_part():
+def test_a_long_received_value_is_repeated_in_part():
     for sent in ("x" * 100_000, [1] * 100_000):
         fitted = fit(refused(1, sent), LIMIT)
         (problem,) = fitted.envelope["data"]["details"]["problems"]
@@ -71,7 +71,7 @@ def test_long_messages_and_contexts_are_cut():
     assert "trace" not in fitted.envelope["data"]
 
 
-def test_the_floor_is_the_failure_itself():
+def test_the_floor_is_the_failure_without_its_problems():
     fitted = fit(refused(500), 10)
     assert fitted.envelope["error"] == "Validation failed."
     assert fitted.envelope["data"]["error_code"] == "VALIDATION_ERROR"
@@ -89,7 +89,7 @@ def test_the_smallest_budget_holds_any_failure():
             assert fit(outcome, SMALLEST_BUDGET, envelope_class).tokens <= SMALLEST_BUDGET
 
 
-def test_a_plain_failure_shows_the_problems_that_fit():
+def test_a_plain_failure_has_the_problems_that_fit():
     fitted = fit(refused(500), LIMIT, PlainEnvelope)
     shown = fitted.texts[0].count("A valid integer is required.")
     first = "Error executing tool: items[0].quantity: A valid integer is required."
@@ -99,7 +99,7 @@ def test_a_plain_failure_shows_the_problems_that_fit():
 
 
 @pytest.mark.slow
-def test_a_soft_failure_keeps_what_fits_of_its_answer():
+def test_a_soft_failure_keeps_the_rows_that_fit():
     outcome = replace(refused(2, soft=True), status=200, data=[{"id": n} for n in range(5000)])
     fitted = fit(outcome, LIMIT)
     assert fitted.tokens <= LIMIT
@@ -107,7 +107,7 @@ def test_a_soft_failure_keeps_what_fits_of_its_answer():
     assert fitted.restored == outcome.data
 
 
-def test_a_soft_failure_allows_its_answer_beside_its_problems():
+def test_the_problems_of_a_soft_failure_leave_room_for_its_answer():
     outcome = replace(refused(500, soft=True), status=200, data={"id": 1})
     fitted = fit(outcome, LIMIT)
     assert fitted.tokens <= LIMIT

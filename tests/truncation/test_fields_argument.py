@@ -1,4 +1,4 @@
-"""The argument ``fields`` of reads: some of the fields of the answer."""
+"""The argument ``fields`` of reads selects fields of the answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OwnerSerializer(serializers.Serializer):
 
 
 class LabelledSerializer(serializers.Serializer):
-    """Adds a member that no field stands for."""
+    """Adds a member that is no field."""
 
     text = serializers.CharField()
 
@@ -97,7 +97,7 @@ class BookDetail(generics.RetrieveAPIView):
 
 
 class TakesFields(BaseFilterBackend):
-    """Declares a parameter by the name of ours."""
+    """Declares a query parameter that is named fields too."""
 
     def filter_queryset(self, request, queryset, view):
         return queryset
@@ -108,7 +108,7 @@ class TakesFields(BaseFilterBackend):
 
 @pytest.fixture
 def call(expose):
-    """Serve the books, or one other view, and call the tool of that name."""
+    """Serve the books, or one other view, and call a tool."""
 
     books = (path("books/", BookList.as_view()), path("books/<int:pk>/", BookDetail.as_view()))
     served, agent = None, Agent(Client())
@@ -125,7 +125,7 @@ def call(expose):
 
 @pytest.fixture
 def argument(expose):
-    """The schema of ``fields`` in the tool of a view, None where it has no such argument."""
+    """Returns the schema of ``fields`` for the tool of a view, or None if the tool has none."""
 
     def shown(view, route: str = "books/", **mcp_settings) -> Any:
         expose(path(route, view), **mcp_settings)
@@ -136,11 +136,11 @@ def argument(expose):
     return shown
 
 
-# --- Which tools have it ------------------------------------------------------------------
+# --- Tools with the argument --------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_the_reads_of_the_example_project_take_fields(carol):
+def test_the_reads_of_the_example_project_have_fields(carol):
     tools = carol.tools()
     shown = {name for name, tool in tools.items() if "fields" in tool["inputSchema"]["properties"]}
     short = {"customers_retrieve", "documents_retrieve"}
@@ -153,7 +153,7 @@ def test_the_reads_of_the_example_project_take_fields(carol):
     assert "orders_list" in shown
 
 
-def test_one_short_flat_object_takes_it_unseen(call):
+def test_a_read_of_one_short_flat_object_accepts_fields_and_does_not_list_it(call):
     class FlatSerializer(serializers.Serializer):
         id = serializers.IntegerField()
         book_title = serializers.CharField()
@@ -164,7 +164,7 @@ def test_one_short_flat_object_takes_it_unseen(call):
     assert "fields" not in registry.tools()["books_retrieve"].input_schema["properties"]
 
 
-def test_the_serializers_own_paths_are_enumerated(argument):
+def test_the_paths_of_the_serializer_are_an_enum(argument):
     assert argument(BookList.as_view()) == {
         "type": "array",
         "items": {
@@ -177,7 +177,7 @@ def test_the_serializers_own_paths_are_enumerated(argument):
     }
 
 
-def test_more_than_twelve_paths_are_a_pattern_with_each_object_once(argument):
+def test_more_than_twelve_paths_are_a_pattern(argument):
     fields = {f"field_{n}": serializers.CharField() for n in range(12)}
     wide = type("Wide", (serializers.Serializer,), {"owner": OwnerSerializer(), **fields})
     pattern = argument(BookList.as_view(serializer_class=wide))["items"]["pattern"]
@@ -186,7 +186,7 @@ def test_more_than_twelve_paths_are_a_pattern_with_each_object_once(argument):
     assert [path for path in tried if re.search(pattern, path)] == ["owner.mail", "field_11"]
 
 
-def test_many_and_long_paths_are_told_in_words(argument):
+def test_many_or_long_paths_are_in_the_description(argument):
     owner = {"owner": OwnerSerializer()}
     fields = {f"field_{n}": serializers.CharField() for n in range(50)}
     wide = type("Wide", (serializers.Serializer,), {**owner, **fields})
@@ -204,13 +204,13 @@ def test_many_and_long_paths_are_told_in_words(argument):
 
 
 class Extended(BookList):
-    """Answers in a way of its own, of which nothing is known before."""
+    """Overrides the handler, so that its answer is not known."""
 
     def list(self, request, *args, **kwargs):
         return super().list(request, *args, **kwargs)
 
 
-def test_an_answer_that_is_not_known_takes_any_field(argument):
+def test_an_unknown_answer_accepts_any_field(argument):
     any_field = {
         "type": "array",
         "items": {"type": "string"},
@@ -220,8 +220,8 @@ def test_an_answer_that_is_not_known_takes_any_field(argument):
     assert argument(BookList.as_view(serializer_class=LabelledSerializer)) == any_field
 
 
-def test_writes_and_views_that_leave_no_room_for_it_have_none(argument):
-    """A setting, a filter, a path kwarg, and what the project says of the arguments."""
+def test_writes_and_views_with_their_own_fields_have_no_such_argument(argument):
+    """It may be switched off, or the name may be taken by a filter, a path or a declaration."""
     books = BookList.as_view()
     query = mcp_tool(query={"fields": {"type": "string"}})(type("Said", (BookList,), {}))
     schema = mcp_tool(input_schema={"type": "object", "properties": {}})(
@@ -233,17 +233,17 @@ def test_writes_and_views_that_leave_no_room_for_it_have_none(argument):
     assert argument(books, "books/<str:fields>/") is None
     assert argument(query.as_view()) is None
     assert argument(schema.as_view()) is None
-    # An open query may hold an argument of that name which is the view's own.
+    # With an open query an argument of this name may be the view's own.
     for arguments in ("flat", "grouped"):
         for is_open in (True, False):
             shown = argument(books, ARGUMENTS=arguments, EXTRA_QUERY=is_open)
             assert (shown is None) is is_open, arguments
 
 
-# --- What it does -------------------------------------------------------------------------
+# --- Selected answers ---------------------------------------------------------------------
 
 
-def test_only_these_fields_of_an_object_however_they_are_spelled(call):
+def test_the_fields_of_an_object_may_be_written_in_several_ways(call):
     ann = {"mail": "ann@example.com"}
     for spelled in (
         ["id", "owner.mail"],
@@ -261,7 +261,7 @@ def test_only_these_fields_of_an_object_however_they_are_spelled(call):
         assert call("books_retrieve", {"pk": 1, "fields": nothing}).data == whole
 
 
-def test_only_these_fields_of_the_rows_of_a_page_and_of_the_next(call):
+def test_the_rows_of_a_page_and_of_the_next_have_the_selected_fields(call):
     answer = call("books_list", {"fields": ["id"]})
     assert answer.data == {"results": [{"id": 1}, {"id": 2}]}
     page = answer.envelope["meta"]["pagination"]
@@ -269,19 +269,19 @@ def test_only_these_fields_of_the_rows_of_a_page_and_of_the_next(call):
     assert page["next"] == {"fields": ["id"], "page": 2}
 
 
-def test_the_view_hears_nothing_of_it(call):
+def test_the_view_does_not_get_the_argument(call):
     call("books_list", {})
     request = EquivalentRequest.of_call(registry.tool("books_list"), {"page": 2, "fields": ["id"]})
     assert request.path == "/books/?page=2"
 
 
-def test_an_error_is_as_it_was(call):
+def test_an_error_does_not_change(call):
     answer = call("books_retrieve", {"pk": 9, "fields": ["id"]})
     assert answer.code == "NOT_FOUND"
     assert answer.envelope["error"] == "Not found."
 
 
-def test_a_failure_keeps_what_it_has_to_say(call):
+def test_a_soft_failure_keeps_its_data(call):
     class Refusing(BookDetail):
         def get(self, request, pk):
             raise SoftFailure("No.", "no", data={"answer": 1})
@@ -291,13 +291,13 @@ def test_a_failure_keeps_what_it_has_to_say(call):
     assert answer.data["answer"] == 1
 
 
-def test_an_answer_that_is_no_object_stays():
+def test_an_answer_that_is_no_object_does_not_change():
     for data in (None, "some text", 7):
         outcome = Outcome("books_retrieve", 200, data)
         assert FieldSelection(["id"]).select(outcome.data) == data
 
 
-def test_the_names_are_those_that_http_clients_see(call):
+def test_the_names_are_those_of_the_renderer(call):
     pattern = path("books/", BookList.as_view(renderer_classes=[CamelCaseJSONRenderer]))
     answer = call("books_list", {"fields": ["bookTitle", "metadata.colour"]}, pattern)
     assert answer.data["results"][0] == {"bookTitle": "Emma", "metadata": {"colour": "red"}}
@@ -315,10 +315,10 @@ def test_grouped_arguments_have_it_in_the_query(call):
     assert problem["pointer"] == "/query/fields/0"
 
 
-# --- What is refused ----------------------------------------------------------------------
+# --- Refused values -----------------------------------------------------------------------
 
 
-def test_an_unknown_field_is_refused_with_the_nearest(call):
+def test_an_unknown_field_is_refused_with_the_similar_name(call):
     refused = call("books_retrieve", {"pk": 1, "fields": ["id", "owner.nam"]})
     assert refused.is_error
     assert refused.code == "VALIDATION_ERROR"
@@ -333,45 +333,45 @@ def test_an_unknown_field_is_refused_with_the_nearest(call):
     ]
 
 
-def test_what_is_written_only_or_stands_below_a_text_is_an_unknown_field(call):
+def test_a_write_only_field_and_a_path_below_a_text_are_unknown_fields(call):
     for stranger in ("password", "book_title.x"):
         (problem,) = call("books_retrieve", {"pk": 1, "fields": [stranger]}).problems
         assert problem["received"] == stranger
-    # Without a nearest one all are told.
+    # Without a similar name all names are given.
     (problem,) = call("books_retrieve", {"pk": 1, "fields": "zzz,id"}).problems
     assert problem["pointer"] == "/fields"
     assert problem["remediation"].startswith("Use one of id, book_title, owner, owner.name")
 
 
-def test_what_is_no_list_of_names_is_refused(call):
+def test_a_value_that_is_no_list_of_names_is_refused(call):
     for wrong in (7, {"id": True}, [{"id": True}], [None]):
         refused = call("books_retrieve", {"pk": 1, "fields": wrong})
         assert refused.code == "INVALID_FORMAT", wrong
         assert refused.problems[0]["accepted"] == "an array of strings", wrong
 
 
-def test_a_great_many_unknown_fields_are_refused_by_the_first(call):
+def test_of_many_unknown_fields_the_first_are_refused(call):
     wrong = [f"field {n}" for n in range(5_000)]
     refused = call("books_retrieve", {"pk": 1, "fields": wrong}, MAX_ERROR_TOKENS=None)
     assert len(refused.problems) == 20
 
 
-# --- What is known only when the view answers ----------------------------------------------
+# --- Fields that are known only from the answer --------------------------------------------
 
 
-def test_below_a_field_of_any_json_every_name_may_be_asked_for(call):
+def test_below_a_json_field_any_name_can_be_selected(call):
     wanted = ["metadata.size.height", "first_letter.letter", "metadata.weight"]
     answer = call("books_retrieve", {"pk": 1, "fields": wanted})
     assert answer.data == {"metadata": {"size": {"height": 3}}, "first_letter": {"letter": "E"}}
 
 
-def test_the_rows_of_an_answer_that_is_not_known_are_selected(call):
+def test_the_rows_of_an_unknown_answer_are_selected(call):
     answer = call("books_list", {"fields": ["owner.name"]}, path("books/", Extended.as_view()))
     assert answer.data == {"results": [{"owner": {"name": "Ann"}}] * 2}
     assert "warnings" not in answer.envelope["meta"]
 
 
-def test_a_field_that_such_an_answer_lacks_is_a_warning_beside_the_others(call):
+def test_a_field_that_an_unknown_answer_does_not_have_is_a_warning(call):
     arguments = {"fields": ["id", "book_titel", "owner.name"]}
     answer = call("books_list", arguments, path("books/", Extended.as_view()))
     assert answer.data["results"][0] == {"id": 1, "owner": {"name": "Ann"}}
@@ -381,7 +381,7 @@ def test_a_field_that_such_an_answer_lacks_is_a_warning_beside_the_others(call):
     assert "Did you mean 'book_title'?" in json.dumps(warning)
 
 
-def test_an_answer_that_has_none_of_the_fields_is_given_whole_and_says_so(call):
+def test_an_unknown_answer_with_none_of_the_fields_is_returned_whole_with_a_warning(call):
     whole = call("books_list", {}, path("books/", Extended.as_view()))
     answer = call("books_list", {"fields": ["titel"]}, path("books/", Extended.as_view()))
     assert answer.data == whole.data
@@ -390,20 +390,20 @@ def test_an_answer_that_has_none_of_the_fields_is_given_whole_and_says_so(call):
     assert "book_title" in json.dumps(warning)
 
 
-def test_an_answer_without_rows_lacks_no_field(call):
+def test_an_unknown_answer_without_rows_has_no_warning(call):
     empty = type("Empty", (Extended,), {"get_queryset": lambda self: []})
     answer = call("books_list", {"fields": ["anything"]}, path("books/", empty.as_view()))
     assert answer.data == {"results": []}
     assert "warnings" not in answer.envelope["meta"]
 
 
-def test_a_member_that_a_nested_serializer_adds_may_be_asked_for(call):
+def test_a_member_that_a_nested_serializer_adds_can_be_selected(call):
     answer = call("books_retrieve", {"pk": 1, "fields": ["label.length"]})
     assert answer.data == {"label": {"length": 3}}
 
 
 class PricedSerializer(BookSerializer):
-    """Gives staff one field more."""
+    """Has one more field for staff."""
 
     def get_fields(self):
         fields = super().get_fields()
@@ -419,7 +419,7 @@ class PricedDetail(BookDetail):
         return {**super().get_object(), "cost": 7}
 
 
-def test_fields_that_depend_on_the_caller_are_not_enumerated(argument):
+def test_fields_that_depend_on_the_caller_are_no_enum(argument):
     shown = argument(PricedDetail.as_view(), "books/<int:pk>/")
     assert shown["items"] == {"type": "string"}
     assert "Among them: id, book_title" in shown["description"]
@@ -438,7 +438,7 @@ def test_a_field_that_only_some_callers_get_is_not_refused(expose, db):
 # --- Parity, envelopes, budget -------------------------------------------------------------
 
 
-def test_the_answer_is_https_narrowed(alice, http_of):
+def test_the_selected_rows_are_those_of_http(alice, http_of):
     over_http = http_of("alice").get("/api/orders/?page_size=3").json()
     for selected in (["number", "lines.quantity"], ["id", "customer"]):
         result = alice.call("orders_list", fields=selected, page_size=3)
@@ -446,7 +446,7 @@ def test_the_answer_is_https_narrowed(alice, http_of):
         assert result.envelope["meta"]["pagination"]["next"]["fields"] == selected
 
 
-def test_parity_counts_the_fields_asked_for(call, db):
+def test_assert_tool_parity_selects_the_fields_of_the_http_answer(call, db):
     call("books_list", {})
     assert_tool_parity(MCPClient(), "books_retrieve", {"pk": 1, "fields": ["id"]})
 
@@ -465,7 +465,7 @@ class LinesView(generics.ListAPIView):
 
 
 def test_a_selection_is_valid_by_the_output_schema(expose):
-    """Every result of a test is held against the schema of its tool."""
+    """The agent validates every result by the schema of its tool."""
     for kind in ("envelope", "full"):
         expose(path("orders/", LinesView.as_view()), OUTPUT_SCHEMA=kind)
         for revision in REVISIONS:
@@ -474,7 +474,7 @@ def test_a_selection_is_valid_by_the_output_schema(expose):
             assert result.data == {"results": [{"lines": [{"name": "Ann"}]}]}
 
 
-def test_each_envelope_holds_the_selection(call):
+def test_every_envelope_has_the_selection(call):
     arguments, rows = {"fields": ["id"]}, [{"id": 1}, {"id": 2}]
     envelopes = {
         envelope: call("books_list", arguments, ENVELOPE_CLASS=envelope).envelope
@@ -486,7 +486,7 @@ def test_each_envelope_holds_the_selection(call):
     assert envelopes[PlainEnvelope]["count"] == 3
 
 
-def test_the_content_hash_is_of_what_is_sent(call):
+def test_the_content_hash_is_that_of_the_selection(call):
     def hash_of(**arguments) -> str:
         answer = call("books_retrieve", {"pk": 1, **arguments}, ENVELOPE_CLASS=OkEnvelope)
         return answer.envelope["meta"]["content_hash"]
@@ -494,7 +494,7 @@ def test_the_content_hash_is_of_what_is_sent(call):
     assert hash_of(fields=["id"]) == hash_of(fields="id") != hash_of()
 
 
-def test_asking_for_less_is_done_before_the_result_is_shortened(call, monkeypatch):
+def test_fields_are_selected_before_the_result_is_shortened(call, monkeypatch):
     long = [{**BOOKS[0], "metadata": {"story": "Once. " * 1000}}]
     monkeypatch.setattr(BookList, "get_queryset", lambda view: long)
     limit = {"MAX_RESULT_TOKENS": 1000}
@@ -508,7 +508,7 @@ def test_asking_for_less_is_done_before_the_result_is_shortened(call, monkeypatc
     assert "content_fidelity" not in less.envelope["meta"]
 
 
-def test_where_no_fields_can_be_named_nothing_is_said_of_them(call, monkeypatch):
+def test_a_tool_without_the_argument_does_not_suggest_it(call, monkeypatch):
     long = [{**BOOKS[0], "metadata": {"story": "Once. " * 1000}}]
     monkeypatch.setattr(BookList, "get_queryset", lambda view: long)
     answer = call("books_list", {}, MAX_RESULT_TOKENS=1000, FIELDS_ARGUMENT=False)

@@ -1,4 +1,4 @@
-"""What stands beside the answer may not take the room of the answer."""
+"""Warnings, suggestions and other metadata leave room for the answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT = 2000
 
 
 def warnings(count: int, severity: Severity = Severity.WARNING) -> tuple[Warning, ...]:
-    """Return that many warnings."""
+    """Return this many warnings."""
     return tuple(
         Warning("PARTIAL_FAILURE", f"Row {n} was not written.", severity, {"row": n})
         for n in range(count)
@@ -26,7 +26,7 @@ def warnings(count: int, severity: Severity = Severity.WARNING) -> tuple[Warning
 
 
 def details(fitted) -> dict:
-    """Return what is said of the shortening."""
+    """Return the warning that the result was shortened."""
     return next(
         detail
         for detail in fitted.envelope["meta"]["warning_details"]
@@ -34,7 +34,7 @@ def details(fitted) -> dict:
     )
 
 
-BESIDE = [
+METADATA = [
     {"warnings": warnings(400)},
     {"suggestions": tuple(f"Do {n} next." for n in range(2000))},
     {"telemetry": {"statements": ["SELECT 1"] * 5000}},
@@ -43,14 +43,14 @@ BESIDE = [
 ]
 
 
-def test_the_answer_stays_whole_and_all_fits():
-    for envelope_class, members in itertools.product(ENVELOPES, BESIDE):
+def test_the_answer_is_kept_whole_and_the_result_fits():
+    for envelope_class, members in itertools.product(ENVELOPES, METADATA):
         fitted = fit(success(ANSWER, **members), LIMIT, envelope_class)
         assert fitted.tokens <= LIMIT, (envelope_class, *members)
         assert fitted.outcome.data == ANSWER, (envelope_class, *members)
 
 
-def test_as_many_warnings_stay_as_fit_and_the_others_are_counted_and_archived():
+def test_the_warnings_that_fit_are_kept_and_the_others_are_counted_and_archived():
     fitted = fit(success(ANSWER, warnings=warnings(400)), LIMIT)
     shown = len(fitted.envelope["meta"]["warning_details"]) - 1
     (item,) = fitted.items
@@ -63,25 +63,25 @@ def test_as_many_warnings_stay_as_fit_and_the_others_are_counted_and_archived():
     assert shown > 5
 
 
-def test_a_warning_left_out_is_archived_as_it_would_have_been_told():
+def test_an_archived_warning_is_the_one_that_would_have_been_sent():
     noted = Warning("STALE_CACHE", "Old.", Severity.INFO, {"code": "x" * 5000}, "Ask again.")
     told = fit(success(ANSWER, warnings=(noted,)), 25_000).envelope["meta"]["warning_details"]
     (item,) = fit(success(ANSWER, warnings=(noted,)), 1000).items
     assert item["value"] == told
 
 
-def test_the_severest_warnings_stay():
+def test_the_most_severe_warnings_are_kept():
     told = (*warnings(400, Severity.INFO), *warnings(1, Severity.ERROR))
     fitted = fit(success(ANSWER, warnings=told), LIMIT)
     assert fitted.envelope["meta"]["warning_details"][0]["severity"] == "error"
 
 
-def test_what_is_short_stays_when_something_else_is_long():
+def test_short_metadata_is_kept_if_other_metadata_is_long():
     fitted = fit(success(ANSWER, warnings=warnings(400), telemetry={"duration_ms": 3}), LIMIT)
     assert fitted.envelope["meta"]["telemetry"]["duration_ms"] == 3
 
 
-def test_the_answer_is_shortened_too_where_both_are_long():
+def test_the_answer_is_shortened_as_well_if_both_are_long():
     rows = [{"id": n, "of": "x" * 60} for n in range(300)]
     fitted = fit(success(rows, warnings=warnings(400)), LIMIT)
     assert LIMIT * 0.9 < fitted.tokens <= LIMIT
@@ -102,7 +102,7 @@ def test_a_failure_keeps_its_problems():
 
 
 def soft(count: int, message: str = "Not all are there.") -> Outcome:
-    """Return a soft failure that answers with rows all the same."""
+    """Return the outcome of a soft failure with rows."""
     rows = [{"id": n, "of": "x" * 50} for n in range(count)]
     failure = Failure("SOFT_FAILURE", Category.VALIDATION, message, "Ask again.", soft=True)
     body = {"detail": message, "data": rows}
@@ -110,7 +110,7 @@ def soft(count: int, message: str = "Not all are there.") -> Outcome:
 
 
 @pytest.mark.slow
-def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once():
+def test_the_answer_of_a_soft_failure_is_shortened_with_one_warning():
     for envelope_class in ENVELOPES[:3]:
         fitted = fit(soft(1000), LIMIT, envelope_class)
         assert fitted.tokens <= LIMIT
@@ -119,7 +119,7 @@ def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once():
         assert fitted.restored == soft(1000).data
 
 
-def test_a_soft_failure_of_many_words_leaves_room_for_its_answer():
+def test_a_long_message_of_a_soft_failure_leaves_room_for_its_answer():
     fitted = fit(soft(30, "no " * 5000), LIMIT)
     assert fitted.tokens <= LIMIT
     assert fitted.outcome.data == soft(30).data

@@ -1,4 +1,4 @@
-"""How often a long answer is written and read as JSON on its way into a result and an archive."""
+"""How often a long answer is encoded and decoded as JSON for a result and an archive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = [{"id": n, "z": "x" * 300, "a": LAST if n == 600 else ""} for n in range(
 
 @pytest.fixture
 def count_passes(library, alice, monkeypatch):
-    """Return how often the last row, of which a result shows nothing, is written and read."""
+    """Count how often the last row, which the result leaves out, is encoded and decoded."""
     encode, decode = json.JSONEncoder.encode, json.JSONDecoder.decode
     counts = {"written": 0, "read": 0}
 
@@ -30,7 +30,7 @@ def count_passes(library, alice, monkeypatch):
 
         return count_written
 
-    # Modules import these by name.
+    # Modules import these functions by name.
     for write in (json_text.encode_plain, json_text.encode_ascii, json_text.canonical_json):
         counted = counting(write)
         for name, module in list(sys.modules.items()):
@@ -57,15 +57,16 @@ def count_passes(library, alice, monkeypatch):
 
 
 @pytest.mark.slow
-def test_rows_are_written_twice_and_read_once(count_passes):
-    """To find out how long they are, and to the archive, whose text is hashed."""
+def test_rows_are_encoded_twice_and_decoded_once(count_passes):
+    """Once for their length, and once for the archive and the hash."""
     for envelope in ENVELOPES:
         assert count_passes(ROWS, envelope) == (2, 1), envelope
     assert count_passes({"results": ROWS}) == (2, 1)
 
 
 @pytest.mark.slow
-def test_a_long_text_is_written_twice_and_read_once(count_passes):
+def test_a_long_text_is_encoded_twice_and_decoded_once(count_passes):
+    """Once for its length, and once for the archive and the hash."""
     for envelope in ENVELOPES:
         answer = {"id": 1, "text": "Chapter. " * 20_000 + LAST}
         assert count_passes(answer, envelope) == (2, 1), envelope

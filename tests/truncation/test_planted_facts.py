@@ -1,7 +1,6 @@
-"""A digest holds more of what was planted in a text than its first and last characters would.
+"""A digest has more of a text's planted facts than the beginning and end of the text have.
 
-Each text is noise with facts in it. The digest is held against as many characters of the text, half
-of them its first and half of them its last.
+Each text is noise with facts in it. The beginning and the end together are as long as the digest.
 """
 
 from __future__ import annotations
@@ -118,8 +117,8 @@ def count(facts: list[str], text: str) -> int:
 
 
 @pytest.mark.slow
-def test_a_digest_holds_more_than_the_ends_of_the_text():
-    """Whole, and shrunk to little room."""
+def test_a_digest_has_more_facts_than_the_ends_of_the_text():
+    """Both in full length and shrunk."""
     poor = {}
     for (kind, make), seed in itertools.product(KINDS.items(), (11, 12)):
         text, facts = make(random.Random(seed))

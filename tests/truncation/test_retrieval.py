@@ -1,4 +1,4 @@
-"""``content_retrieve``: the rest of a result, for whom it was made."""
+"""``content_retrieve``: the rest of a result, for the caller who got the result."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ AUTHENTICATED = "rest_framework.permissions.IsAuthenticated"
 
 
 def archive_of(result) -> tuple[str, str]:
-    """Return the archive id and the hash that a result carries."""
+    """Return the archive id and the hash of a result."""
     ((archive_id, digest),) = result.envelope["meta"]["content_archive_hashes"].items()
     return archive_id, digest
 
 
 def fetch_all(agent: Agent, **arguments) -> list[dict]:
-    """Fetch all items, slice by slice, those too long for a slice one by one."""
+    """Fetch all items in slices, and items too long for a slice one by one."""
     items, offset = [], 0
     while offset is not None:
         data = agent.call("content_retrieve", offset=offset, **arguments).data
@@ -62,7 +62,7 @@ def fetch_all(agent: Agent, **arguments) -> list[dict]:
 
 
 def fetch_values(agent: Agent, **arguments) -> dict:
-    """Fetch the values that a list has lost as one item."""
+    """Fetch the values that a list has lost, which are one item."""
     values, offset = [], 0
     while offset is not None:
         data = agent.call("content_retrieve", offset=offset, **arguments).data
@@ -85,17 +85,17 @@ def fetch_text(agent: Agent, **arguments) -> object:
 
 
 def wrapper_of(answer: object) -> str:
-    """Return the member of the envelope's data that holds an answer that is no object."""
+    """Return the member of data that holds a list or a scalar."""
     return "results" if isinstance(answer, list) else "result"
 
 
 def sent_of(result, whole: object) -> object:
-    """Return what a result holds of a whole answer."""
+    """Return the part of an answer that a result has."""
     return result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
 
 
 @pytest.mark.slow
-def test_what_was_left_out_comes_back_byte_for_byte(library, archive_class, agent_of, http_of):
+def test_dropped_content_is_retrieved_byte_for_byte(library, archive_class, agent_of, http_of):
     library(ARCHIVE_CLASS=archive_class)
     alice = agent_of("alice")
     for tool in ("documents", "rows", "book", "table"):
@@ -108,13 +108,13 @@ def test_what_was_left_out_comes_back_byte_for_byte(library, archive_class, agen
         assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole), tool
 
 
-# An answer of a megabyte comes back in hundreds of calls.
+# To retrieve an answer of a megabyte takes hundreds of calls.
 some_answers = answers.filter(lambda answer: len(encode_data(answer)) < 60_000)
 
 
 @pytest.fixture
 def asked(library, agent_of) -> Callable:
-    """What alice is answered who takes no more tokens than a budget, and all that was left out."""
+    """Returns a function that gives a result within a limit of tokens, and all that was dropped."""
     library(MAX_RESULT_TOKENS=10_000)
     alice = agent_of("alice")
 
@@ -134,15 +134,15 @@ def asked(library, agent_of) -> Callable:
 
 @pytest.mark.slow
 @given(data=some_answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
-def test_of_any_answer_all_comes_back(asked, data, limit):
-    """What was sent and what was fetched are together what plain HTTP answers."""
+def test_any_answer_can_be_retrieved_whole(asked, data, limit):
+    """The result and the retrieved items together are the answer of plain HTTP."""
     result, items = asked(data, limit)
     whole = json.loads(JSONRenderer().render(data))
     assert encode_data(restored(sent_of(result, whole), items)) == encode_data(whole)
 
 
 @pytest.mark.slow
-def test_texts_of_a_list_that_fill_a_slice_come_back_whole(library, asked):
+def test_texts_of_a_list_that_fill_a_slice_are_retrieved_whole(library, asked):
     library(MAX_RESULT_TOKENS=3000)
     texts = [f"{n}, \U0008b4d5 and so on. " * 270 for n in range(5)]
     result, items = asked(texts, 3000)
@@ -150,7 +150,7 @@ def test_texts_of_a_list_that_fill_a_slice_come_back_whole(library, asked):
 
 
 @pytest.mark.slow
-def test_a_part_with_an_endless_name_comes_back(library, asked):
+def test_a_member_with_a_very_long_name_can_be_retrieved(library, asked):
     library(MAX_RESULT_TOKENS=3000)
     for value in ({"n": list(range(4_000))}, "one two. " * 2000):
         _, (item,) = asked({"k" * 5000: value}, 3000)
@@ -158,7 +158,7 @@ def test_a_part_with_an_endless_name_comes_back(library, asked):
 
 
 @pytest.mark.slow
-def test_any_id_can_be_asked_for(library, alice):
+def test_an_item_with_any_id_can_be_retrieved(library, alice):
     library(MAX_RESULT_TOKENS=1000)
     for slug in (" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"):
         with pytest.MonkeyPatch.context() as patch:
@@ -172,8 +172,8 @@ def test_any_id_can_be_asked_for(library, alice):
 
 
 @pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])
-def test_what_can_be_read_only_once_is_not_lost(library, alice, envelope):
-    """Generators, which REST framework's encoder writes as arrays."""
+def test_a_generator_in_an_answer_is_not_consumed_before_it_is_sent(library, alice, envelope):
+    """REST framework's encoder writes generators as arrays."""
     library(ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
     for count in (3, 300):
         with pytest.MonkeyPatch.context() as patch:
@@ -231,7 +231,7 @@ def slice_text(agent: Agent, **arguments) -> str:
     return raw["content"][0]["text"]
 
 
-def test_a_shortened_plain_body_leads_to_the_rest(library, alice):
+def test_the_second_block_of_a_plain_result_has_the_archive_id(library, alice):
     library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
     body, beside = alice.result("tools/call", name="rows", arguments={})["content"]
     kept, said = json.loads(body["text"]), json.loads(beside["text"])
@@ -248,7 +248,7 @@ class Lines(APIView):
         return StreamingHttpResponse(itertools.repeat(b'a "line"\n'), content_type="text/plain")
 
 
-def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
+def test_the_warning_about_a_cut_plain_text_counts_for_the_budget(expose, alice):
     plain = {"ENVELOPE_CLASS": "drf_mcp.envelopes.PlainEnvelope", "MAX_RESULT_TOKENS": 1000}
     expose(path("lines/", Lines.as_view()), MAX_CONTENT_BYTES=2900, **plain)
     blocks = alice.call("lines").raw["content"]
@@ -256,9 +256,7 @@ def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
 
 
 @pytest.mark.slow
-def test_long_documents_arrive_as_digests_that_verify_and_whose_locators_lead_to_the_text(
-    library, alice
-):
+def test_long_documents_are_digests_whose_locators_lead_to_the_text(library, alice):
     library(MAX_RESULT_TOKENS=10_000)
     result = alice.call("documents", search="storm mole")
     meta = result.envelope["meta"]
@@ -284,8 +282,8 @@ def test_long_documents_arrive_as_digests_that_verify_and_whose_locators_lead_to
 
 
 @pytest.mark.slow
-def test_items_are_asked_for_by_id_by_pointer_and_by_place(library, alice):
-    """By the ids that were named as dropped, which several may be in one."""
+def test_items_are_selected_by_id_pointer_and_offset(library, alice):
+    """One name of dropped content may stand for several ids."""
     library()
     archive_id, _ = archive_of(alice.call("rows"))
 
@@ -313,7 +311,7 @@ def test_items_are_asked_for_by_id_by_pointer_and_by_place(library, alice):
 
 
 @pytest.mark.slow
-def test_the_signed_in_owner_names_content_by_id_or_hash_which_must_agree(library, agent_of):
+def test_the_owner_may_name_content_by_id_and_hash_if_both_agree(library, agent_of):
     library()
     alice = agent_of("alice")
     archive_id, digest = archive_of(alice.call("rows"))
@@ -335,7 +333,7 @@ def test_the_signed_in_owner_names_content_by_id_or_hash_which_must_agree(librar
             assert "Call the tool that gave it again" in refused.envelope["error"]
 
 
-def test_anonymous_content_is_reached_by_its_id_alone(library, agent_of):
+def test_anonymous_content_is_found_by_its_id_only(library, agent_of):
     library()
     nobody = agent_of(None)
     archive_id, digest = archive_of(nobody.call("rows"))
@@ -343,7 +341,7 @@ def test_anonymous_content_is_reached_by_its_id_alone(library, agent_of):
     assert nobody.call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
 
 
-def test_each_read_asks_the_permissions_of_the_tools_view_again(library, alice, http_of):
+def test_each_retrieval_checks_the_permissions_of_the_view(library, alice, http_of):
     library()
     archive_id, _ = archive_of(alice.call("rows"))
     MayRead.refused.add("alice")
@@ -352,7 +350,7 @@ def test_each_read_asks_the_permissions_of_the_tools_view_again(library, alice, 
 
 
 @pytest.mark.slow
-def test_content_that_has_expired_or_whose_tool_is_gone_is_not_found(library, alice):
+def test_content_is_not_found_after_it_expired_or_its_tool_is_gone(library, alice):
     library()
     archive_id, _ = archive_of(alice.call("rows"))
     with pytest.MonkeyPatch.context() as patch:
@@ -365,7 +363,7 @@ def test_content_that_has_expired_or_whose_tool_is_gone_is_not_found(library, al
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
-def test_the_tool_says_what_it_takes_and_refuses_what_it_does_not(library, alice):
+def test_the_arguments_of_content_retrieve(library, alice):
     library()
     tool = alice.tools()["content_retrieve"]
     names = ["archive_id", "content_hash", "query", "ids", "offset", "limit", "canonical"]
@@ -384,7 +382,7 @@ def test_more_ids_than_a_query_takes_are_refused(alice):
 
 
 @pytest.mark.slow
-def test_without_an_archive_or_a_budget_there_is_no_tool_and_no_promise(library, alice, http_of):
+def test_without_an_archive_or_a_budget_there_is_no_content_retrieve(library, alice, http_of):
     library(MAX_RESULT_TOKENS=None)
     assert "content_retrieve" not in alice.tools()
     library(ARCHIVE_CLASS=None)
@@ -396,7 +394,7 @@ def test_without_an_archive_or_a_budget_there_is_no_tool_and_no_promise(library,
 
 
 @pytest.mark.slow
-def test_where_the_view_is_not_routed_a_result_promises_nothing(settings, alice):
+def test_without_a_route_for_the_retrieve_view_nothing_is_archived(settings, alice):
     module = type("URLConf", (), {})
     module.urlpatterns = [path("mcp", MCPView.as_view()), path("rows/", Rows.as_view())]
     settings.ROOT_URLCONF = module
@@ -406,7 +404,7 @@ def test_where_the_view_is_not_routed_a_result_promises_nothing(settings, alice)
 
 
 @pytest.mark.slow
-def test_an_endpoint_with_a_registry_of_its_own_serves_its_rest(settings, agent_of):
+def test_an_endpoint_with_its_own_registry_has_content_retrieve(settings, agent_of):
     from drf_mcp.archive.retrieval import ContentRetrieveView
 
     own = Registry()
@@ -425,13 +423,13 @@ def test_an_endpoint_with_a_registry_of_its_own_serves_its_rest(settings, agent_
 
 
 class Broken(CacheArchive):
-    """An archive whose server is down."""
+    """An archive that cannot store."""
 
     def store(self, entry) -> None:
         raise ConnectionError("no route to host")
 
 
-def test_a_result_arrives_although_the_archive_fails(library, alice):
+def test_a_result_is_sent_if_the_archive_fails(library, alice):
     library(ARCHIVE_CLASS=Broken)
     result = alice.call("rows")
     codes = [detail["code"] for detail in result.envelope["meta"]["warning_details"]]
@@ -441,7 +439,7 @@ def test_a_result_arrives_although_the_archive_fails(library, alice):
 
 
 class Lost(CacheArchive):
-    """An archive whose server went down after it had stored."""
+    """An archive that cannot read."""
 
     def read(self, archive_id):
         raise ConnectionError("no route to host")
@@ -456,28 +454,28 @@ def test_an_archive_that_cannot_be_read_is_unavailable(library, alice):
 
 
 class Failing(Digester):
-    """A digester whose model is down."""
+    """A digester that raises."""
 
     def digest(self, text: str, query: str) -> dict:
         raise ConnectionError("no route to host")
 
 
 @pytest.mark.slow
-def test_a_digester_that_fails_is_stood_in_for(library, alice):
+def test_a_digester_that_raises_is_replaced_by_the_default(library, alice):
     library(DIGESTER_CLASS=Failing, MAX_RESULT_TOKENS=10_000)
     result = alice.call("documents")
     assert result.envelope["meta"]["content_fidelity"] == "summary"
     assert DigestPayload.from_json(result.data["results"][0]["body"])
 
 
-def test_a_tool_can_have_a_budget_of_its_own(expose, alice):
+def test_a_tool_may_have_its_own_budget(expose, alice):
     @mcp_tool(name="short", max_result_tokens=1250)
     class Short(Rows):
-        """Have little room."""
+        """Has a small budget."""
 
     @mcp_tool(name="whole", max_result_tokens=0)
     class Whole(Rows):
-        """Have all the room."""
+        """Has no budget."""
 
     expose(
         path("short/", Short.as_view()), path("whole/", Whole.as_view()), MAX_RESULT_TOKENS=LIMIT
@@ -486,7 +484,7 @@ def test_a_tool_can_have_a_budget_of_its_own(expose, alice):
     assert len(alice.call("whole").data["results"]) == ROWS
 
 
-def test_errors_have_a_budget_of_their_own(library, alice):
+def test_errors_have_their_own_budget(library, alice):
     library(MAX_ERROR_TOKENS=1000)
     refused = alice.call(
         "content_retrieve", archive_id="a", **{"x" * 60 + str(n): n for n in range(50)}
@@ -495,7 +493,7 @@ def test_errors_have_a_budget_of_their_own(library, alice):
     assert refused.code == "VALIDATION_ERROR"
 
 
-def test_over_plain_http_the_view_answers_its_owner(library, alice, http_of):
+def test_the_retrieve_view_answers_its_owner_over_plain_http(library, alice, http_of):
     library(PERMISSION_CLASSES=[AUTHENTICATED])
     archive_id, _ = archive_of(alice.call("rows"))
     at = f"/mcp/content/?archive_id={archive_id}&ids={ROWS - 1}&ids={ROWS}"
@@ -506,7 +504,7 @@ def test_over_plain_http_the_view_answers_its_owner(library, alice, http_of):
 
 def test_an_open_list_of_tools_stays_public(settings, expose):
     class Open(Rows):
-        """Let everybody in."""
+        """Open to all callers."""
 
         permission_classes = []
 

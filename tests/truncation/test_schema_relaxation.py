@@ -1,4 +1,4 @@
-"""Schemas that a project declares hold for shortened answers too."""
+"""Declared output schemas are relaxed, so that shortened answers are valid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DECLARED = {
 
 @mcp_tool(output_schema=DECLARED)
 class Wide(APIView):
-    """Give rows of which each is too long for a result."""
+    """Return three rows, each of them too long for a result."""
 
     def get(self, request) -> Response:
         row = {"required": "x", **{f"k{n}": "v" * 30 for n in range(2000)}}
@@ -32,8 +32,8 @@ class Wide(APIView):
 
 
 @pytest.mark.slow
-def test_a_shortened_answer_keeps_to_a_declared_schema(expose, agent_of):
-    """Every result of a test is held against the schema of its tool."""
+def test_a_shortened_answer_is_valid_by_a_declared_schema(expose, agent_of):
+    """The agent validates every result by the schema of its tool."""
     for envelope in ("ResponseV2", "Ok", "Status"):
         chosen = f"drf_mcp.envelopes.{envelope}Envelope"
         expose(path("wide/", Wide.as_view()), ENVELOPE_CLASS=chosen)
@@ -83,6 +83,6 @@ CASES = {
 }
 
 
-def test_what_is_kept_of_a_schema():
+def test_the_relaxed_schema():
     found = {name: relax_schema(declared) for name, (declared, _) in CASES.items()}
     assert found == {name: kept for name, (_, kept) in CASES.items()}

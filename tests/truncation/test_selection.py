@@ -1,4 +1,4 @@
-"""Asking for some of the fields."""
+"""SelectableFields and FieldSelection: the paths of a schema, and the selected fields of data."""
 
 from __future__ import annotations
 
@@ -49,55 +49,55 @@ def test_the_paths_of_a_list_and_of_a_page_are_those_of_a_row():
     assert SelectableFields(PAGE).get_paths() == PATHS
 
 
-def test_a_name_that_would_be_read_as_a_path_or_as_two_is_not_offered():
+def test_a_name_with_a_dot_a_comma_or_a_space_is_not_offered():
     names = {"type": "object", "properties": {"a.b": CUSTOMER, "c,d": STRING, " e": {}, "f": {}}}
     assert SelectableFields(names).get_paths() == ["f"]
 
 
-def test_nothing_known_has_no_paths():
+def test_an_empty_schema_has_no_paths():
     assert SelectableFields({}).get_paths() == []
 
 
-def test_fields_of_an_object_in_its_own_order():
+def test_the_fields_of_an_object_keep_their_order():
     assert FieldSelection(["lines.sku", "id"]).select(ROW) == {
         "id": 1,
         "lines": [{"sku": "a"}, {"sku": "b"}],
     }
 
 
-def test_fields_of_rows():
+def test_the_fields_of_rows():
     assert (
         FieldSelection(["customer.name"]).select([ROW, ROW]) == [{"customer": {"name": "Ann"}}] * 2
     )
 
 
-def test_fields_of_a_pages_rows():
+def test_the_fields_of_the_rows_of_a_page():
     page = {"count": 1, "next": None, "previous": None, "results": [ROW]}
     assert FieldSelection(["id"]).select(page) == {**page, "results": [{"id": 1}]}
 
 
-def test_a_field_wanted_whole_is_not_narrowed():
+def test_a_field_that_is_selected_whole_is_whole():
     for paths in (["customer", "customer.name"], ["customer.name", "customer"]):
         assert FieldSelection(paths).select(ROW) == {"customer": ROW["customer"]}
 
 
-def test_values_that_are_no_objects_stay():
+def test_values_that_are_no_objects_do_not_change():
     assert FieldSelection(["customer.name"]).select({"id": 1, "customer": None}) == {
         "customer": None
     }
     assert FieldSelection(["id"]).select("text") == "text"
 
 
-def test_asking_for_nothing_in_particular_gives_all():
+def test_an_empty_selection_selects_all():
     assert FieldSelection([]).select(ROW) == ROW
 
 
-def test_a_place_named_by_text_or_by_number_is_the_same():
+def test_a_numeric_key_is_selected_by_its_text():
     assert FieldSelection(["1"]).select({1: "a", 2: "b"}) == {1: "a"}
 
 
 @pytest.mark.slow
-def test_a_path_deeper_than_python_recurses():
+def test_a_path_may_be_deeper_than_the_recursion_limit():
     assert FieldSelection(["customer" + ".x" * 100_000]).select(ROW) == {"customer": {}}
 
 
@@ -112,7 +112,7 @@ def test_unknown_paths():
     ]
 
 
-def test_below_what_a_schema_leaves_open_every_path_may_lead_somewhere():
+def test_below_an_open_schema_every_path_is_known():
     for left_open in (
         {},
         {"type": "object"},
@@ -125,13 +125,13 @@ def test_below_what_a_schema_leaves_open_every_path_may_lead_somewhere():
         assert not list(known.find_unknown(["metadata.colour", "metadata.a.b"])), left_open
 
 
-def test_an_object_that_may_have_more_members_takes_other_names():
+def test_an_object_with_additional_properties_has_any_name():
     assert not list(
         SelectableFields({**CUSTOMER, "additionalProperties": True}).find_unknown(["secret"])
     )
 
 
-def test_whether_all_fields_are_named():
+def test_names_all_is_true_if_no_object_has_additional_properties():
     maybe = {**CUSTOMER, "additionalProperties": True}
     assert SelectableFields(PAGE).names_all()
     assert SelectableFields({"properties": {"metadata": {}}}).names_all()
@@ -141,12 +141,12 @@ def test_whether_all_fields_are_named():
     ).names_all()
 
 
-def test_the_nearest_path():
+def test_the_similar_path():
     assert find_nearest_path("customer.nam", PATHS) == "customer.name"
     assert find_nearest_path("zzz", PATHS) is None
 
 
-def test_the_nearest_path_is_found_by_its_end():
+def test_a_similar_path_is_found_by_its_end():
     assert find_nearest_path("data.results.id", PATHS) == "id"
 
 
@@ -168,7 +168,7 @@ schemas = objects(st.recursive(st.just(STRING), objects, max_leaves=12))
 
 @st.composite
 def data_of(draw, schema: dict) -> Any:
-    """A value of a schema, now and then null or with a member missing."""
+    """A value of a schema, sometimes null or with a missing member."""
     if "items" in schema:
         return draw(st.lists(data_of(schema["items"]), max_size=3))
     if "properties" not in schema:
@@ -179,7 +179,7 @@ def data_of(draw, schema: dict) -> Any:
 
 @st.composite
 def answers(draw) -> tuple[dict, Any]:
-    """A schema and a value of it, bare or as a page."""
+    """A schema and a value of it, or a page of values."""
     schema = draw(schemas)
     value = draw(data_of(schema))
     if not draw(st.booleans()):
@@ -190,13 +190,13 @@ def answers(draw) -> tuple[dict, Any]:
 
 
 @given(answers())
-def test_all_fields_of_an_answer_are_all_of_it(answer):
+def test_all_fields_select_the_whole_answer(answer):
     schema, value = answer
     assert FieldSelection(SelectableFields(schema).get_paths()).select(value) == value
 
 
 @given(answers(), st.data())
-def test_selecting_again_changes_nothing(answer, data):
+def test_selecting_twice_changes_nothing(answer, data):
     schema, value = answer
     known = SelectableFields(schema).get_paths()
     selected = data.draw(st.lists(st.sampled_from(known), max_size=4)) if known else []
@@ -205,7 +205,7 @@ def test_selecting_again_changes_nothing(answer, data):
 
 
 @given(answers(), st.text(min_size=8))
-def test_every_known_path_is_taken_and_no_other(answer, stranger):
+def test_every_path_of_the_schema_is_known_and_no_other(answer, stranger):
     schema, _ = answer
     assert list(
         SelectableFields(schema).find_unknown([*SelectableFields(schema).get_paths(), stranger])

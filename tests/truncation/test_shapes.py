@@ -1,4 +1,4 @@
-"""What becomes of answers of every shape that is too long."""
+"""Answers of every form that are too long."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def page_of(count: int) -> dict:
     return {"count": 999, "next": "https://x/?page=2", "previous": None, "results": rows(count)}
 
 
-def test_an_answer_within_the_budget_is_sent_as_it_is():
+def test_an_answer_within_the_budget_does_not_change():
     outcome = success(rows(3))
     fitted = fit(outcome, 40_000)
     assert fitted.outcome is outcome
 
 
-def test_one_long_text_keeps_its_beginning_and_says_how_to_go_on():
+def test_one_long_text_keeps_its_beginning_and_says_how_to_retrieve_the_rest():
     text = LONG * 20
     fitted = fit_data({"id": 1, "text": text, "title": "T"}, 5000)
     kept = fitted.outcome.data["text"]
@@ -59,7 +59,7 @@ def test_one_long_text_keeps_its_beginning_and_says_how_to_go_on():
 
 
 @pytest.mark.slow
-def test_several_long_texts_share_the_room_as_digests_and_no_row_is_missing():
+def test_several_long_texts_are_digests_and_no_row_is_dropped():
     fitted = fit_data(rows(10, body=LONG), 5000)
     assert fitted.level == "summary"
     for row in fitted.outcome.data:
@@ -67,7 +67,7 @@ def test_several_long_texts_share_the_room_as_digests_and_no_row_is_missing():
     assert fitted.restored == rows(10, body=LONG)
 
 
-def test_several_long_texts_with_much_room_keep_their_beginnings():
+def test_several_long_texts_keep_their_beginnings_if_there_is_much_room():
     fitted = fit_data({"a": LONG * 20, "b": LONG * 30}, 8000)
     data = fitted.outcome.data
     assert (LONG * 20).startswith(data["a"])
@@ -76,7 +76,7 @@ def test_several_long_texts_with_much_room_keep_their_beginnings():
     assert fitted.level == "partial"
 
 
-def test_a_text_shorter_than_its_share_stays_whole_and_leaves_the_rest_to_others():
+def test_a_text_shorter_than_its_share_is_kept_whole_and_leaves_room_to_others():
     fitted = fit_data([{"a": LONG * 9, "b": LONG[:1800]}], 3000)
     assert fitted.outcome.data[0]["b"] == LONG[:1800]
     assert fitted.outcome.fidelity.dropped == ("data[0].a",)
@@ -90,8 +90,8 @@ def test_without_a_digester_each_text_keeps_its_beginning():
     assert fitted.restored == rows(10, body=LONG)
 
 
-def test_the_room_that_digests_take_is_known_at_the_first_attempt():
-    """So that the envelope is written few times: the first digest has the least room of all."""
+def test_digests_are_fitted_in_few_attempts():
+    """The envelope is written for each attempt, and the first digest has the least room."""
     sentence = "The harbour of ships was opened in spring, and nobody remembers who had built it. "
     texts = {f"text {number}": f"{number}. {sentence * 55}" for number in range(14)}
     for limit in (4650, 4800, 4950):
@@ -100,14 +100,14 @@ def test_the_room_that_digests_take_is_known_at_the_first_attempt():
 
 
 @pytest.mark.slow
-def test_a_digest_in_the_answer_is_left_alone():
+def test_a_digest_in_the_answer_is_not_digested_again():
     digest = fit_data(rows(9, body=LONG), 5000).outcome.data[0]["body"]
     fitted = fit_data(rows(30, body=digest), 5000)
     assert fitted.level == "partial"
     assert all(row["body"] == digest for row in fitted.outcome.data)
 
 
-def test_a_digest_is_known_however_it_is_written():
+def test_a_digest_is_recognized_in_any_notation():
     digest = {
         "version": "1.0",
         "content_type": "digest/v1",
@@ -128,8 +128,8 @@ def test_a_digest_is_known_however_it_is_written():
         assert fitted.level == "partial"
 
 
-def test_a_thousand_small_rows_lose_their_tail_under_one_name():
-    """None is missing that would have fit, and few renderings find that out."""
+def test_a_thousand_short_rows_lose_their_tail_under_one_name():
+    """As many rows are kept as fit, and the envelope is written few times to find their number."""
     fitted = fit_data(rows(1000, note="x" * 50), 10_000)
     kept = len(fitted.outcome.data)
     assert fitted.level == "partial"
@@ -141,21 +141,21 @@ def test_a_thousand_small_rows_lose_their_tail_under_one_name():
     assert fitted.written <= 20
 
 
-def test_few_rows_that_are_missing_are_named_by_their_keys():
+def test_a_few_dropped_rows_are_named_by_their_keys():
     fitted = fit_data(rows(30, note="x" * 200), 1900)
     kept = len(fitted.outcome.data)
     assert 10 < kept < 30
     assert fitted.outcome.fidelity.dropped == tuple(map(str, range(kept + 1, 31)))
 
 
-def test_rows_too_long_for_the_budget_leave_identifiers_and_label():
+def test_rows_too_long_for_the_budget_keep_their_id_and_label():
     wide = [{**row, **{f"k{n}": "v" * 30 for n in range(3000)}} for row in rows(5)]
     fitted = fit_data(wide, 5000)
     assert fitted.level == "reference_only"
     assert fitted.outcome.data == rows(5)
 
 
-def test_one_row_too_long_does_not_cost_the_others():
+def test_one_row_that_is_too_long_does_not_affect_the_others():
     wide = {"id": 0, "name": "Wide", **{f"k{n}": "v" * 30 for n in range(3000)}}
     fitted = fit_data([wide, *rows(20)], 5000)
     assert fitted.outcome.data == [{"id": 0, "name": "Wide"}, *rows(20)]
@@ -170,14 +170,14 @@ def test_the_rows_of_a_nested_list_are_dropped_before_its_object():
     assert fitted.outcome.fidelity.dropped == (f"items[{kept}:2000]",)
 
 
-def test_one_long_nested_list_does_not_cost_the_other_rows():
+def test_one_long_nested_list_does_not_affect_the_other_rows():
     customers = rows(20)
     customers[0]["orders"] = rows(3000)
     fitted = fit_data(customers, 2500)
     assert [row["id"] for row in fitted.outcome.data] == [row["id"] for row in customers]
 
 
-def test_the_lists_of_an_object_share_its_room():
+def test_the_lists_of_an_object_share_the_budget():
     fitted = fit_data({"cats": rows(500), "dogs": rows(400), "owl": 1}, 2000)
     cats, dogs = len(fitted.outcome.data["cats"]), len(fitted.outcome.data["dogs"])
     assert abs(cats - dogs) <= 1
@@ -185,7 +185,7 @@ def test_the_lists_of_an_object_share_its_room():
     assert fitted.restored == {"cats": rows(500), "dogs": rows(400), "owl": 1}
 
 
-def test_rows_without_distinct_keys_are_called_by_their_places():
+def test_rows_without_distinct_keys_are_named_by_their_index():
     for row in ({"id": 1, "note": "x" * 90}, {"note": "x" * 120}):
         fitted = fit_data([row] * 30, 1000)
         kept = len(fitted.outcome.data)
@@ -211,14 +211,14 @@ def test_a_list_of_strings_loses_its_tail():
     assert (item["length"], item["value"][0]) == (9000 - kept, f"word {kept}")
 
 
-def test_a_number_too_long_is_left_out_with_what_follows():
+def test_a_number_that_is_too_long_is_dropped_with_the_items_after_it():
     fitted = fit_data([1, 10**4000, 2], 600)
     assert fitted.outcome.data == [1]
     assert fitted.restored == [1, 10**4000, 2]
 
 
 @pytest.mark.slow
-def test_a_deep_tree_is_cut_where_it_gets_deep():
+def test_a_deep_tree_is_cut_at_a_depth():
     tree: dict = {}
     node = tree
     for number in range(300):
@@ -249,8 +249,8 @@ LARGE = {
 
 
 @pytest.mark.slow
-def test_what_it_costs_depends_on_what_is_kept(monkeypatch):
-    """All is encoded, archived and hashed; of nothing else than what is kept is the size taken."""
+def test_the_cost_depends_on_what_is_kept(monkeypatch):
+    """All is encoded, archived and hashed; tokens are counted only for what is kept."""
     counted = []
     monkeypatch.setattr(
         "tests.truncation.fitted.FixedBudget.count_tokens",
@@ -261,30 +261,30 @@ def test_what_it_costs_depends_on_what_is_kept(monkeypatch):
         counted.clear()
         assert fit_data(data, 10_000).tokens <= 10_000
         looked_at[name] = sum(counted)
-    # Each has more than 400,000 characters.
+    # Each answer has more than 400,000 characters.
     assert max(looked_at.values()) < 350_000, looked_at
 
 
-def test_a_budget_too_small_for_anything_leaves_an_empty_answer_and_its_archive():
+def test_the_smallest_budget_leaves_an_empty_answer_and_archives_all():
     fitted = fit_data({"a": 1, "b": ["c"]}, 10)
     assert fitted.outcome.data == {}
     assert fitted.level == "reference_only"
     assert fitted.items == [{"id": "data", "pointer": "", "value": {"a": 1, "b": ["c"]}}]
 
 
-def test_an_empty_answer_is_of_the_same_type():
+def test_an_empty_answer_has_the_type_of_the_answer():
     for data, empty in (([1], []), ("text", ""), (7, 7), (None, None)):
         assert fit_data(data, 10).outcome.data == empty
 
 
-def test_an_empty_page_keeps_what_turns_it():
+def test_an_empty_page_keeps_its_pagination():
     page = Pagination(True, 999, page=1, next={"page": 2})
     fitted = fit(success(page_of(3), pagination=page), 10)
     assert fitted.outcome.data == {**page_of(3), "results": []}
     assert fitted.envelope["meta"]["pagination"]["next"] == {"page": 2}
 
 
-def test_notes_that_fill_the_budget_give_way():
+def test_warnings_that_fill_the_budget_are_dropped():
     noisy = success({"a": 1}, warnings=(Warning("STALE_CACHE", "w" * 5000),))
     fitted = fit(noisy, 1000)
     assert fitted.tokens <= 1000
@@ -303,7 +303,7 @@ BESIDE = {
 
 
 @pytest.mark.slow
-def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer():
+def test_the_smallest_budget_holds_the_metadata_of_an_empty_answer():
     outcome = success(page_of(3) | {"results": rows(99)}, **BESIDE).changed(tool="t" * 64)
     for envelope_class in (ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope):
         for keep in (True, False, None):
@@ -312,7 +312,7 @@ def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer():
                 assert fitted.tokens <= SMALLEST_BUDGET, (envelope_class, keep, limit)
 
 
-def test_an_empty_answer_names_what_stood_beside_it():
+def test_an_empty_answer_names_its_archived_metadata():
     fitted = fit(success(rows(99), **BESIDE), 1)
     meta = fitted.envelope["meta"]
     assert "Nothing of the answer fits, nor all that stood beside it" in meta["warnings"][0]
@@ -325,7 +325,7 @@ def test_an_empty_answer_names_what_stood_beside_it():
     ]
 
 
-def test_response_v2_tells_all_of_it():
+def test_response_v2_has_all_facts_about_a_shortened_answer():
     fitted = fit_data(rows(1000, note="x" * 50), 10_000)
     meta = fitted.envelope["meta"]
     (detail,) = meta["warning_details"]
@@ -350,20 +350,20 @@ def test_response_v2_tells_all_of_it():
 
 
 @pytest.mark.slow
-def test_no_more_than_fifty_names_are_listed():
+def test_at_most_fifty_names_are_listed():
     fitted = fit_data({f"of {n}": rows(20) for n in range(70)}, 5000)
     assert len(fitted.envelope["meta"]["dropped_content_ids"]) == 50
 
 
 def order(number: int, lines: int) -> dict:
-    """Return a row with a list of its own."""
+    """Return a row with a nested list."""
     inner = [{"id": line, "sku": "s" * 40} for line in range(lines)]
     return {"id": number, "name": f"Order {number}", "status": "paid", "lines": inner}
 
 
 @pytest.mark.slow
-def test_a_row_keeps_as_much_of_its_own_list_as_fits():
-    """As it does where it is the answer itself."""
+def test_a_row_keeps_as_much_of_its_nested_list_as_fits():
+    """A row in a page keeps as much as a row in a list."""
     answer = [order(1, 1000)]
     for data, page in ((answer, None), (page_of(0) | {"results": answer}, Pagination(False))):
         fitted = fit(success(data, pagination=page), 10_000)
@@ -376,15 +376,15 @@ def test_a_row_keeps_as_much_of_its_own_list_as_fits():
 
 
 @pytest.mark.slow
-def test_one_row_with_a_long_list_takes_the_place_of_no_other():
+def test_one_row_with_a_long_list_displaces_no_other_row():
     fitted = fit_data([order(0, 1000), *(order(n, 3) for n in range(1, 20))], 10_000)
     assert [row["id"] for row in fitted.outcome.data] == list(range(20))
     assert all(len(row["lines"]) == 3 for row in fitted.outcome.data[1:])
     assert fitted.tokens > 9_500
 
 
-def test_no_two_parts_are_called_the_same():
-    """A dot in a name is not mistaken for a path, a member not for a row."""
+def test_dropped_parts_have_different_names():
+    """A dot in a name is no path, and a member is no row."""
     text = "x y. " * 1500
     fitted = fit_data({"a.b": text, "a": {"b": text}, "": {"": text}}, 2000)
     dropped = fitted.envelope["meta"]["dropped_content_ids"]
@@ -397,21 +397,21 @@ def test_no_two_parts_are_called_the_same():
     assert "rows[" in dropped[0]
 
 
-def test_a_member_is_not_mistaken_for_what_stood_beside_the_answer():
+def test_a_member_and_metadata_with_the_same_name_are_named_differently():
     noisy = tuple(Warning("W", "w" * 300) for _ in range(60))
     fitted = fit(success({"warnings": "x y. " * 1500, "id": 1}, warnings=noisy), 1000)
     names = [item["id"] for item in fitted.items]
     assert sorted(names) == ["/warnings", "warnings"]
 
 
-def test_a_part_with_an_endless_name_is_called_by_a_short_one():
+def test_a_part_with_a_very_long_name_gets_a_short_one():
     fitted = fit_data({"k" * 3000: {"m" * 3000: "x y. " * 3000}}, 5000)
     (name,) = fitted.envelope["meta"]["dropped_content_ids"]
     assert len(name) < 300
     assert fitted.items[0]["pointer"] == f"/{'k' * 3000}/{'m' * 3000}"
 
 
-def test_the_other_envelopes_carry_the_same_facts():
+def test_other_envelopes_have_the_same_facts():
     for envelope_class, facts in ((OkEnvelope, "meta"), (StatusEnvelope, "metadata")):
         fitted = fit(success(rows(1000)), 2500, envelope_class)
         said = fitted.envelope[facts]
@@ -425,7 +425,7 @@ def test_the_other_envelopes_carry_the_same_facts():
         assert said["warning_details"][0]["context"]["total_count"] == 1000
 
 
-def test_a_plain_body_says_beside_itself_that_it_was_shortened():
+def test_a_plain_result_has_the_facts_in_a_second_block():
     fitted = fit(success(rows(1000)), 2500, PlainEnvelope)
     assert fitted.envelope == rows(len(fitted.envelope))
     said = json.loads(fitted.texts[1])
@@ -439,7 +439,7 @@ def test_a_plain_body_says_beside_itself_that_it_was_shortened():
     assert len(fit(success(rows(3)), 2500, PlainEnvelope).texts) == 1
 
 
-def test_nothing_is_promised_where_nothing_is_archived():
+def test_without_an_archive_content_retrieve_is_not_named():
     fitted = fit_data(rows(1000), 2500, keep=None)
     meta = fitted.envelope["meta"]
     assert "content_archive_hashes" not in meta
@@ -447,7 +447,7 @@ def test_nothing_is_promised_where_nothing_is_archived():
     assert meta["dropped_content_ids"]
 
 
-def test_an_archive_that_fails_is_told_and_promises_nothing():
+def test_an_archive_that_fails_is_a_warning_and_content_retrieve_is_not_named():
     fitted = fit_data(rows(1000), 2500, keep=False)
     codes = [detail["code"] for detail in fitted.envelope["meta"]["warning_details"]]
     assert fitted.tokens <= 2500
@@ -457,7 +457,7 @@ def test_an_archive_that_fails_is_told_and_promises_nothing():
 
 
 @pytest.mark.slow
-def test_only_what_stays_in_the_answer_is_digested():
+def test_only_texts_that_stay_in_the_answer_are_digested():
     class Counting(LeadDigester):
         texts: ClassVar[list[str]] = []
 
@@ -470,7 +470,7 @@ def test_only_what_stays_in_the_answer_is_digested():
     assert len(Counting.texts) == len(fitted.outcome.data) < 30
 
 
-def test_the_width_of_a_measurement_does_not_decide_how_much_fits():
+def test_the_length_of_a_measurement_does_not_change_how_much_fits():
     kept = {
         len(fit(success(rows(200), telemetry={"duration_ms": took}), 2500).outcome.data)
         for took in (1.5, 12.25, 123.125, 1234.0625)
@@ -478,8 +478,8 @@ def test_the_width_of_a_measurement_does_not_decide_how_much_fits():
     assert len(kept) == 1
 
 
-def test_measurements_of_any_width_leave_an_answer_whole_or_none_does():
-    """At the very limit too."""
+def test_the_length_of_a_measurement_does_not_change_whether_the_answer_is_whole():
+    """Also where the answer just fits."""
     for count in range(20, 40):
         whole = {
             fit(success(rows(count), telemetry={"duration_ms": took}), 600).level

@@ -1,4 +1,4 @@
-"""Estimated tokens, held against those that a tokenizer counted once."""
+"""Estimated tokens, compared with those that a tokenizer counted."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def read(name: str) -> str:
 
 
 def test_the_estimate_is_near_the_count():
-    """At most 15 % too high, at most 10 % too low, for each kind of text of the corpus."""
+    """At most 15 % too high and at most 10 % too low for each text of the corpus."""
     assert {path.name for path in (FOLDER / "token_corpus").iterdir()} == set(COUNTED)
     shares = {name: estimate_tokens(read(name)) / tokens for name, tokens in COUNTED.items()}
     assert not {name: share for name, share in shares.items() if not 0.9 <= share <= 1.15}
 
 
-def test_the_estimate_of_parts_is_that_of_the_whole():
-    """Rows are measured one by one."""
+def test_the_estimates_of_parts_add_up_to_that_of_the_whole():
+    """The budget measures rows one by one."""
     far = {}
     for name in COUNTED:
         text = read(name)
@@ -46,12 +46,12 @@ def test_the_estimate_of_parts_is_that_of_the_whole():
     assert not far
 
 
-def test_no_more_than_four_characters_are_one_token():
+def test_a_token_has_at_most_four_characters():
     assert count_tokens("a" * 4000) >= 1000
     assert count_tokens(" " * 4000) >= 1000
 
 
-# Whatever the estimate treats in a way of its own.
+# Pieces that the estimate treats differently.
 PIECES = (
     *(
         "a",
@@ -114,7 +114,7 @@ any_json = st.recursive(
 
 @given(any_text | any_json.map(encode_plain))
 @settings(max_examples=300)
-def test_no_estimate_is_above_the_bound(text):
+def test_the_estimate_is_never_above_the_bound(text):
     assert estimate_tokens(text) <= bound_tokens(text)
 
 
@@ -123,7 +123,7 @@ row = st.dictionaries(st.sampled_from(["id", "name", "note"]), st.integers() | a
 
 @given(row, st.integers(60, 99), any_json, any_json)
 @settings(max_examples=100)
-def test_a_shortened_text_is_counted_by_what_is_different(row, kept, before, after):
+def test_a_shortened_text_is_counted_by_the_difference(row, kept, before, after):
     rows = [{"number": number, "price": "12.50", **row} for number in range(100)]
     whole = encode_plain({"count": 100, "results": rows})
     counted = CountedText(whole, count_tokens(whole))
@@ -152,7 +152,7 @@ def test_a_text_within_the_bound_is_not_estimated(monkeypatch):
 
 
 @given(st.text(), st.integers(0, 300))
-def test_a_text_of_few_bytes_is_within_and_one_of_many_characters_is_not(text, limit):
+def test_bytes_and_characters_decide_before_tokens_are_counted(text, limit):
     within = is_within(text, limit)
     if len(text.encode(errors="replace")) <= limit and len(text) <= 4 * limit:
         assert within
