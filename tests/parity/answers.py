@@ -1,4 +1,4 @@
-"""What a request came to over plain HTTP and as a tool call, in the same words."""
+"""Requests over plain HTTP and as tool calls, and the comparison of their answers and effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from example_project.shop.models import Customer, Order, OrderLine, Product, Tic
 from tests.agents import Agent, Result
 
 MODELS = [Customer, Product, Order, OrderLine, Ticket]
-# The error codes that may stand for a status.
+# The error codes that a status may have.
 CODES = {
     400: {"VALIDATION_ERROR", "MISSING_REQUIRED", "DUPLICATE_ENTRY", "INVALID_FORMAT"},
     401: {"UNAUTHORIZED"},
@@ -33,14 +33,14 @@ PAGE_MEMBERS = ("count", "next", "previous")
 
 @dataclass(frozen=True)
 class Effect:
-    """What a request did besides answering: its SQL, and the tables after what is no read."""
+    """What a request did: its SQL, and the rows of the tables if it wrote to them."""
 
     tables: dict[str, list[dict[str, Any]]]
     sql: list[str]
 
 
 class Undone(Exception):
-    """Ends a savepoint."""
+    """Rolls back a savepoint."""
 
 
 def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) -> tuple[Any, Effect]:
@@ -49,7 +49,7 @@ def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) ->
             with CaptureQueriesContext(connection) as queries:
                 answer = send()
             sql = [re.sub(r'"s\d+_x\d+"', "?", query["sql"]) for query in queries]
-            # What a credential writes of its own use is no effect of the request.
+            # That a credential records its use is no effect of the request.
             tables = [f'"{model._meta.db_table}"' for model in models]
             changes = [each for each in sql if each.startswith(("INSERT", "UPDATE", "DELETE"))]
             is_written = any(table in statement for statement in changes for table in tables)

@@ -1,4 +1,4 @@
-"""Middleware of projects that decide by path, in every form that Django knows."""
+"""Middleware that decides by path, in every form that Django supports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Passing:
 
 
 class TenantMiddleware(Passing):
-    """Finds the tenant in the path; an unknown one gets a page."""
+    """Sets the tenant of the path, and answers an unknown tenant with a page."""
 
     def __init__(self, get_response):
         made.append("tenant")
@@ -60,7 +60,7 @@ def language_middleware(get_response):
 
 
 class LockMiddleware(Passing):
-    """Refuses by what the path leads to."""
+    """Refuses a tenant that it finds by resolving the path."""
 
     def __call__(self, request):
         if resolve(request.path_info).kwargs.get("tenant") == "locked":
@@ -69,7 +69,7 @@ class LockMiddleware(Passing):
 
 
 class ViewMiddleware(Passing):
-    """Answers in the place of a view."""
+    """Answers in process_view."""
 
     def __call__(self, request):
         assert request.resolver_match is None
@@ -83,7 +83,7 @@ class ViewMiddleware(Passing):
 
 
 class RescueMiddleware(Passing):
-    """Answers where a view raised."""
+    """Answers in process_exception."""
 
     def process_exception(self, request, exception):
         if isinstance(exception, LookupError):
@@ -91,7 +91,7 @@ class RescueMiddleware(Passing):
 
 
 class TemplateMiddleware(Passing):
-    """Changes what is going to be rendered."""
+    """Changes the data in process_template_response."""
 
     def process_template_response(self, request, response):
         if isinstance(response.data, dict):
@@ -112,7 +112,7 @@ class KeyMiddleware(Passing):
 
 
 class StatusMiddleware(Passing):
-    """CallContext how requests ended."""
+    """Notes the status of each response."""
 
     def __call__(self, request):
         response = self.get_response(request)
@@ -189,7 +189,7 @@ def both_middleware(get_response):
 
 
 class AsyncHooksMiddleware:
-    """Asynchronous alone, with hooks that are so too."""
+    """Is asynchronous only, and so is its process_view."""
 
     async_capable = True
     sync_capable = False
@@ -206,7 +206,7 @@ class AsyncHooksMiddleware:
 
 
 class NeitherMiddleware:
-    """Can be run in no way."""
+    """Supports neither synchronous nor asynchronous requests."""
 
     async_capable = False
     sync_capable = False
@@ -218,4 +218,4 @@ def unused_middleware(get_response):
 
 
 def missing_middleware(get_response):
-    """Forgets to return itself."""
+    """Returns None."""

@@ -18,7 +18,7 @@ def open_endpoint(settings) -> None:
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
-        # Parity is that of every method.
+        # All methods are compared.
         "INCLUDE": ["PUT *"],
     }
 
@@ -33,5 +33,5 @@ def stopped_clock(monkeypatch) -> None:
 
 @pytest.fixture
 def built_index(db) -> None:
-    """Build the library's index, which costs the first to ask a query more."""
+    """Build the library's index, which the first query would otherwise do."""
     current_index()

@@ -1,7 +1,7 @@
-"""Print what the shop answers over HTTP and what its classes hold, as JSON.
+"""Print the answers of the shop over HTTP and the members of its classes, as JSON.
 
-Run as ``python -m tests.parity.host`` with DJANGO_SETTINGS_MODULE set. Where drf_mcp is
-installed, every tool is listed and called first.
+Run as ``python -m tests.parity.host`` with DJANGO_SETTINGS_MODULE set. If drf_mcp is installed,
+every tool is listed and called first.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ CLASSES = [
     *(f"example_project.shop.{name}" for name in ("views", "serializers", "filters")),
     "django_filters.rest_framework.backends",
 ]
-# What classes hold of how many objects there ever were, and of whether one was copied.
+# Counters of instances, and a cache of the copy module.
 RECORDS = {"_creation_counter", "creation_counter", "auto_creation_counter", "__slotnames__"}
-# What is different every time, for reasons of its own.
+# Functions whose results differ each time.
 STEADY = {
     "django.utils.timezone.now": lambda: NOW,
     "uuid.uuid4": lambda: uuid.UUID(int=7),
@@ -43,7 +43,7 @@ STEADY = {
 
 
 def prepare() -> None:
-    """Make the shop, the same every time, and stop its clocks."""
+    """Make the same shop each time, and stop its clocks."""
     from django.core.management import call_command
     from django.db import connection
     from django.test.utils import setup_test_environment
@@ -108,7 +108,7 @@ def use_tools() -> int:
             params = {"name": asked.tool, "arguments": asked.arguments}
             observed(lambda agent=agent, params=params: agent.result("tools/call", **params), ())
             calls += 1
-    # The library counts how often its stored answers were of use.
+    # The library counts the hits of its cache.
     cache.clear()
     return calls
 

@@ -1,4 +1,4 @@
-"""Middleware that gives requests what views may look for."""
+"""Middleware that sets attributes which views read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def tenant_middleware(get_response):
     def middleware(request):
         request.GET, request.POST, request.FILES, request.headers, request.encoding  # noqa: B018
         request.get_preferred_type(["text/plain"])
-        request.tenant = request.headers.get("X-Tenant", "nobody")
+        request.tenant = request.headers.get("X-Tenant", "none")
         request.lazy_tenant = SimpleLazyObject(lambda: request.tenant.upper())
         return get_response(request)
 

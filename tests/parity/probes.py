@@ -1,4 +1,4 @@
-"""Views that report what they were given, and authentication made for tests."""
+"""Views that record what they get, and authentication and permission classes for tests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 
 
 class Probe(APIView):
-    """Hands the request to ``look``, and keeps what that returns in ``seen``.
+    """Calls ``look`` with the request, and keeps the result in ``seen``.
 
-    ``Probe.looking(look)`` makes a probe of its own, with a list of its own.
+    ``Probe.looking(look)`` makes a probe class with its own list.
     """
 
     permission_classes = [AllowAny]
@@ -25,7 +25,7 @@ class Probe(APIView):
 
     @classmethod
     def looking(cls, look: Callable[[Any], Any] = lambda request: None, **attributes: Any) -> Any:
-        """Return a class of probe that has seen nothing."""
+        """Return a probe class with an empty list."""
         members = {"look": staticmethod(look), "seen": [], **attributes}
         return type("OneProbe", (cls,), members)
 
@@ -38,7 +38,7 @@ class Probe(APIView):
 
 
 def identity(request: Any) -> tuple[Any, ...]:
-    """Return everything by which a view knows the caller."""
+    """Return all attributes by which a view knows the caller."""
     return (
         type(request.successful_authenticator),
         request.user,
@@ -49,7 +49,7 @@ def identity(request: Any) -> tuple[Any, ...]:
 
 
 class ScopedKey:
-    """What `KeyAuthentication` puts into ``request.auth``."""
+    """The ``request.auth`` of `KeyAuthentication`."""
 
     def __init__(self, scopes: str) -> None:
         self.scopes = scopes.split()
@@ -59,7 +59,7 @@ class ScopedKey:
 
 
 class KeyAuthentication(BaseAuthentication):
-    """``X-Key: alice read write`` is alice, with two scopes."""
+    """Authenticates by ``X-Key``: ``alice read write`` is alice with two scopes."""
 
     calls: list[str] = []
 
@@ -83,7 +83,7 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasReadScope(BasePermission):
-    """Looks at all that a permission may know a caller by."""
+    """Reads the authenticator and the scopes of the request."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         authenticated_by_key = type(request.successful_authenticator) is KeyAuthentication

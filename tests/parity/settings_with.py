@@ -1,4 +1,4 @@
-"""The settings of the tests, with PUT among the tools: parity is that of every method."""
+"""The settings of the tests, with PUT among the tools, as all methods are compared."""
 
 from tests.settings import *  # noqa: F403
 from tests.settings import DRF_MCP

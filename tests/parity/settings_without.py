@@ -1,10 +1,10 @@
-"""The tests' settings without drf_mcp: neither installed nor in the URLs."""
+"""The settings of the tests without drf_mcp in the apps and the URLs."""
 
 from tests.settings import *  # noqa: F403
 from tests.settings import INSTALLED_APPS as ALL_APPS
 from tests.settings import REST_FRAMEWORK
 
-# The apps of contrib as well, and the tests' own configurations of some.
+# With the apps of contrib, and the tests' own configurations of some.
 INSTALLED_APPS = [app for app in ALL_APPS if not app.startswith(("drf_mcp", "tests.contrib."))]
 REST_FRAMEWORK = {
     **REST_FRAMEWORK,

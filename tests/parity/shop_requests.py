@@ -1,4 +1,4 @@
-"""Requests to every endpoint of the shop and its library, each as HTTP and as a tool call.
+"""Requests to every endpoint of the shop and its library, over HTTP and as tool calls.
 
 Rows are named in braces: ``{paid}`` is the key of one of alice's paid orders.
 """
@@ -21,11 +21,11 @@ class ShopRequest:
     """One request.
 
     Attributes:
-        tool: the tool that makes it.
-        arguments: what the tool is given.
+        tool: the name of the tool that makes the same request.
+        arguments: the arguments of the tool.
         method: the HTTP method.
         path: the path and the query.
-        body: the JSON body; None for none.
+        body: the JSON body, or None.
     """
 
     tool: str
@@ -38,7 +38,7 @@ class ShopRequest:
         return f"{self.tool}-{'-'.join(self.arguments) or 'bare'}-{self.method}-{self.path}"
 
     def about(self, rows: dict[str, Any]) -> ShopRequest:
-        """Return the request with the rows' keys in the place of their names."""
+        """Return the request with keys in place of the names of rows."""
         return ShopRequest(
             self.tool,
             filled(self.arguments, rows),

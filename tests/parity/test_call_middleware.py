@@ -1,4 +1,4 @@
-"""CALL_MIDDLEWARE: middleware around each call, which sees the path of the API."""
+"""CALL_MIDDLEWARE runs around each call, with the path of the API."""
 
 from __future__ import annotations
 
@@ -97,14 +97,16 @@ class Greeting(APIView):
 
     def get(self, request, language) -> Response:
         return Response(
-            {"required": gettext_lazy("This field is required."), "zone": str(timezone.now())}
-            | {"zone": timezone.get_current_timezone_name()}
+            {
+                "required": gettext_lazy("This field is required."),
+                "zone": timezone.get_current_timezone_name(),
+            }
         )
 
 
 @pytest.fixture
 def client_of(expose, settings):
-    """A client of the tenants' views, around which this middleware runs, over HTTP as well."""
+    """Returns a client of the tenants' views with this middleware for calls and over HTTP."""
 
     def client(*names: str, **mcp_settings) -> MCPClient:
         dotted = [f"{HERE}.{name}" for name in names]
@@ -125,17 +127,17 @@ def client_of(expose, settings):
     return client
 
 
-# --- Deciding by path ---------------------------------------------------------------------
+# --- Middleware that decides by path ------------------------------------------------------
 
 
 @pytest.mark.parametrize("tenant", ["acme", "others", "nobody"])
-def test_the_tenant_of_the_path_has_parity(client_of, tenant):
+def test_the_tenant_of_the_path_is_the_same_over_http_and_as_a_tool(client_of, tenant):
     client = client_of("TenantMiddleware")
     assert "tenants_orders_get" in client.list_tools()
     assert_tool_parity(client, "tenants_orders_get", {"tenant": tenant})
 
 
-def test_the_call_sees_its_own_path_and_tenant_and_without_the_middleware_none(client_of, settings):
+def test_the_tenant_is_set_with_the_middleware_and_missing_without_it(client_of, settings):
     client = client_of("TenantMiddleware")
     result = client.call_tool("tenants_orders_get", tenant="acme")
     assert result.data == {"tenant": "acme", "path": "/tenants/acme/orders/"}
@@ -150,18 +152,18 @@ def test_a_page_of_the_middleware_is_an_error_without_its_html(client_of):
 
 
 @pytest.mark.parametrize("tenant", ["acme", "locked"])
-def test_a_lock_that_resolves_the_path_has_parity(client_of, tenant):
+def test_middleware_that_resolves_the_path_refuses_the_same_as_over_http(client_of, tenant):
     client = client_of("LockMiddleware")
     assert_tool_parity(client, "tenants_open", {"tenant": tenant})
     assert client.call_tool("tenants_open", tenant="locked").error.code == "FORBIDDEN"
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "en"])
-def test_the_language_and_time_zone_of_the_path_have_parity(client_of, language):
+def test_the_language_and_time_zone_of_the_path_are_the_same_as_over_http(client_of, language):
     assert_tool_parity(client_of("language_middleware"), "greeting", {"language": language})
 
 
-def test_language_and_time_zone_end_with_the_call(client_of):
+def test_language_and_time_zone_are_reset_after_the_call(client_of):
     client = client_of("language_middleware")
     with translation.override("en"), timezone.override("UTC"):
         result = client.call_tool("greeting", language="de")
@@ -173,14 +175,14 @@ def test_language_and_time_zone_end_with_the_call(client_of):
         assert timezone.get_current_timezone_name() == "UTC"
 
 
-def test_a_redirect_of_the_middleware_has_parity(client_of):
+def test_a_redirect_of_the_middleware_is_the_same_as_over_http(client_of):
     client = client_of("login_middleware")
     assert_tool_parity(client, "tenants_open", {"tenant": "private"})
     result = client.call_tool("tenants_open", tenant="private")
     assert result.data == {"location": "/login/"}
 
 
-def test_the_user_is_the_sessions_before_the_view_as_over_http(client_of, settings):
+def test_before_the_view_the_user_is_that_of_the_session(client_of, settings):
     settings.REST_FRAMEWORK = {
         "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"]
     }
@@ -190,10 +192,10 @@ def test_the_user_is_the_sessions_before_the_view_as_over_http(client_of, settin
     assert result.data == {"tenant": "private", "user": "zoe"}
 
 
-# --- The hooks ----------------------------------------------------------------------------
+# --- Hooks of middleware ------------------------------------------------------------------
 
 
-def test_process_view_sees_the_match_of_the_call_and_may_answer(client_of):
+def test_process_view_gets_the_match_of_the_call_and_may_answer(client_of):
     client = client_of("ViewMiddleware")
     result = client.call_tool("tenants_open", tenant="gone")
     assert named.seen[-1] == ("Open", (), {"tenant": "gone"}, "tenants/<slug:tenant>/open/")
@@ -220,7 +222,7 @@ CRASHES = {
 
 
 @pytest.mark.parametrize(("names", "code"), CRASHES.values(), ids=CRASHES)
-def test_a_crash_of_the_view_is_told_logged_and_signalled_once_whoever_answers(
+def test_a_crash_of_the_view_is_logged_and_signalled_once_whichever_middleware_answers(
     client_of, reported, caplog, names, code
 ):
     result = client_of(*names).call_tool("tenants_crash", tenant="bad")
@@ -236,7 +238,7 @@ def test_a_crash_of_the_view_is_told_logged_and_signalled_once_whoever_answers(
     assert statuses == [500] * ("StatusMiddleware" in names)
 
 
-def test_middleware_that_crashes_is_told_logged_and_signalled_once(client_of, reported, caplog):
+def test_a_crash_of_middleware_is_logged_and_signalled_once(client_of, reported, caplog):
     client = client_of("StatusMiddleware", "broken_middleware")
     result = client.call_tool("tenants_open", tenant="broken")
     assert result.error.code == "INTERNAL_ERROR"
@@ -254,22 +256,22 @@ def test_process_template_response_changes_the_answer(client_of):
     assert_tool_parity(client, "tenants_open", {"tenant": "acme"})
 
 
-# --- What comes back ----------------------------------------------------------------------
+# --- Answers ------------------------------------------------------------------------------
 
 
-def test_bytes_that_the_middleware_changed_are_read(client_of):
+def test_a_body_that_the_middleware_changed_is_read(client_of):
     client = client_of("KeyMiddleware")
     result = client.call_tool("tenants_open", tenant="acme")
     assert result.data["served_by"] == "shop-1"
     assert_tool_parity(client, "tenants_open", {"tenant": "acme"})
 
 
-def test_an_error_that_nobody_changed_keeps_its_codes(client_of):
+def test_an_unchanged_error_keeps_its_codes(client_of):
     result = client_of("TenantMiddleware").call_tool("tenants_orders_post", tenant="acme")
     assert [problem.code for problem in result.problems] == ["max_value"]
 
 
-def test_rows_that_can_be_read_once_alone_are_there(client_of):
+def test_a_generator_is_not_consumed_by_middleware(client_of):
     client = client_of("TenantMiddleware")
     result = client.call_tool("tenants_rows", tenant="acme")
     assert result.data["results"] == [{"number": 0}, {"number": 1}, {"number": 2}]
@@ -284,17 +286,17 @@ def test_rows_that_can_be_read_once_alone_are_there(client_of):
         ("tenants_open", "locked", 403),
     ],
 )
-def test_middleware_sees_the_status_that_it_would_see_over_http(client_of, tool, tenant, status):
+def test_middleware_gets_the_status_of_plain_http(client_of, tool, tenant, status):
     client = client_of("StatusMiddleware", "TenantMiddleware", "LockMiddleware")
     client.call_tool(tool, tenant=tenant)
     (inner,) = [entry for entry in named.seen if entry[0] != "/mcp"]
     assert inner[1] == status
 
 
-# --- How it is made -----------------------------------------------------------------------
+# --- Creation of the middleware -----------------------------------------------------------
 
 
-def test_middleware_is_made_once_and_not_for_each_call(client_of):
+def test_middleware_is_created_once(client_of):
     client = client_of("TenantMiddleware")
     client.call_tool("tenants_open", tenant="acme")
     made = len(named.made)
@@ -321,26 +323,26 @@ def test_asynchronous_middleware_runs_under_wsgi_and_asgi(client_of, name):
     assert answer["data"] == expected
 
 
-def test_middleware_that_is_not_used_is_left_out(client_of):
+def test_middleware_that_raises_middleware_not_used_is_left_out(client_of):
     client = client_of("unused_middleware", "TenantMiddleware")
     assert client.call_tool("tenants_orders_get", tenant="acme").data["tenant"] == "acme"
 
 
 @pytest.mark.parametrize("name", ["NeitherMiddleware", "missing_middleware"])
-def test_middleware_that_cannot_be_made_opens_nothing(client_of, settings, name):
+def test_middleware_that_cannot_be_created_fails_the_call(client_of, settings, name):
     client = client_of()
     settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": [f"{HERE}.{name}"]}
     assert client.call_tool("tenants_open", tenant="acme").error.code == "INTERNAL_ERROR"
 
 
-def test_middleware_that_is_not_in_the_list_does_not_see_the_call(client_of, settings):
+def test_middleware_that_is_not_in_call_middleware_does_not_see_the_call(client_of, settings):
     client = client_of("StatusMiddleware")
     settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": []}
     client.call_tool("tenants_open", tenant="acme")
     assert [entry[0] for entry in named.seen] == ["/mcp"]
 
 
-def test_each_call_of_a_batch_has_its_own(client_of):
+def test_middleware_runs_around_each_call_of_a_batch(client_of):
     client_of("TenantMiddleware")
     agent = Agent(Client(), revision="2025-03-26")
     calls = [
@@ -358,10 +360,10 @@ def test_each_call_of_a_batch_has_its_own(client_of):
     assert "zeta" in json.dumps(answers[2])
 
 
-# --- Who is let in ------------------------------------------------------------------------
+# --- Authentication -----------------------------------------------------------------------
 
 
-def test_the_door_still_turns_strangers_away(client_of):
+def test_a_caller_without_credentials_gets_401_before_the_middleware(client_of):
     client = client_of(
         "TenantMiddleware", PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"]
     )
@@ -378,12 +380,12 @@ class Broken(BaseAuthentication):
 
 
 class Guarded(Open):
-    """Look at a shop that finds out who is calling."""
+    """Show a shop to callers that authenticate."""
 
     authentication_classes = [Broken]
 
 
-def test_a_broken_authenticator_tells_nobody_what_middleware_answers(expose, settings):
+def test_if_an_authenticator_raises_the_answer_of_middleware_is_not_shown(expose, settings):
     expose(
         path("tenants/<slug:tenant>/guarded/", Guarded.as_view()),
         CALL_MIDDLEWARE=[f"{HERE}.crash_page_middleware"],
@@ -396,7 +398,7 @@ def test_a_broken_authenticator_tells_nobody_what_middleware_answers(expose, set
     assert b"Ask the shop" not in answer.content
 
 
-def test_a_call_authenticates_as_often_as_without(client_of, settings):
+def test_a_call_authenticates_as_often_as_without_middleware(client_of, settings):
     key = Token.objects.create(user=User.objects.create_user("zoe")).key
     client_of("TenantMiddleware")
     agent = Agent(Client(headers={"authorization": f"Token {key}"}))
@@ -412,12 +414,14 @@ def test_a_call_authenticates_as_often_as_without(client_of, settings):
     assert counts[0] == counts[1]
 
 
-# --- Asked again --------------------------------------------------------------------------
+# --- Stored answers -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("tenant", "admitted"), [("acme", True), ("locked", False)])
 @pytest.mark.parametrize("route", ["orders", "open"])
-def test_a_stored_answer_is_asked_for_within_the_middleware(client_of, rf, route, tenant, admitted):
+def test_the_rights_to_a_stored_answer_are_checked_within_the_middleware(
+    client_of, rf, route, tenant, admitted
+):
     client_of("TenantMiddleware", "LockMiddleware")
     tool = registry.tool({"orders": "tenants_orders_get", "open": "tenants_open"}[route])
     request = rf.post("/mcp")
@@ -445,14 +449,14 @@ def inside_middleware(get_response):
 
 
 class RightsOfTenant(ModelBackend):
-    """Has the permissions of a tenant that middleware sets."""
+    """Gives permissions only within the middleware."""
 
     def get_all_permissions(self, user_obj, obj=None):
         return {"shop.view_order"} if INSIDE.get() else set()
 
 
 @pytest.mark.parametrize("route", ["groups/", "groups/<int:pk>/"])
-def test_the_rights_of_a_stored_answer_are_those_within_the_middleware(expose, settings, route):
+def test_the_fingerprint_of_rights_is_taken_within_the_middleware(expose, settings, route):
     expose(
         path("groups/", GroupList.as_view()),
         path("groups/<int:pk>/", GroupDetail.as_view()),
@@ -480,15 +484,15 @@ def with_urlconf(monkeypatch):
     return give
 
 
-def test_a_urlconf_that_leads_to_the_same_route_is_followed(client_of, with_urlconf):
+def test_a_urlconf_with_the_same_view_at_the_path_is_used(client_of, with_urlconf):
     client = client_of("urlconf_middleware", "TenantMiddleware")
     callback = get_resolver().resolve("/tenants/acme/open/").func
     with_urlconf("acme", path("tenants/<slug:tenant>/open/", callback))
     assert client.call_tool("tenants_open", tenant="acme").data["tenant"] == "acme"
 
 
-def test_a_urlconf_that_leads_elsewhere_is_not_followed(client_of, with_urlconf):
-    """What stands there was not chosen as this tool, whoever might call it over HTTP."""
+def test_a_urlconf_with_another_view_or_none_at_the_path_is_not_found(client_of, with_urlconf):
+    """The other view was not exposed as this tool."""
     client = client_of("urlconf_middleware", "TenantMiddleware")
     with_urlconf("acme", path("tenants/<slug:tenant>/open/", Rows.as_view()))
     assert client.call_tool("tenants_open", tenant="acme").error.code == "NOT_FOUND"

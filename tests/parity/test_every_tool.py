@@ -1,4 +1,4 @@
-"""Every tool of the example project, for every kind of caller, against plain HTTP."""
+"""Every tool of the example project answers every kind of caller as plain HTTP does."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def username(request) -> str | None:
 
 
 def test_the_requests_cover_every_tool():
-    # The figures of a list have no request: tests/contrib/aggregates holds them against its pages.
+    # Aggregates have no HTTP request: tests/contrib/aggregates compares them with pages.
     named = {name for name, tool in registry.tools().items() if tool.endpoint.has_http_request}
     assert {request.tool for request in REQUESTS} == named - {"content_retrieve"}
 
 
 @pytest.mark.slow
-def test_a_tool_answers_and_does_what_the_request_does(username, http_of, agent_of, subtests):
-    """The same verdict, the same data, the same rows and the same SQL."""
+def test_a_tool_answers_and_does_the_same_as_the_request(username, http_of, agent_of, subtests):
+    """The status, the data, the written rows and the SQL are the same."""
     http, agent, rows = http_of(username), agent_of(username), rows_of_alice()
     for request in REQUESTS:
         with subtests.test(request=str(request)):
@@ -51,14 +51,16 @@ def test_a_tool_answers_and_does_what_the_request_does(username, http_of, agent_
 
 
 @pytest.mark.slow
-def test_every_result_keeps_to_its_tools_definition(alice):
+def test_every_result_is_valid_by_the_definition_of_its_tool(alice):
     rows = rows_of_alice()
     for asked in (request.about(rows) for request in REQUESTS):
         observed(functools.partial(alice.call_with, asked.tool, asked.arguments))
 
 
-def test_a_version_that_the_view_refuses_costs_the_authentication_alone(http_of, agent_of):
-    """Over HTTP such a request is refused before anybody is authenticated."""
+def test_a_version_that_the_view_refuses_takes_only_the_query_of_the_authentication(
+    http_of, agent_of
+):
+    """Over HTTP the request is refused before authentication."""
     http, agent = http_of("alice"), agent_of("alice")
     response, expected = observed(lambda: http.get("/api/v3/status/"))
     result, effect = observed(lambda: called(agent, "status", {"version": "v3"}))
@@ -69,7 +71,7 @@ def test_a_version_that_the_view_refuses_costs_the_authentication_alone(http_of,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("username", ["alice", "carol"], indirect=True)
-def test_the_next_page_is_the_one_that_the_link_leads_to(username, http_of, agent_of, subtests):
+def test_the_next_page_is_that_of_the_link(username, http_of, agent_of, subtests):
     rows = rows_of_alice()
     for request in PAGES:
         with subtests.test(request=str(request)):
@@ -100,7 +102,7 @@ def check_next_page(asked, http, agent) -> None:
         ("tickets_list", "tickets"),
     ],
 )
-def test_following_next_reaches_every_row_once(tool, path, username, http_of, agent_of):
+def test_next_leads_to_every_row_once(tool, path, username, http_of, agent_of):
     arguments, url, rows, expected = {}, f"/api/{path}/", [], []
     agent, http = agent_of(username), http_of(username)
     while arguments is not None:

@@ -1,4 +1,4 @@
-"""Guards of writes are the tools' own: plain HTTP knows nothing of them."""
+"""Guards of writes apply to tools only and not to plain HTTP."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("stopped_clock", "built_index")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("request_", WRITES, ids=str)
-def test_a_request_that_is_sent_twice_does_the_same_with_all_guards_as_with_none(
+def test_a_request_sent_twice_does_the_same_with_all_guards_and_with_none(
     request_, http_of, settings, monkeypatch
 ):
     asked, http = request_.about(rows_of_alice()), http_of("admin")

@@ -1,4 +1,4 @@
-"""Who the view takes the caller for: whom it would take the same HTTP request for."""
+"""A view sees the same caller in a tool call as in the HTTP request."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def keys(monkeypatch) -> list[str]:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("scheme", ["token", "basic", "key", "session", "forced", "nothing"])
-@pytest.mark.parametrize("endpoint", [EVERYTHING, EVERYTHING[::-1]], ids=["alike", "otherwise"])
-def test_the_view_knows_the_caller_by_what_http_would(db, expose, scheme, method, endpoint):
-    """Whether the endpoint authenticates as the view does or in another way."""
+@pytest.mark.parametrize("endpoint", [EVERYTHING, EVERYTHING[::-1]], ids=["same", "other order"])
+def test_the_view_sees_the_same_caller(db, expose, scheme, method, endpoint):
+    """The endpoint may authenticate like the view or in another order."""
     probe = Probe.looking(identity, authentication_classes=EVERYTHING)
     expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=endpoint)
     client_by(scheme).generic(method, "/probe/")
@@ -85,7 +85,7 @@ def test_the_caller_is_authenticated_once(db, expose, keys, closed):
 
 @pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
 @pytest.mark.parametrize(("key", "status"), [("alice read", 200), ("alice", 403), (None, 401)])
-def test_an_endpoint_permission_may_look_at_scopes(db, expose, classes, key, status):
+def test_a_permission_of_the_endpoint_may_read_scopes(db, expose, classes, key, status):
     probe = Probe.looking(identity, authentication_classes=classes)
     expose(
         path("probe/", probe.as_view()),
@@ -99,7 +99,7 @@ def test_an_endpoint_permission_may_look_at_scopes(db, expose, classes, key, sta
 
 
 @pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
-def test_a_view_permission_may_look_at_scopes(db, expose, classes):
+def test_a_permission_of_the_view_may_read_scopes(db, expose, classes):
     probe = Probe.looking(
         identity, authentication_classes=classes, permission_classes=[HasReadScope]
     )
@@ -115,8 +115,8 @@ def test_a_view_permission_may_look_at_scopes(db, expose, classes):
 
 @pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
 @pytest.mark.parametrize(("scopes", "status"), [("read", 200), ("", 403)])
-def test_a_key_without_a_user_is_an_identity_too(db, expose, classes, scopes, status):
-    """Over HTTP an authenticator that answers counts as successful, whoever its user is."""
+def test_a_key_without_a_user_is_authenticated(db, expose, classes, scopes, status):
+    """Over HTTP an authenticator that returns a pair counts as successful, whoever its user is."""
     probe = Probe.looking(identity, authentication_classes=classes)
     expose(
         path("probe/", probe.as_view()),
@@ -128,7 +128,9 @@ def test_a_key_without_a_user_is_an_identity_too(db, expose, classes, scopes, st
     assert response.status_code == status
 
 
-def test_both_the_endpoint_and_a_view_of_its_own_mind_authenticate(db, expose, http_of, keys):
+def test_a_view_with_other_authentication_authenticates_besides_the_endpoint(
+    db, expose, http_of, keys
+):
     probe = Probe.looking(
         identity,
         authentication_classes=[KeyAuthentication],
@@ -148,7 +150,7 @@ def test_both_the_endpoint_and_a_view_of_its_own_mind_authenticate(db, expose, h
     ]
 
 
-def test_what_a_view_accepts_does_not_open_the_endpoint(db, expose, keys):
+def test_a_credential_for_the_view_only_is_refused_by_the_endpoint(db, expose, keys):
     probe = Probe.looking(identity, authentication_classes=[KeyAuthentication])
     expose(
         path("probe/", probe.as_view()),
@@ -162,7 +164,7 @@ def test_what_a_view_accepts_does_not_open_the_endpoint(db, expose, keys):
 
 
 @pytest.mark.parametrize("scheme", ["session", "forced"])
-def test_the_shortcuts_of_test_clients_work_at_the_endpoint(db, scheme):
+def test_force_login_and_force_authenticate_work_at_the_endpoint(db, scheme):
     agent = Agent(client_by(scheme))
     assert agent.call("customers_list").envelope["meta"]["pagination"]["total_count"] == 30
     assert not agent.call("quote", product="cast-iron-pan").is_error

@@ -1,4 +1,4 @@
-"""The request a view gets: the one that the same HTTP request would have been."""
+"""The view gets the same request in a tool call as over HTTP."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def seen_by_both(probe, http, method: str = "POST"):
 
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_the_view_sees_what_http_would_show(expose_probe, client, look, method):
+def test_the_view_gets_the_same_request(expose_probe, client, look, method):
     over_http, over_mcp = seen_by_both(expose_probe(look), client, method)
     assert over_mcp == over_http
 
@@ -122,7 +122,7 @@ def test_a_read_has_no_body(expose_probe, client, look):
     [lambda r: r.data, lambda r: r.POST, lambda r: r._request.POST, lambda r: r._request.FILES],
     ids=["data", "POST", "Django's POST", "Django's FILES"],
 )
-def test_a_form_is_a_form(expose_probe, client, parser, look):
+def test_a_form_is_read_the_same(expose_probe, client, parser, look):
     probe = expose_probe(look, parser_classes=[parser])
     fields = {"name": "Zoë & Co", "n": ["1", "2"]}
     kind = "multipart" if parser is MultiPartParser else None
@@ -136,7 +136,7 @@ def test_a_form_is_a_form(expose_probe, client, parser, look):
 
 
 def read_again(request):
-    """Return what a form's file holds, and what reading the body afterwards gives."""
+    """Return the content of a form's file, and what reading the body after it gives."""
     content = request.data["scan"].read()
     try:
         return content, request._request.body
@@ -153,7 +153,7 @@ def read_again(request):
     ],
     ids=["data, body", "Django's FILES, data", "name"],
 )
-def test_a_form_with_a_file_is_read_as_often_as_over_http(expose_probe, client, look):
+def test_a_form_with_a_file_can_be_read_as_often_as_over_http(expose_probe, client, look):
     probe = expose_probe(look, parser_classes=[MultiPartParser])
     scan = SimpleUploadedFile("a.pdf", b"scanned", "application/pdf")
     client.post("/things/7/", {"scan": scan}, format="multipart")
@@ -163,7 +163,7 @@ def test_a_form_with_a_file_is_read_as_often_as_over_http(expose_probe, client, 
     assert probe.seen[0] == probe.seen[1]
 
 
-def test_a_view_can_tell_where_a_request_comes_from(expose_probe, client):
+def test_is_mcp_request_is_true_in_a_tool_call_only(expose_probe, client):
     probe = expose_probe(lambda request: getattr(request, "is_mcp_request", False))
     assert seen_by_both(probe, client) == [False, True]
 
@@ -181,20 +181,20 @@ def test_a_view_can_tell_where_a_request_comes_from(expose_probe, client):
         "Content-Encoding",
     ],
 )
-def test_a_header_about_the_outer_exchange_stays_outside(expose_probe, client, header):
+def test_a_header_about_the_outer_exchange_is_not_passed_on(expose_probe, client, header):
     probe = expose_probe(lambda request: header in request.headers)
     name = f"HTTP_{header.upper().replace('-', '_')}"
     client.defaults[name] = '"x"'
     assert seen_by_both(probe, client) == [True, False]
 
 
-def test_the_view_is_asked_for_json_first(expose_probe, client):
+def test_the_view_gets_an_accept_header_for_json(expose_probe, client):
     probe = expose_probe(lambda request: request.headers["Accept"])
     client.defaults["HTTP_ACCEPT"] = "application/json, text/event-stream"
     assert seen_by_both(probe, client)[1] == "application/json, */*;q=0.5"
 
 
-def test_a_charset_of_the_message_is_not_the_querys(expose_probe, client):
+def test_the_charset_of_the_message_does_not_change_the_query(expose_probe, client):
     probe = expose_probe(lambda request: (request.query_params, request._request.encoding))
     agent = Agent(client)
     arguments = {"pk": 7, "query": QUERY}
@@ -206,17 +206,17 @@ def test_a_charset_of_the_message_is_not_the_querys(expose_probe, client):
 
 
 class Long(APIView):
-    """Answers what is worth compressing."""
+    """Returns a text that is worth compressing."""
 
     permission_classes = [AllowAny]
 
     def get(self, request) -> Response:
-        """Answer at length."""
+        """Return a long text."""
         return Response({"text": "long " * 100})
 
 
 @pytest.mark.parametrize("decorate", [gzip_page, etag(lambda request: '"x"')])
-def test_what_a_decorator_does_for_browsers_does_not_happen(expose, alice, decorate):
+def test_decorators_for_compression_and_caching_do_nothing(expose, alice, decorate):
     expose(path("long/", decorate(Long.as_view())))
     alice.http.defaults |= {"HTTP_ACCEPT_ENCODING": "gzip", "HTTP_IF_NONE_MATCH": '"x"'}
     assert called(alice, "long", {}).data == {"text": "long " * 100}
@@ -227,7 +227,7 @@ PREFIXED = ["path", "full path", "absolute URI", "reversed URI", "script name", 
 
 @pytest.mark.parametrize("forced", [True, False])
 @pytest.mark.parametrize("look", PREFIXED)
-def test_a_script_name_stands_before_the_path(expose_probe, client, settings, look, forced):
+def test_a_script_name_is_part_of_the_path(expose_probe, client, settings, look, forced):
     if forced:
         settings.FORCE_SCRIPT_NAME = "/forced"
     else:
@@ -237,7 +237,7 @@ def test_a_script_name_stands_before_the_path(expose_probe, client, settings, lo
 
 
 @pytest.mark.parametrize("look", ["absolute URI", "relative URI", "host", "scheme"])
-def test_what_a_proxy_says_holds_inside(expose_probe, client, settings, look):
+def test_headers_of_a_proxy_are_used(expose_probe, client, settings, look):
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     settings.USE_X_FORWARDED_HOST = settings.USE_X_FORWARDED_PORT = True
     settings.ALLOWED_HOSTS = ["shop.example"]
@@ -250,7 +250,7 @@ def test_what_a_proxy_says_holds_inside(expose_probe, client, settings, look):
     assert over_mcp == over_http
 
 
-def test_a_secure_connection_is_secure_inside(expose_probe, client):
+def test_a_secure_connection_is_secure_for_the_view(expose_probe, client):
     probe = expose_probe(LOOKS["absolute URI"])
     message, headers = Agent(client).frame(
         "tools/call", {"name": "things_get", "arguments": {"pk": 7}}
@@ -259,13 +259,13 @@ def test_a_secure_connection_is_secure_inside(expose_probe, client):
     assert probe.seen == ["https://testserver/things/7/"]
 
 
-def test_what_a_view_sets_on_the_request_stays_with_it(expose_probe, client):
-    """A batch's calls do not meet each other's traces."""
+def test_attributes_that_a_view_sets_on_the_request_are_gone_in_the_next_call(expose_probe, client):
+    """Each call of a batch has its own request."""
 
     def look(request):
-        met = getattr(request._request, "trace", None)
+        found = getattr(request._request, "trace", None)
         request._request.trace = "was here"
-        return met
+        return found
 
     probe = expose_probe(look)
     agent = Agent(client, revision="2025-03-26")
@@ -274,7 +274,7 @@ def test_what_a_view_sets_on_the_request_stays_with_it(expose_probe, client):
     assert probe.seen == [None, None]
 
 
-def test_a_message_for_the_user_reaches_the_outer_response(expose, alice):
+def test_a_message_of_django_messages_is_set_in_the_outer_response(expose, alice):
     class Greets(Probe):
         def get(self, request) -> HttpResponse:
             messages.success(request._request, "Well done.")
@@ -303,7 +303,7 @@ ASGI_LOOKS = [
 
 
 @pytest.mark.parametrize("look", ASGI_LOOKS)
-def test_the_view_sees_the_same_under_asgi(expose_probe, db, look):
+def test_the_view_gets_the_same_request_under_asgi(expose_probe, db, look):
     probe = expose_probe(LOOKS[look])
     token = Token.objects.get(user__username="alice")
     client = AsyncClient(headers={"authorization": f"Token {token.key}"})

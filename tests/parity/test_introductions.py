@@ -1,4 +1,4 @@
-"""One authentication is enough for a view with steps of its own before its handler."""
+"""A caller is authenticated once, also for a view that overrides steps before its handler."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def passing_on(step):
 
 
 def make_probe(*steps, base=Probe, look=identity, **members):
-    """Return a probe that overrides steps, and calls those of REST framework."""
+    """Return a probe that overrides steps by calling those of REST framework."""
     own = {step: passing_on(step) for step in steps}
     probe = base.looking(look, **{"authentication_classes": [KeyAuthentication], **own, **members})
     probe.own = probe
@@ -67,7 +67,7 @@ def send(key, tool="probe_get", arguments=None):
 
 @pytest.mark.parametrize("steps", [[step] for step in STEPS] + [STEPS])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_view_knows_the_caller_as_over_http_by_one_authentication(served, keys, steps, method):
+def test_the_view_sees_the_caller_of_http_after_one_authentication(served, keys, steps, method):
     probe = served(make_probe(*steps))
     by_key().generic(method, "/probe/")
     del keys[:]
@@ -77,7 +77,7 @@ def test_the_view_knows_the_caller_as_over_http_by_one_authentication(served, ke
 
 
 @pytest.mark.parametrize("key", ["alice read", "machine read", None])
-def test_so_it_does_where_the_endpoint_and_the_view_take_several_credentials(served, keys, key):
+def test_one_authentication_is_enough_for_several_authentication_classes(served, keys, key):
     classes = [BasicAuthentication, KeyAuthentication]
     probe = make_probe("initial", authentication_classes=classes)
     served(probe, classes, [AllowAny])
@@ -88,7 +88,7 @@ def test_so_it_does_where_the_endpoint_and_the_view_take_several_credentials(ser
     assert probe.seen[0] == probe.seen[1]
 
 
-def test_a_viewset_is_called_with_everything_that_its_router_gave_it(served, keys, expose):
+def test_a_viewset_has_all_attributes_that_its_router_gives_it(served, keys, expose):
     seen = []
 
     class Things(viewsets.ViewSet):
@@ -115,9 +115,7 @@ def test_a_viewset_is_called_with_everything_that_its_router_gave_it(served, key
 
 
 @pytest.mark.parametrize(("key", "status"), [("banned", 403), ("nobody", 401), (None, 401)])
-def test_nothing_of_the_view_runs_before_the_endpoint_has_admitted_the_caller(
-    served, keys, key, status
-):
+def test_nothing_of_the_view_runs_before_the_endpoint_admits_the_caller(served, keys, key, status):
     ran = []
 
     def note(self, *args, **kwargs):
@@ -125,7 +123,7 @@ def test_nothing_of_the_view_runs_before_the_endpoint_has_admitted_the_caller(
         super(self.own, self).__init__(*args, **kwargs)
 
     served(make_probe("dispatch", "setup", __init__=note))
-    # Describing the tool makes instances too.
+    # Describing the tool makes an instance as well.
     send("alice read")
     del keys[:], ran[:]
     response = send(key)
@@ -134,13 +132,13 @@ def test_nothing_of_the_view_runs_before_the_endpoint_has_admitted_the_caller(
     assert ("WWW-Authenticate" in response.headers) is (status == 401)
 
 
-def test_a_permission_of_the_endpoint_is_asked_before_the_view(served, keys):
+def test_a_permission_of_the_endpoint_is_checked_before_the_view(served, keys):
     probe = served(make_probe("dispatch"), permissions=[HasReadScope])
     assert [send(key).status_code for key in ("alice read", "alice")] == [200, 403]
     assert len(probe.seen) == 1
 
 
-def test_until_it_authenticates_the_view_sees_the_user_that_http_would_show(served):
+def test_before_it_authenticates_the_view_sees_the_user_of_http(served):
     early = []
 
     class Early(Probe):
@@ -156,7 +154,7 @@ def test_until_it_authenticates_the_view_sees_the_user_that_http_would_show(serv
 
 
 class BodyAuthentication(BaseAuthentication):
-    """``{"key": "..."}`` in the body, or a header at an endpoint for agents."""
+    """Authenticates by a key in the body, or by the header at the endpoint."""
 
     def authenticate(self, request):
         key = request.data.get("key")
@@ -169,7 +167,7 @@ class NotingAuthentication(KeyAuthentication):
         return super().authenticate(request)
 
 
-def test_a_view_asks_for_itself_where_its_credential_is_in_the_body(served):
+def test_a_view_whose_credential_is_in_the_body_authenticates_itself(served):
     probe = make_probe("initial", authentication_classes=[BodyAuthentication])
     probe.look = staticmethod(lambda request: request.user)
     served(probe, [BodyAuthentication], [AllowAny])
@@ -177,7 +175,7 @@ def test_a_view_asks_for_itself_where_its_credential_is_in_the_body(served):
     assert probe.seen == ["a guest"]
 
 
-def test_a_view_asks_for_itself_where_authentication_leaves_more_on_the_request(served):
+def test_a_view_authenticates_itself_if_its_authenticator_sets_attributes_of_the_request(served):
     probe = make_probe("initial", look=lambda request: request.tenant)
     probe.authentication_classes = [NotingAuthentication]
     served(probe, [NotingAuthentication])
@@ -185,7 +183,7 @@ def test_a_view_asks_for_itself_where_authentication_leaves_more_on_the_request(
     assert probe.seen == ["north"]
 
 
-def test_authenticators_that_a_view_chooses_itself_are_asked(served, keys):
+def test_get_authenticators_of_the_view_is_used(served, keys):
     probe = make_probe(get_authenticators=lambda self: [])
     served(probe)
     send("alice read")
@@ -193,7 +191,7 @@ def test_authenticators_that_a_view_chooses_itself_are_asked(served, keys):
     assert keys == ["alice read"]
 
 
-def test_a_request_that_the_view_makes_itself_is_authenticated_by_its_own(served):
+def test_a_request_that_the_view_makes_is_authenticated_anew(served):
     class Own(Probe):
         def initialize_request(self, request, *args, **kwargs):
             super().initialize_request(request, *args, **kwargs)

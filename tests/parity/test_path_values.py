@@ -1,4 +1,4 @@
-"""Whatever stands in a path argument, it reaches its own route or none."""
+"""A path argument reaches the route of its own tool or no route."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ HOSTILE = [
     {"name": "x"},
 ]
 
-# Each way to write one parameter, with others close by that it must not reach.
+# Each way to write one parameter; the test adds other routes that it must not reach.
 PATTERNS = {
     "str": lambda view: path("files/<str:name>/", view),
     "slug": lambda view: path("files/<slug:name>/", view),
@@ -95,8 +95,8 @@ def files(request, expose):
     return files
 
 
-def test_a_value_stays_in_its_place(files, alice):
-    """It reaches the view as it was sent, or the answer is that there is no such thing."""
+def test_a_value_reaches_only_its_own_route(files, alice):
+    """The view gets the value that was sent, or the answer is NOT_FOUND."""
     (name,) = (
         n
         for n, tool in registry.tools().items()
@@ -115,16 +115,16 @@ def test_a_value_stays_in_its_place(files, alice):
 
 
 @pytest.mark.parametrize("name", ["str", "slug", "path", "segment"])
-def test_a_number_reaches_a_route_that_takes_text(expose, alice, name):
-    """As the text that a URL holds, as every list gives primary keys as numbers."""
+def test_a_number_reaches_a_route_for_text_as_text(expose, alice, name):
+    """Lists give primary keys as numbers."""
     probe = Probe.looking(captured)
     expose(PATTERNS[name](probe.as_view()))
     assert not called(alice, "files_get", {"name": 9}).is_error
     assert probe.seen == ["9"]
 
 
-def test_a_value_that_spills_into_the_next_argument_reaches_nothing(expose, alice):
-    """The route would take it, as another folder and another file."""
+def test_a_value_that_changes_the_other_argument_is_not_found(expose, alice):
+    """The route would match, with another folder and another file."""
     probe = Probe.looking(lambda request: request.parser_context["kwargs"]["name"])
     expose(re_path(r"^files/(?P<folder>[^/]+)/(?P<name>.+)$", probe.as_view()))
     assert not called(alice, "files_get", {"folder": "a", "name": "b/c"}).is_error
@@ -134,7 +134,7 @@ def test_a_value_that_spills_into_the_next_argument_reaches_nothing(expose, alic
     assert len(probe.seen) == 1
 
 
-def test_a_value_that_an_earlier_route_takes_reaches_neither(expose, alice):
+def test_a_value_that_an_earlier_route_matches_is_not_found(expose, alice):
     earlier, probe = Probe.looking(captured), Probe.looking(captured)
     expose(
         path("files/<slug:name>/", mcp_viewset(name="earlier")(earlier).as_view()),
@@ -148,7 +148,7 @@ def test_a_value_that_an_earlier_route_takes_reaches_neither(expose, alice):
 @pytest.mark.parametrize(
     "value", ["a?b", "a#b", "a b", "å∂ƒ", "a%2Fb", "a;b", "100%", "a+b", "a&b"]
 )
-def test_a_value_is_what_its_quoted_url_gives(expose, alice, value):
+def test_a_value_reaches_the_view_as_from_its_quoted_url(expose, alice, value):
     probe = Probe.looking(lambda request: (request.path, request.build_absolute_uri()))
     expose(path("files/<str:name>/", probe.as_view()))
     alice.http.get(f"/files/{quote(value, safe='')}/")

@@ -1,4 +1,4 @@
-"""What a caller may do is what the views' permissions say, in the list and in the call."""
+"""The permissions of views decide which tools a caller can list and call."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def expose_products(expose, db):
 
 
 @pytest.mark.slow
-def test_everybody_lists_what_they_may_call(open_endpoint, agent_of):
+def test_callers_list_the_tools_that_they_may_call(open_endpoint, agent_of):
     everything = set(registry.tools())
-    for_anybody = {"products_list", "products_lookup", "products_retrieve", "status"}
-    for_anybody |= {"health_check_health_get", "content_retrieve"}
-    assert set(agent_of(None).tools()) == for_anybody
+    for_everyone = {"products_list", "products_lookup", "products_retrieve", "status"}
+    for_everyone |= {"health_check_health_get", "content_retrieve"}
+    assert set(agent_of(None).tools()) == for_everyone
     assert set(agent_of("alice").tools()) == everything - {
         "customers_deactivate",
         "products_partial_update",
@@ -64,14 +64,14 @@ def test_everybody_lists_what_they_may_call(open_endpoint, agent_of):
     assert set(agent_of("carol").tools()) == everything
 
 
-def test_the_permissions_of_an_action_are_its_own(expose_products, agent_of):
+def test_an_action_has_its_own_permissions(expose_products, agent_of):
     expose_products(permission_classes=[AllowAny])
     assert called(agent_of("alice"), "products_restock", {}).code == "FORBIDDEN"
     assert not Product.objects.filter(stock=9).exists()
     assert called(agent_of("carol"), "products_restock", {}).data == {"restocked": 41}
 
 
-def test_a_hidden_tool_can_be_called_and_answers_forbidden(agent_of):
+def test_a_call_of_a_hidden_tool_is_forbidden(agent_of):
     customer = Customer.objects.filter(owner__username="alice", is_active=True).first()
     result = agent_of("alice").call("customers_deactivate", pk=customer.pk)
     assert result.code == "FORBIDDEN"
@@ -79,7 +79,7 @@ def test_a_hidden_tool_can_be_called_and_answers_forbidden(agent_of):
     assert customer.is_active
 
 
-def test_model_permissions_decide_what_is_listed_and_what_is_done(expose_products, agent_of):
+def test_model_permissions_decide_the_list_and_the_calls(expose_products, agent_of):
     expose_products(permission_classes=[DjangoModelPermissions])
     reading = {"products_list", "products_retrieve"}
     assert set(agent_of("alice").tools()) == reading
@@ -99,8 +99,8 @@ def test_model_permissions_decide_what_is_listed_and_what_is_done(expose_product
 @pytest.mark.parametrize(
     ("method", "tool"), [("GET", "retrieve"), ("PATCH", "partial_update"), ("DELETE", "destroy")]
 )
-def test_object_permissions_hold(expose_products, http_of, agent_of, username, method, tool):
-    """Bob has every permission on products, and none on this one."""
+def test_object_permissions_are_checked(expose_products, http_of, agent_of, username, method, tool):
+    """Bob has every permission on products, and none on this object."""
     kite = expose_products(permission_classes=[DjangoObjectPermissions])
     may = Permission.objects.filter(content_type__model="product")
     User.objects.get(username="bob").user_permissions.set(may)
@@ -111,19 +111,19 @@ def test_object_permissions_hold(expose_products, http_of, agent_of, username, m
     assert effect == expected
 
 
-def test_the_list_asks_with_the_tools_own_method(expose_products, agent_of):
+def test_the_list_checks_permissions_with_the_method_of_the_tool(expose_products, agent_of):
     expose_products(permission_classes=[IsAuthenticatedOrReadOnly])
     assert set(agent_of(None).tools()) == {"products_list", "products_retrieve"}
 
 
 class OnlyOnFridays(BasePermission):
-    """Needs the row that the path names."""
+    """Reads the key in the path."""
 
     def has_permission(self, request, view) -> bool:
         return view.kwargs["pk"] == "1"
 
 
-def test_a_permission_that_looks_at_the_row_is_asked_in_the_call(expose, alice):
+def test_a_permission_that_reads_the_path_is_checked_in_the_call(expose, alice):
     probe = Probe.looking(permission_classes=[OnlyOnFridays])
     expose(path("probe/<str:pk>/", probe.as_view()))
     assert "probe_get" in alice.tools()
@@ -139,14 +139,14 @@ def test_a_permission_that_looks_at_the_row_is_asked_in_the_call(expose, alice):
         (~IsAdminUser, True),
     ],
 )
-def test_composed_permissions_are_asked_as_a_whole(expose, alice, composed, listed):
+def test_composed_permissions_are_checked_as_a_whole(expose, alice, composed, listed):
     expose(path("probe/", Probe.looking(permission_classes=[composed]).as_view()))
     assert ("probe_get" in alice.tools()) is listed
     assert called(alice, "probe_get", {}).is_error is not listed
 
 
 class PerMethod(Probe):
-    """Chooses its permissions by the request, whatever the class says."""
+    """Chooses its permissions by the method of the request."""
 
     permission_classes = []
 
@@ -154,7 +154,7 @@ class PerMethod(Probe):
         return [AllowAny()] if self.request.method == "GET" else [IsAdminUser()]
 
 
-def test_permissions_that_a_view_chooses_decide_the_list(expose, agent_of):
+def test_get_permissions_of_the_view_decides_the_list(expose, agent_of):
     expose(path("probe/", PerMethod.as_view()))
     assert "probe_post" not in agent_of("alice").tools()
     assert "probe_post" in agent_of("carol").tools()
@@ -163,28 +163,30 @@ def test_permissions_that_a_view_chooses_decide_the_list(expose, agent_of):
 @pytest.mark.parametrize(
     ("view_class", "scope"), [(Probe, "public"), (PerMethod, "private")], ids=lambda v: str(v)
 )
-def test_only_a_list_that_is_everybodys_is_marked_public(expose, agent_of, view_class, scope):
+def test_only_a_list_that_is_the_same_for_all_callers_is_public(
+    expose, agent_of, view_class, scope
+):
     expose(path("probe/", view_class.as_view()))
     assert agent_of(None).result("tools/list")["cacheScope"] == scope
 
 
 class ChecksItself(Probe):
-    """Has a check of its own."""
+    """Overrides check_permissions."""
 
     def check_permissions(self, request) -> None:
         if not request.user.is_staff:
             self.permission_denied(request)
 
 
-def test_a_check_of_the_views_own_decides_the_list(expose, agent_of):
+def test_check_permissions_of_the_view_decides_the_list(expose, agent_of):
     expose(path("probe/", ChecksItself.as_view()))
     assert "probe_get" not in agent_of("alice").tools()
     assert "probe_get" in agent_of("carol").tools()
     assert agent_of("carol").result("tools/list")["cacheScope"] == "private"
 
 
-def test_a_view_is_asked_about_whom_it_would_take_the_caller_for(expose, http_of, agent_of):
-    """The endpoint knows alice by her token; the view knows keys only."""
+def test_the_list_checks_permissions_for_the_caller_that_the_view_sees(expose, http_of, agent_of):
+    """The endpoint knows alice by her token, and the view knows callers by keys only."""
     probe = Probe.looking(
         authentication_classes=[KeyAuthentication], permission_classes=[IsAuthenticated]
     )
@@ -195,8 +197,8 @@ def test_a_view_is_asked_about_whom_it_would_take_the_caller_for(expose, http_of
     assert "probe_get" in agent.tools()
 
 
-def test_listing_leaves_the_caller_who_they_are(expose, agent_of):
-    """For middleware that looks at the user once the answer is there."""
+def test_the_list_does_not_change_the_user_of_the_endpoint_request(expose, agent_of):
+    """Middleware may read the user after the answer."""
     probe = Probe.looking(
         authentication_classes=[KeyAuthentication], permission_classes=[IsAuthenticated]
     )
@@ -208,7 +210,7 @@ def test_listing_leaves_the_caller_who_they_are(expose, agent_of):
 
 
 @pytest.mark.slow
-def test_listing_costs_no_query_per_tool(alice, django_assert_num_queries):
+def test_the_list_takes_no_query_per_tool(alice, django_assert_num_queries):
     alice.result("tools/list")
     with django_assert_num_queries(1):
         alice.result("tools/list")

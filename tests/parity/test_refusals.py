@@ -1,4 +1,4 @@
-"""Callers whom the endpoint does not let in: an HTTP status, and no code of any view."""
+"""A caller whom the endpoint refuses gets an HTTP status, and no code of a view runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assert_challenged(response) -> None:
 
 @pytest.mark.parametrize(("method", "params"), METHODS)
 @pytest.mark.parametrize("closed", [True, False])
-def test_a_bad_token_is_challenged_whatever_is_asked(db, expose, method, params, closed):
+def test_a_bad_token_gets_401_for_every_method(db, expose, method, params, closed):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()), **(CLOSED if closed else {}))
     agent = Agent(APIClient(headers={"authorization": "Token bad"}))
@@ -52,14 +52,14 @@ def test_a_bad_token_is_challenged_whatever_is_asked(db, expose, method, params,
 
 
 @pytest.mark.parametrize(("method", "params"), METHODS)
-def test_a_missing_token_is_challenged_where_one_is_needed(agent_of, expose, method, params):
+def test_a_missing_token_gets_401_if_one_is_needed(agent_of, expose, method, params):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()), **CLOSED)
     assert_challenged(sent(agent_of(None), method, params))
     assert probe.seen == []
 
 
-def test_a_bad_token_in_a_batch_is_challenged(db, expose):
+def test_a_bad_token_in_a_batch_gets_401(db, expose):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()))
     agent = Agent(APIClient(headers={"authorization": "Token bad"}), revision="2025-03-26")
@@ -68,7 +68,7 @@ def test_a_bad_token_in_a_batch_is_challenged(db, expose):
     assert probe.seen == []
 
 
-def test_an_inactive_user_is_challenged(agent_of, expose):
+def test_an_inactive_user_gets_401(agent_of, expose):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()))
     agent = agent_of("bob")
@@ -78,8 +78,8 @@ def test_an_inactive_user_is_challenged(agent_of, expose):
 
 
 @pytest.mark.parametrize("classes", [[KeyAuthentication], [TokenAuthentication, KeyAuthentication]])
-def test_an_authenticator_may_forbid_instead(db, expose, classes):
-    """Whether the endpoint or the view authenticates."""
+def test_an_authenticator_may_answer_403(db, expose, classes):
+    """It may be an authentication class of the endpoint or only of the view."""
     probe = Probe.looking(authentication_classes=[KeyAuthentication])
     expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=classes)
     response = sent(Agent(APIClient(headers={"x-key": "banned"})))
@@ -88,7 +88,7 @@ def test_an_authenticator_may_forbid_instead(db, expose, classes):
 
 
 @pytest.mark.parametrize("tool", ["probe_get", "no_such_tool"])
-def test_a_valid_credential_that_stands_for_no_user_is_told_what_decides(db, expose, tool):
+def test_a_valid_credential_without_a_user_is_answered_with_the_reason(db, expose, tool):
     view = Probe.looking(authentication_classes=[KeyAuthentication]).as_view()
     key = f"{KeyAuthentication.__module__}.{KeyAuthentication.__qualname__}"
     expose(path("probe/", view), AUTHENTICATION_CLASSES=[key], **CLOSED)
@@ -101,7 +101,7 @@ def test_a_valid_credential_that_stands_for_no_user_is_told_what_decides(db, exp
 
 
 class Closed(BasePermission):
-    """Refuses in words of its own."""
+    """Refuses with its own message."""
 
     message = "Not on Sundays."
 
@@ -109,7 +109,9 @@ class Closed(BasePermission):
         return request.user.is_staff
 
 
-def test_the_endpoints_own_permissions_come_before_the_view_and_have_their_words(agent_of, expose):
+def test_permissions_of_the_endpoint_are_checked_before_the_view_and_have_their_message(
+    agent_of, expose
+):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()), PERMISSION_CLASSES=[Closed])
     response = sent(agent_of("alice"))
@@ -143,18 +145,18 @@ STEPS = [
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_no_step_of_a_view_runs_for_a_caller_who_is_not_let_in(agent_of, expose, step):
+def test_no_step_of_a_view_runs_for_a_refused_caller(agent_of, expose, step):
     probe = Probe.looking(**{step: noting(step)})
     expose(path("probe/", probe.as_view()), **CLOSED)
     assert registry.tool("probe_get").input_schema
-    probe.seen.clear()  # of what the view was asked to describe it
+    probe.seen.clear()  # describing the tool runs steps as well
     assert_challenged(sent(agent_of(None)))
     assert probe.seen == []
     assert not called(agent_of("alice"), "probe_get", {}).is_error
     assert step in probe.seen
 
 
-def test_a_view_that_authenticates_nobody_is_no_way_in(agent_of, expose):
+def test_a_view_without_authentication_does_not_admit_a_refused_caller(agent_of, expose):
     probe = Probe.looking(perform_authentication=lambda self, request: None)
     expose(path("probe/", probe.as_view()), **CLOSED)
     assert_challenged(sent(agent_of(None)))
@@ -162,7 +164,7 @@ def test_a_view_that_authenticates_nobody_is_no_way_in(agent_of, expose):
     assert probe.seen == []
 
 
-def test_a_view_open_to_everybody_is_no_way_in(agent_of, expose):
+def test_a_view_without_authentication_classes_does_not_admit_a_refused_caller(agent_of, expose):
     probe = Probe.looking(authentication_classes=[])
     expose(path("probe/", probe.as_view()), **CLOSED)
     assert_challenged(sent(agent_of(None)))
@@ -170,7 +172,7 @@ def test_a_view_open_to_everybody_is_no_way_in(agent_of, expose):
     assert len(probe.seen) == 1
 
 
-def test_a_cached_page_is_no_way_in(agent_of, expose):
+def test_a_cached_page_is_not_for_a_refused_caller(agent_of, expose):
     probe = Probe.looking()
     expose(path("probe/", cache_page(60)(probe.as_view())), **CLOSED)
     first = called(agent_of("alice"), "probe_get", {})
@@ -179,7 +181,7 @@ def test_a_cached_page_is_no_way_in(agent_of, expose):
     assert_challenged(sent(agent_of(None)))
 
 
-def test_a_decorator_does_not_run_for_a_caller_who_is_not_let_in(agent_of, expose):
+def test_a_decorator_does_not_run_for_a_refused_caller(agent_of, expose):
     probe = Probe.looking()
     view, ran = probe.as_view(), []
 
@@ -195,7 +197,7 @@ def test_a_decorator_does_not_run_for_a_caller_who_is_not_let_in(agent_of, expos
     assert len(ran) == len(probe.seen) == 1
 
 
-def test_a_failure_that_is_being_handled_outside_is_not_the_callers(agent_of, expose):
+def test_an_exception_that_is_being_handled_outside_is_not_the_callers(agent_of, expose):
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()))
     agent = agent_of("alice")

@@ -1,4 +1,4 @@
-"""A tool is its route, with everything the route carries."""
+"""A tool calls its route with everything that belongs to the route."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ ROUTES = {
 
 
 @pytest.mark.parametrize(("patterns", "arguments", "url"), ROUTES.values(), ids=ROUTES)
-def test_a_call_is_matched_as_its_url_is(expose, alice, patterns, arguments, url):
+def test_a_call_is_matched_like_its_url(expose, alice, patterns, arguments, url):
     probe = Probe.looking(match)
     expose(*patterns(probe.as_view()))
     (name,) = (n for n, tool in registry.tools().items() if tool.endpoint.method == "GET")
@@ -157,22 +157,22 @@ def test_a_call_is_matched_as_its_url_is(expose, alice, patterns, arguments, url
 
 
 class Things(viewsets.ViewSet):
-    """Answers where it was found."""
+    """Returns the route that matched."""
 
     permission_classes = [AllowAny]
 
     def list(self, request, **kwargs) -> Response:
-        """Tell the route."""
+        """Return the route."""
         return Response({"route": request.resolver_match.route, **kwargs})
 
     def retrieve(self, request, pk, **kwargs) -> Response:
-        """Tell the route and the key."""
+        """Return the route and the key."""
         return Response({"route": request.resolver_match.route, "pk": pk, **kwargs})
 
 
 @pytest.mark.parametrize("router_class", [SimpleRouter, DefaultRouter])
 @pytest.mark.parametrize("use_regex_path", [True, False])
-def test_a_router_may_stand_anywhere(expose, alice, router_class, use_regex_path):
+def test_a_router_may_be_included_with_any_prefix(expose, alice, router_class, use_regex_path):
     router = router_class(use_regex_path=use_regex_path)
     router.register("things", Things, basename="thing")
     for prefix in ("", "api/"):
@@ -181,7 +181,7 @@ def test_a_router_may_stand_anywhere(expose, alice, router_class, use_regex_path
         assert called(alice, "things_retrieve", {"pk": "7"}).data == expected
 
 
-def test_one_viewset_under_two_routes_is_two_sets_of_tools(expose, alice):
+def test_one_viewset_at_two_routes_has_two_sets_of_tools(expose, alice):
     callback = Things.as_view({"get": "list"})
     expose(path("red/things/", callback), path("<slug:colour>/blue/things/", callback))
     red, blue = registry.tools()
@@ -192,8 +192,8 @@ def test_one_viewset_under_two_routes_is_two_sets_of_tools(expose, alice):
     }
 
 
-def test_a_route_that_another_one_hides_cannot_be_reached(expose, alice):
-    """As over HTTP, where the first route that matches answers."""
+def test_a_route_that_an_earlier_one_hides_is_not_found(expose, alice):
+    """Over HTTP the first route that matches answers."""
     first, second = Probe.looking(), Probe.looking()
     expose(path("<slug:name>/", first.as_view()), path("hidden/", second.as_view()))
     assert called(alice, "hidden_get", {}).code == "NOT_FOUND"
@@ -206,7 +206,7 @@ def localized(settings):
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_a_route_in_the_callers_language(expose, settings, http_of, agent_of, language):
+def test_a_route_in_the_language_of_the_caller(expose, settings, http_of, agent_of, language):
     localized(settings)
     probe = Probe.looking(lambda request: (request.path, request.resolver_match.route))
     expose(*i18n_patterns(path("things/<int:pk>/", probe.as_view())))
@@ -235,7 +235,7 @@ def test_a_translated_route(expose, settings, agent_of):
     assert probe.seen == ["/things/1/", "/dinge/1/", "/things/1/"]
 
 
-def test_a_urlconf_that_middleware_chose(expose, settings, alice, monkeypatch):
+def test_a_urlconf_that_middleware_sets(expose, settings, alice, monkeypatch):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.parity.middleware.urlconf_middleware"]
     ours, theirs = Probe.looking(match), Probe.looking(match)
     expose(path("theirs/<int:pk>/", theirs.as_view()))
@@ -251,10 +251,8 @@ def test_a_urlconf_that_middleware_chose(expose, settings, alice, monkeypatch):
     assert theirs.seen[0] == theirs.seen[1]
 
 
-def test_a_path_without_arguments_is_resolved_once_and_no_call_sees_what_another_did(
-    expose, agent_of
-):
-    """Not even a view that writes to its match."""
+def test_a_call_does_not_see_what_another_wrote_to_the_match(expose, agent_of):
+    """The path is resolved once, and each call gets a copy of the match."""
     seen = []
 
     class Writing(APIView):

@@ -1,4 +1,4 @@
-"""Callers with a session cookie: REST framework's CSRF rule holds at the endpoint."""
+"""Callers with a session cookie: REST framework's CSRF check applies at the endpoint."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def probe(expose):
 
 @pytest.fixture
 def browser(db) -> APIClient:
-    """A browser in which alice is signed in."""
+    """A browser in which alice is logged in."""
     browser = APIClient(enforce_csrf_checks=True)
     browser.force_login(User.objects.get(username="alice"))
     browser.cookies["csrftoken"] = TOKEN
@@ -38,8 +38,10 @@ def test_a_call_with_the_csrf_token_is_the_users(probe, browser, tool):
 
 @pytest.mark.parametrize("tool", ["probe_get", "probe_post", None])
 @pytest.mark.parametrize("header", [None, "x" * 32])
-def test_a_call_or_list_without_it_is_refused_before_the_view(probe, browser, tool, header):
-    """A reading tool too: what reaches the endpoint is a POST."""
+def test_a_call_or_list_without_the_csrf_token_is_refused_before_the_view(
+    probe, browser, tool, header
+):
+    """Tools that read are called by POST as well."""
     if header:
         browser.defaults["HTTP_X_CSRFTOKEN"] = header
     agent = Agent(browser)
@@ -50,20 +52,20 @@ def test_a_call_or_list_without_it_is_refused_before_the_view(probe, browser, to
     assert probe.seen == []
 
 
-def test_a_token_in_the_header_needs_no_csrf_token(probe, browser, http_of):
+def test_a_token_in_the_authorization_header_needs_no_csrf_token(probe, browser, http_of):
     http = http_of("bob")
     http.handler.enforce_csrf_checks = True
     http.cookies = browser.cookies
     assert called(Agent(http), "probe_post", {}).data == {"user": "bob"}
 
 
-def test_an_ended_session_is_nobody(probe, browser):
+def test_an_ended_session_is_anonymous(probe, browser):
     browser.session.flush()
     browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
     assert called(Agent(browser), "probe_get", {}).data == {"user": "AnonymousUser"}
 
 
-def test_what_a_view_writes_into_the_session_is_kept(expose, browser):
+def test_a_session_keeps_what_a_view_writes(expose, browser):
     def count(request) -> int:
         request.session["count"] = request.session.get("count", 0) + 1
         return request.session["count"]

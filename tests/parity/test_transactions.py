@@ -1,7 +1,6 @@
-"""What a call leaves in a database is what the HTTP request would leave there.
+"""A call commits and rolls back what the HTTP request would.
 
-A database of its own, outside the transaction that each test runs in: what is
-committed there is committed, what is rolled back is gone.
+The second database is not in the transaction of the test: commits and rollbacks happen there.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ ENDPOINT = "/ledger/mcp"
 
 @pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
 def ledger(request, db):
-    """A database with one table, in a project with and without ATOMIC_REQUESTS."""
+    """A database with one table, with and without ATOMIC_REQUESTS."""
     own = {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": ":memory:",
@@ -37,7 +36,7 @@ def ledger(request, db):
     settings = connections.configure_settings({"default": {}, ALIAS: own})[ALIAS]
     connections.settings[ALIAS] = settings
     connection = connections[ALIAS]
-    connection.connect()  # cursor() would, were it not for the guard of the test runner
+    connection.connect()  # cursor() would connect, but the test runner guards it
     connection.cursor().execute("CREATE TABLE entry (text TEXT)")
     yield connection
     connection.connection.close()
@@ -55,14 +54,14 @@ def entries() -> list[str]:
 
 
 class EntrySerializer(serializers.Serializer):
-    """One entry, and how writing it ends."""
+    """An entry, and how the request ends."""
 
     text = serializers.CharField()
     ending = serializers.CharField(default="well")
 
 
 class Write(APIView):
-    """Writes an entry, and ends in one way or another."""
+    """Writes an entry, and ends in one of several ways."""
 
     permission_classes = [AllowAny]
     serializer_class = EntrySerializer
@@ -152,32 +151,32 @@ def left_by_both(agent: Agent, ending: str) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_call_leaves_what_the_request_leaves(ledger, agent, ending):
+def test_a_call_leaves_the_entries_of_the_request(ledger, agent, ending):
     expected, left = left_by_both(agent(), ending)
     assert left == expected
 
 
 @pytest.mark.parametrize("ending", ["invalid", "conflict", "crash", "in_a_block_of_its_own"])
-def test_only_atomic_requests_undo_what_a_failed_call_wrote(ledger, agent, ending):
-    """Holds the comparison above against the words of Django's documentation."""
+def test_only_atomic_requests_roll_back_the_writes_of_a_failed_call(ledger, agent, ending):
+    """Django's documentation says so; the test above only compares."""
     _, left = left_by_both(agent(), ending)
     assert left == ([] if ledger.settings_dict["ATOMIC_REQUESTS"] else ["entry"])
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_non_atomic_view_stays_one(ledger, agent, ending):
+def test_a_non_atomic_view_is_non_atomic(ledger, agent, ending):
     leave_alone = transaction.non_atomic_requests(using=ALIAS)
     expected, left = left_by_both(agent(leave_alone), ending)
     assert left == expected
     assert left[:1] == ["entry"]
 
 
-def test_on_commit_runs_after_the_call_and_within_the_request(ledger, agent):
+def test_on_commit_runs_after_the_call_and_before_the_response(ledger, agent):
     _, left = left_by_both(agent(), "after_commit")
     assert left == ["entry", "after commit"]
 
 
-def test_the_failed_call_of_a_batch_spoils_no_other(ledger, agent):
+def test_a_failed_call_of_a_batch_does_not_affect_the_others(ledger, agent):
     batching = agent(revision="2025-03-26")
     endings = [("one", "well"), ("two", "invalid"), ("three", "crash"), ("four", "well")]
     messages = []
@@ -193,7 +192,7 @@ def test_the_failed_call_of_a_batch_spoils_no_other(ledger, agent):
     assert entries() == (kept if atomic else [text for text, _ in endings])
 
 
-def test_a_call_runs_in_no_transaction_but_its_own(ledger, expose, http_of):
+def test_a_call_runs_in_no_other_transaction_than_its_own(ledger, expose, http_of):
     probe = Probe.looking(lambda request: (ledger.in_atomic_block, len(ledger.savepoint_ids)))
     expose(path("probe/", probe.as_view()), path(ENDPOINT[1:], MCPView.as_view()))
     http = http_of("alice")

@@ -1,4 +1,4 @@
-"""Hooks of the views between a request and its rows, under ATOMIC_REQUESTS and without."""
+"""perform_create with and without ATOMIC_REQUESTS: the same rows and SQL as over HTTP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SENT: list[str] = []
 
 
 class Tickets(generics.ListCreateAPIView):
-    """Tickets whose hook writes, sends and sometimes refuses."""
+    """Has a perform_create that writes, registers an on_commit function and sometimes refuses."""
 
     queryset = Ticket.objects.all()
     serializer_class = TicketSerializer
@@ -46,7 +46,9 @@ def ticket(db) -> dict:
 
 
 @pytest.mark.parametrize("body", ["fine", "forbidden"])
-def test_the_hook_runs_with_the_same_rows_and_the_same_sql(atomic, ticket, http_of, agent_of, body):
+def test_perform_create_writes_the_same_rows_with_the_same_sql(
+    atomic, ticket, http_of, agent_of, body
+):
     ticket = {**ticket, "body": body}
     http, agent = http_of("alice"), agent_of("alice")
     response, expected = observed(lambda: over_http(http, "POST", "/tickets/", ticket))
@@ -56,7 +58,7 @@ def test_the_hook_runs_with_the_same_rows_and_the_same_sql(atomic, ticket, http_
 
 
 @pytest.mark.parametrize(("body", "sent"), [("fine", ["Ünwell"]), ("forbidden", [])])
-def test_what_waits_for_the_commit_runs_after_a_good_call(
+def test_on_commit_functions_run_if_the_call_commits(
     atomic, ticket, agent_of, django_capture_on_commit_callbacks, body, sent
 ):
     if body == "forbidden" and not atomic:

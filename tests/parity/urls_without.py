@@ -1,4 +1,4 @@
-"""The example project's URLs without the endpoint."""
+"""The URLs of the example project without the endpoint."""
 
 from django.contrib import admin
 from django.urls import include, path
